@@ -13,7 +13,7 @@ import { oneLine } from "./clean-text.ts";
 import { isSupported, type QuantileName } from "./supported.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import { verdictLines } from "./verdict-lines.ts";
-import { amountText, slopeText } from "./watched-figures.ts";
+import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-figures.ts";
 
 type Colors = TerminalOptions["colors"];
 
@@ -61,17 +61,28 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   lines.push(
     `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
   );
-  for (const leak of run.watched?.leaks ?? []) lines.push(`  ${tellLeak(leak, colors)}`);
+  lines.push(...watchedLines(run, colors));
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
   return lines.join("\n");
+}
+
+/** What the target held, and what could not be scraped of it. */
+function watchedLines({ watched }: LoadRun, colors: Colors): string[] {
+  const { processes, metrics } = watched ?? {};
+  const leaks = [...(processes?.leaks ?? []), ...(metrics?.leaks ?? [])].map((leak) => tellLeak(leak, colors));
+  const problems = metrics === undefined ? [] : [failedScrapes(metrics), droppedSeries(metrics.dropped)];
+  const told = problems.flatMap((problem) =>
+    problem === undefined ? [] : [`${colors.yellow("?")} target's metrics: ${oneLine(problem)}`],
+  );
+  return [...leaks, ...told].map((line) => `  ${line}`);
 }
 
 /** `target's memory: growth, 80.1 to 120.4 MiB, +2.10 MiB per minute (1.90 … 2.30)`. */
 function tellLeak(leak: Leak, colors: Colors): string {
   const { resource, verdict, first, last, message } = leak;
   const amounts = `${amountText(leak, first)} to ${amountText(leak, last)}`;
-  const word = verdict === null ? colors.yellow(`not decided (${message})`) : verdict;
-  return `target's ${resource}: ${verdict === "growth" ? colors.yellow(word) : word}, ${amounts}, ${slopeText(leak)}`;
+  const word = verdict === null ? colors.yellow(`not decided (${oneLine(message)})`) : verdict;
+  return `target's ${oneLine(resource, 120)}: ${verdict === "growth" ? colors.yellow(word) : word}, ${amounts}, ${slopeText(leak)}`;
 }
 
 /** A line for each finding of a check that is broken or not decided. */

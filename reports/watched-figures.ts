@@ -1,15 +1,72 @@
-import type { Leak } from "../src/record/index.ts";
+import type { Leak, WatchedMetric } from "../src/record/index.ts";
+
+const MIB = 2 ** 20;
 
 /** An amount of a resource: MiB, or a count. */
-export function amountText({ resource }: Pick<Leak, "resource">, amount: number): string {
-  return resource === "memory" ? `${(amount / 2 ** 20).toFixed(1)} MiB` : String(Math.round(amount * 10) / 10);
+export function amountText({ unit }: Pick<Leak, "unit">, amount: number): string {
+  return unit === "bytes" ? `${(amount / MIB).toFixed(1)} MiB` : String(Math.round(amount * 10) / 10);
 }
 
 /** `+2.1 MiB per minute (1.9 … 2.3)`. */
-export function slopeText(leak: Leak): string {
-  const { perMinute, resource } = leak;
+export function slopeText({ perMinute, unit }: Pick<Leak, "perMinute" | "unit">): string {
   if (perMinute === null) return "–";
-  const of = (value: number) => (resource === "memory" ? (value / 2 ** 20).toFixed(2) : value.toFixed(1));
-  const unit = resource === "memory" ? " MiB" : "";
-  return `${of(perMinute.value)}${unit} per minute (${of(perMinute.low)} … ${of(perMinute.high)})`;
+  const of = (value: number) => (unit === "bytes" ? (value / MIB).toFixed(2) : value.toFixed(1));
+  const name = unit === "bytes" ? " MiB" : "";
+  return `${of(perMinute.value)}${name} per minute (${of(perMinute.low)} … ${of(perMinute.high)})`;
 }
+
+/** `http_requests_total{code="200"}`. */
+export function seriesName({ name, labels }: Pick<WatchedMetric, "name" | "labels">): string {
+  const pairs = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  const inside = pairs.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",");
+  return inside === "" ? name : `${name}{${inside}}`;
+}
+
+/** What a value of a series is divided by for a reader, and what it is called then. */
+export function scaleOf({ name, kind }: Pick<WatchedMetric, "name" | "kind">): {
+  readonly by: number;
+  readonly unit: string;
+} {
+  const perS = kind === "counter" ? "/s" : "";
+  if (/_bytes(?:_total)?$/.test(name)) return { by: MIB, unit: ` MiB${perS}` };
+  // Seconds per second: the share of a processor, or of the time.
+  if (/_seconds(?:_total|_sum)?$/.test(name)) return { by: 1, unit: kind === "counter" ? " s/s" : " s" };
+  return { by: 1, unit: perS };
+}
+
+/** A value of a series as it is read: `12.5 MiB`, `40/s`. */
+export function metricText(series: Pick<WatchedMetric, "name" | "kind">, value: number | undefined): string {
+  if (value === undefined) return "–";
+  const { by, unit } = scaleOf(series);
+  const scaled = value / by;
+  const size = Math.abs(scaled);
+  const digits = size === 0 || size >= 100 ? 0 : size >= 1 ? 1 : size >= 0.001 ? 3 : 6;
+  return `${Number(scaled.toFixed(digits))}${unit}`;
+}
+
+/** `28 of 30 scrapes were answered; at 3.0 s: ECONNREFUSED`; nothing where all were. */
+export function failedScrapes({
+  scrapes,
+  failed,
+  firstFailure,
+}: {
+  readonly scrapes: number;
+  readonly failed: number;
+  readonly firstFailure?: { readonly atS: number; readonly message: string } | undefined;
+}): string | undefined {
+  if (failed === 0 || firstFailure === undefined) return undefined;
+  return `${scrapes - failed} of ${scrapes} scrapes were answered; the first that was not, at ${firstFailure.atS.toFixed(1)} s: ${firstFailure.message}`;
+}
+
+/** `7 series found no room: http_requests_total (7)`; nothing where all did. */
+export function droppedSeries(
+  dropped: readonly { readonly name: string; readonly series: number }[],
+): string | undefined {
+  if (dropped.length === 0) return undefined;
+  const count = dropped.reduce((sum, { series }) => sum + series, 0);
+  const names = dropped.slice(0, MOST_NAMES).map(({ name, series }) => `${name} (${series})`);
+  const more = dropped.length > names.length ? `, and of ${dropped.length - names.length} more names` : "";
+  return `${count} series found no room: ${names.join(", ")}${more}`;
+}
+
+const MOST_NAMES = 8;

@@ -42,6 +42,19 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
   return { points, bucketS };
 }
 
+/** Values put together in the same way: of each bucket the highest is kept. */
+export function thinPoints<T extends { readonly atS: number; readonly value: number | null }>(
+  points: readonly T[],
+): readonly T[] {
+  const size = Math.ceil(points.length / MOST_POINTS);
+  if (size <= 1) return points;
+  return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => {
+    const bucket = points.slice(index * size, (index + 1) * size);
+    const height = ({ value }: T) => value ?? Number.NEGATIVE_INFINITY;
+    return bucket.reduce((most, point) => (height(point) > height(most) ? point : most));
+  });
+}
+
 /** Longest silence that is filled second by second; nothing that is longer belongs to one run. */
 const LONGEST_GAP_S = 3_600;
 

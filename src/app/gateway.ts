@@ -13,6 +13,7 @@ import {
   type Variant,
 } from "../reference-gateway/index.ts";
 import { startGatewayInFront } from "./gateway-in-front.ts";
+import { keyByReference } from "./key-by-reference.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** The options of `gauntlet gateway`, as they are typed; durations in ms. */
@@ -95,21 +96,8 @@ function providersOf({ upstream, "upstream-key": keys }: ServeOptions): NonNulla
     throw new UsageError(`upstream-key: ${keys.length} keys for ${upstream.length} providers`);
   return upstream.map((baseUrl, index) => {
     const reference = keys[index];
-    return { baseUrl, key: reference === undefined ? undefined : keyOf(reference) };
+    return { baseUrl, key: reference === undefined ? undefined : keyByReference("--upstream-key", reference) };
   });
-}
-
-/** A key by its reference. The key itself never stands on the command line: that can be read by everyone on the machine. */
-function keyOf(reference: string): string {
-  const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(reference)?.[1];
-  if (name === undefined) {
-    throw new UsageError("upstream-key: a reference is expected, not a key", {
-      hint: "Put the key into an environment variable and say --upstream-key env:NAME.",
-    });
-  }
-  const key = process.env[name];
-  if (key === undefined || key === "") throw new UsageError(`upstream-key: the environment has no ${name}`);
-  return key;
 }
 
 function parseLimits(value: string): Limits {

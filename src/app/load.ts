@@ -25,9 +25,9 @@ import { runLoads } from "./run-loads.ts";
 import { HandedOver } from "./shards/handed-over.ts";
 import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
 import { shardRequest } from "./shards/shard-options.ts";
-import { TargetWatch } from "./watch-target.ts";
+import { openTargetWatch, type TargetWatchOptions } from "./watch/open-watch.ts";
 
-export interface LoadOptions extends WatchOptions {
+export interface LoadOptions extends WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
   readonly what: readonly string[];
   readonly target?: string | undefined;
@@ -40,15 +40,12 @@ export interface LoadOptions extends WatchOptions {
   readonly instances: number;
   /** Path of k6. */
   readonly k6?: string | undefined;
-  readonly dryRun: boolean;
   /** Tier runs without what needs longer overload. */
   readonly brief: boolean;
   /** `ttft_ms p99 within 5%`: ends the load as soon as it is known so well. */
   readonly until?: string | undefined;
   /** Seconds after which it ends nevertheless; default: the duration of the workload. */
   readonly atMost?: number | undefined;
-  /** Process of the target on this machine: what it and those that it started hold is sampled each second. */
-  readonly watchPid?: number | undefined;
   readonly mutation: readonly string[];
   readonly variant: readonly string[];
   /** One share of the schedule, `3/8`; others are sent by other processes. */
@@ -64,7 +61,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const { interruption, onProgress } = control;
   const startedAt = new Date();
   const { until, named, k6, asked } = await readOptions(options, onProgress);
-  using targetWatch = options.watchPid === undefined ? undefined : new TargetWatch(options.watchPid);
+  await using targetWatch = await openTargetWatch(options, (text) => onProgress({ kind: "notice", text }));
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
@@ -80,7 +77,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const shard = asked && only && (await openShard(asked, { workload: only, target, control }));
   const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
   using folder = openFolder(options.out, startedAt, target, interruption);
-  const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
+  const redactor = new Redactor([...allKeys(target).map((key) => key.secret()), ...(targetWatch?.secrets ?? [])]);
   journalStart(folder, { command: "load", target, seed, startedAt }, redactor, shard && { shard: shard.head });
   const samples: Sample[] = [];
   const handedOver = shard && new HandedOver(shard);

@@ -17,21 +17,38 @@ export interface TreeUse {
   /** Since they began. */
   readonly cpuS: number;
   readonly memoryBytes: number;
-  readonly openFiles: number;
+  /** `null` where they may not be counted: of processes that belong to somebody else. */
+  readonly openFiles: number | null;
   readonly threads: number;
 }
 
 /** @returns nothing where there is no `/proc`, or no such process. */
 export function treeUse(pid: number): TreeUse | undefined {
   const tree = treeOf(pid);
-  if (tree.size === 0) return undefined;
-  let [pages, openFiles, threads] = [0, 0, 0];
-  for (const [each, stat] of tree) {
+  return tree.size === 0 ? undefined : sumOf(tree);
+}
+
+/** What some processes hold together; those that have ended count as nothing. */
+export function useOf(pids: Iterable<number>): TreeUse {
+  const stats = new Map<number, Stat>();
+  for (const pid of pids) {
+    const stat = statOf(pid);
+    if (stat !== undefined) stats.set(pid, stat);
+  }
+  return sumOf(stats);
+}
+
+function sumOf(stats: ReadonlyMap<number, Stat>): TreeUse {
+  let [ticks, pages, threads] = [0, 0, 0];
+  let openFiles: number | null = null;
+  for (const [pid, stat] of stats) {
+    ticks += stat.ticks;
     pages += stat.pages;
     threads += stat.threads;
-    openFiles += openFilesOf(each);
+    const own = openFilesOf(pid);
+    if (own !== undefined) openFiles = (openFiles ?? 0) + own;
   }
-  return { cpuS: ticksOf(tree) / TICKS_PER_S, memoryBytes: pages * PAGE_BYTES, openFiles, threads };
+  return { cpuS: ticks / TICKS_PER_S, memoryBytes: pages * PAGE_BYTES, openFiles, threads };
 }
 
 interface Stat {
@@ -87,14 +104,8 @@ export class ProcessWatch implements Disposable {
     if (use === undefined) return;
     this.#cpuS = Math.max(this.#cpuS, use.cpuS);
     this.#memoryBytes = Math.max(this.#memoryBytes, use.memoryBytes);
-    this.#files = Math.max(this.#files, use.openFiles);
+    this.#files = Math.max(this.#files, use.openFiles ?? 0);
   }
-}
-
-function ticksOf(tree: ReadonlyMap<number, Stat>): number {
-  let ticks = 0;
-  for (const stat of tree.values()) ticks += stat.ticks;
-  return ticks;
 }
 
 /** A process and all below it; none where it cannot be read. */
@@ -139,11 +150,11 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-function openFilesOf(pid: number): number {
+function openFilesOf(pid: number): number | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
     // It has ended, or belongs to somebody else.
-    return 0;
+    return undefined;
   }
 }

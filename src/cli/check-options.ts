@@ -42,6 +42,7 @@ const RANGES: Readonly<Record<string, Range>> = {
   "tokens-per-s": { least: 0.001, most: 1e9, fractions: true },
   "ttft-ms": { least: 0, most: MOST_MS, fractions: true },
   "upstream-timeout": { least: 0, most: MOST_MS, fractions: true },
+  "watch-interval-s": { least: 0.2, most: 60, fractions: true },
   "watch-pid": { least: 1, most: 2 ** 31 - 1 },
 };
 

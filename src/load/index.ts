@@ -12,7 +12,7 @@ export { planTier } from "./external/plan-tier.ts";
 export { planWorkload } from "./external/plan-workload.ts";
 export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./generator-health.ts";
 export { nowUs } from "./http/load-exchange.ts";
-export { judgeLeaks } from "./judge-leaks.ts";
+export { type HeldGauge, judgeGauge, judgeLeaks } from "./judge-leaks.ts";
 export { LoadGuard, type LoadStop } from "./load-guard.ts";
 export { type FoundShard, mergeShards } from "./merge-shards.ts";
 export { type LoadRequestSpec, modelFor } from "./prepared-requests.ts";

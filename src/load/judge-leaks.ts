@@ -6,42 +6,54 @@ const LEAST_SAMPLES = 20;
 /** The slope is taken of means of so many stretches: neighbouring seconds are not independent of each other. */
 const STRETCHES = 10;
 
-interface Resource {
-  readonly name: Leak["resource"];
-  readonly of: (sample: WatchedSample) => number;
-  /** Less than this much more than at first is no change: an absolute amount, or a share of the first. */
-  readonly least: number;
-  readonly share: number;
+/** Less than this much more than at first is no change: an absolute amount, or a share of the first. */
+const LEAST: Readonly<Record<Leak["unit"], number>> = { bytes: 8 * 2 ** 20, count: 3 };
+const LEAST_SHARE = 0.05;
+
+/** Something that the target holds, and may not give back. */
+export interface HeldGauge {
+  readonly name: string;
+  readonly unit: Leak["unit"];
+  /** Those before second 0 say what was held before the load. */
+  readonly points: readonly Point[];
 }
 
-const RESOURCES: readonly Resource[] = [
-  { name: "memory", of: ({ memoryBytes }) => memoryBytes, least: 8 * 2 ** 20, share: 0.05 },
-  { name: "open files", of: ({ openFiles }) => openFiles, least: 3, share: 0.05 },
-  { name: "threads", of: ({ threads }) => threads, least: 3, share: 0.05 },
-];
-
 /**
- * Whether the target leaks: what each resource did during the load and after it.
+ * Whether the processes of the target leak: what each resource did during the load and after it.
  *
  * @param samples those before 0 say what was held before the load. @param endS when the load ended: samples beyond show whether what was taken is given back.
  */
 export function judgeLeaks(samples: readonly WatchedSample[], endS: number): Leak[] {
-  return RESOURCES.map((resource) => judgeLeak(samples, endS, resource));
+  const held = (name: string, unit: Leak["unit"], of: (sample: WatchedSample) => number | null): Leak => {
+    const points = samples.flatMap((sample) => {
+      const value = of(sample);
+      return value === null ? [] : [{ atS: sample.atS, value }];
+    });
+    const leak = judgeGauge({ name, unit, points }, endS);
+    const isHidden = points.length === 0 && samples.length > 0;
+    return isHidden ? { ...leak, message: "may not be counted: the processes belong to somebody else" } : leak;
+  };
+  return [
+    held("memory", "bytes", ({ memoryBytes }) => memoryBytes),
+    held("open files", "count", ({ openFiles }) => openFiles),
+    held("threads", "count", ({ threads }) => threads),
+  ];
 }
 
-function judgeLeak(samples: readonly WatchedSample[], endS: number, { name, of, least, share }: Resource): Leak {
-  const during = samples.filter(({ atS }) => atS >= 0 && atS <= endS);
-  const first = of(samples.findLast(({ atS }) => atS <= 0) ?? samples[0] ?? NOTHING);
-  const peak = Math.max(first, ...samples.map(of));
-  const last = of(samples.at(-1) ?? NOTHING);
-  const frame = { resource: name, first, peak, last };
+/** The same of one gauge. @param endS see `judgeLeaks`. */
+export function judgeGauge({ name, unit, points }: HeldGauge, endS: number): Leak {
+  const during = points.filter(({ atS }) => atS >= 0 && atS <= endS);
+  const first = (points.findLast(({ atS }) => atS <= 0) ?? points[0])?.value ?? 0;
+  const peak = points.reduce((most, { value }) => Math.max(most, value), first);
+  const last = points.at(-1)?.value ?? 0;
+  const frame = { resource: name, unit, first, peak, last };
   if (during.length < LEAST_SAMPLES) {
     const message = `${during.length} samples during the load, ${LEAST_SAMPLES} are needed`;
     return { ...frame, verdict: null, perMinute: null, message };
   }
-  const tolerance = Math.max(least, share * first);
+  const tolerance = Math.max(LEAST[unit], LEAST_SHARE * first);
   const half = during.slice(Math.floor(during.length / 2));
-  const perMinute = slopeOf(half.map((sample) => ({ atS: sample.atS, value: of(sample) })));
+  const perMinute = slopeOf(half);
   const grownInHalf = perMinute.low * ((endS - (half[0]?.atS ?? endS)) / 60);
   const told = (verdict: Leak["verdict"], message: string): Leak => ({ ...frame, verdict, perMinute, message });
   if (peak - first <= tolerance) return told("idle", "did not rise");
@@ -50,8 +62,6 @@ function judgeLeak(samples: readonly WatchedSample[], endS: number, { name, of, 
   if (grownInHalf > tolerance / 4) return told("growth", "was still rising when the load ended");
   return told("plateau", "rose, and then stayed");
 }
-
-const NOTHING: WatchedSample = { atS: 0, cpuShare: null, memoryBytes: 0, openFiles: 0, threads: 0 };
 
 interface Point {
   readonly atS: number;

@@ -38,4 +38,4 @@ export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./r
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, STATUSES, type Status, worstStatus } from "./status.ts";
-export type { Leak, WatchedSample } from "./watched-section.ts";
+export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./watched-section.ts";

@@ -257,7 +257,7 @@ const loadRunSchema = z.strictObject({
   instances: z.array(instanceSchema).optional(),
   /** Of one process that sent a share of the schedule: which, from 1. What the run says is of its share alone. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).optional(),
-  /** The processes of the target, where they were watched. */
+  /** The target's side, where it was watched. */
   watched: watchedSchema.optional(),
   /** Histogram log beside the record, readable by HdrHistogram tools. */
   hlog: z.string().optional(),

@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { canaryKey, filesBelow, tracesOf } from "../support/canary.ts";
 import { MAIN, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { type Listening, listening } from "../support/listening.ts";
 import { searchable, unzipped } from "../support/run-files.ts";
 
 const NAMES = ["valid", "second", "revoked", "empty", "other"];
 const TARGET = ["--target", "gauntlet.yaml"];
+/** Stands for the address of an endpoint that repeats the key in a label. */
+const METRICS = "http://metrics.invalid/metrics";
 const K6 = process.env["K6_PATH"];
 const BRIEF_OVERHEAD = [
   "--concurrency",
@@ -74,6 +78,13 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("load", "small.yaml", ...TARGET, ...["--shard", "1/2", "--start-at", "2026-01-01T00:00:00Z"], "--out", "shard"),
   works("merge", "shard", "--out", "merged"),
   works("load", "small.yaml", ...TARGET, "--live", "--metrics-port", "0", "--out", "watched"),
+  {
+    name: "load, metrics that repeat the key they are asked with",
+    args: [
+      ...["load", "small.yaml", ...TARGET, "--out", "scraped", "--watch-interval-s", "0.2"],
+      ...["--watch-metrics", METRICS, "--watch-key", "env:CANARY_second"],
+    ],
+  },
   works("history", "load", "watched", "--db", "history.db", "--html", "history.html"),
   works("size", "small.yaml", ...TARGET),
   works("compare", "run", "gated", "--out", "compared"),
@@ -187,13 +198,25 @@ export async function runCanaries(
   const mutations = ["security.key-in-reply", "security.key-encoded-in-header"].flatMap((name) => ["--mutation", name]);
   await using gateway = startGauntlet(["gateway", "--keys", keyFile, ...mutations]);
   writeSources(folder.path, JSON.parse(await gateway.printed("\n")).baseUrl);
+  await using metrics = await repeatingMetrics();
   const results: CanaryResult[] = [];
   for (const one of cases) {
-    const result = await runCanary(one, folder.path);
+    const args = one.args.map((arg) => (arg === METRICS ? `${metrics.origin}/metrics` : arg));
+    const result = await runCanary({ ...one, args }, folder.path);
     told(result);
     results.push(result);
   }
   return results;
+}
+
+/** Metrics of a gateway that takes what it was sent for a name of the caller. */
+async function repeatingMetrics(): Promise<Listening> {
+  const server = createServer((request, response) => {
+    const { authorization = "" } = request.headers;
+    const encoded = encodeURIComponent(authorization) + Buffer.from(authorization).toString("base64");
+    response.end(`http_requests_total{caller="${authorization}"} 1\nprocess_open_fds{of="${encoded}"} 9\n`);
+  });
+  return listening(server, () => server.closeAllConnections());
 }
 
 async function runCanary(one: CanaryCase, folder: string): Promise<CanaryResult> {

@@ -47,8 +47,9 @@ test.skipIf(process.platform !== "linux")(
     );
     const load = ["load", "even.yaml", "--target", "target.yaml", "--out", "run", "--watch-pid", String(gateway.pid)];
     const { stdout, stderr } = await gauntlet([...load, "--json"], { KEY: "sk-a-key-that-is-not-real" }, folder.path);
-    const { watched } = JSON.parse(stdout);
-    expect(watched?.pid, stderr).toBe(gateway.pid);
+    const { watched: target } = JSON.parse(stdout);
+    expect(target?.processes?.pid, stderr).toBe(gateway.pid);
+    const watched = target.processes;
     expect(watched.samples.length).toBeGreaterThanOrEqual(20);
     for (const { atS, memoryBytes, openFiles, threads } of watched.samples) {
       expect(atS).toBeGreaterThanOrEqual(0);
@@ -65,7 +66,7 @@ test.skipIf(process.platform !== "linux")(
     expect(low).toBeGreaterThan(600);
     expect(high).toBeLessThan(2_400);
     const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
-    expect(record.load.runs[0].watched).toEqual(watched);
+    expect(record.load.runs[0].watched).toEqual(target);
     expect(readFileSync(join(folder.path, "run", "report.html"), "utf8")).toContain("processes over time");
   },
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeLeaks } from "../../src/load/judge-leaks.ts";
+import { judgeGauge, judgeLeaks } from "../../src/load/judge-leaks.ts";
 import type { WatchedSample } from "../../src/record/index.ts";
 
 const MIB = 2 ** 20;
@@ -47,4 +47,19 @@ test("a short run decides nothing", () => {
   );
   expect(memory).toMatchObject({ verdict: null, perMinute: null });
   expect(memory?.message).toBe("11 samples during the load, 20 are needed");
+});
+
+test("files that nobody here may count are not judged", () => {
+  const samples = sampled(() => 100).map((sample) => ({ ...sample, openFiles: null }));
+  const [memory, files] = judgeLeaks(samples, 60);
+  expect(memory).toMatchObject({ verdict: "idle", unit: "bytes" });
+  expect(files).toMatchObject({ verdict: null, unit: "count", first: 0, peak: 0, last: 0 });
+  expect(files?.message).toContain("belong to somebody else");
+});
+
+test("a gauge is judged by its own points, however many seconds lie between them", () => {
+  const points = Array.from({ length: 33 }, (_, index) => ({ atS: index * 2 - 2, value: 10 + Math.max(0, index) }));
+  const leak = judgeGauge({ name: "process_open_fds", unit: "count", points }, 60);
+  expect(leak).toMatchObject({ resource: "process_open_fds", verdict: "growth", first: 11, peak: 42, last: 42 });
+  expect(leak.perMinute?.value).toBeCloseTo(30, 6);
 });

@@ -70,7 +70,7 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "schemas/target.schema.json"])
     expect(paths).toContain(path);
   // What makes it start fast, and the licences of what is inside.
-  for (const path of ["cli.cjs", "worker.js", "stamped-server.js", "LICENSES.txt"])
+  for (const path of ["cli.cjs", "worker.js", "scrape-worker.js", "stamped-server.js", "LICENSES.txt"])
     expect(paths).toContain(`dist/src/bundle/${path}`);
   expect(
     paths.filter((path) => /^(test|bench|scripts|docs|examples|src)\/|\.tsbuildinfo$|\.env|\.map$|\.v8$/.test(path)),

@@ -1,4 +1,6 @@
 import { type ReportSource, readEvidence } from "../../reports/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
+import { loadRun } from "./load-records.ts";
 import { broken, exchangeLine, recordOf, result } from "./records.ts";
 
 /** Something that must never be obeyed, in every language that a report is read in. */
@@ -21,6 +23,30 @@ export const HOSTILE = [
 
 /** 10 MB of it. */
 const GIANT = HOSTILE.repeat(Math.ceil(10_000_000 / HOSTILE.length));
+
+/** What a gateway says of itself that takes everything for a label. */
+function hostileWatched(): NonNullable<JudgedRun["watched"]> {
+  const leak = {
+    resource: `process_open_fds{of="${HOSTILE}"}`,
+    ...{ unit: "count" as const, verdict: "growth" as const, first: 1, peak: 3, last: 3, message: HOSTILE },
+    perMinute: { value: 1, low: 0.5, high: 1.5 },
+  };
+  const values = [1, 2, 3];
+  const series = [HOSTILE, GIANT].map((of) => ({
+    name: "process_open_fds",
+    labels: { of },
+    kind: "gauge" as const,
+    values,
+  }));
+  return {
+    processes: { pid: 1, unit: { name: HOSTILE, cgroup: HOSTILE }, samples: [], leaks: [leak] },
+    metrics: {
+      ...{ url: `http://127.0.0.1/${HOSTILE}`, everyS: 1, atS: [0, 1, 2], series, leaks: [leak] },
+      ...{ dropped: [{ name: HOSTILE, series: 2 }], scrapes: 4, failed: 1 },
+      firstFailure: { atS: 0, message: HOSTILE },
+    },
+  };
+}
 
 /** A run against a gateway that puts the above wherever it can, and a target named by somebody who should not have. */
 export function hostileSource(): ReportSource {
@@ -50,6 +76,7 @@ export function hostileSource(): ReportSource {
     result("auth.fine", "pass", { message: HOSTILE }),
   ];
   const record = recordOf(checks, {
+    load: { runs: [loadRun("watched", { watched: hostileWatched() })] },
     target: {
       name: HOSTILE,
       baseUrl: `https://gw.example.test/${HOSTILE}`,

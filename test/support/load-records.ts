@@ -169,3 +169,45 @@ export function loadSeries(fromS: number, count: number, offered: number, limit:
     };
   });
 }
+
+/** A minute of the target's side: processes of a unit, and two series. */
+export function watchedSide(): NonNullable<JudgedRun["watched"]> {
+  const atS = Array.from({ length: 63 }, (_, second) => second);
+  const grown = (second: number) => 200e6 + Math.min(second, 60) * 1e6;
+  const leak = (resource: string) => ({
+    ...{
+      resource,
+      unit: "bytes" as const,
+      verdict: "growth" as const,
+      message: "was still rising when the load ended",
+    },
+    ...{ first: 200e6, peak: 260e6, last: 260e6, perMinute: { value: 60e6, low: 59e6, high: 61e6 } },
+  });
+  return {
+    processes: {
+      pid: 4_711,
+      unit: { name: "gateway.service", cgroup: "/sys/fs/cgroup/system.slice/gateway.service" },
+      samples: atS.map((second) => ({
+        ...{ atS: second, cpuShare: second === 0 ? null : 0.4, memoryBytes: grown(second) },
+        ...{ openFiles: null, threads: 11 },
+      })),
+      leaks: [leak("memory")],
+    },
+    metrics: {
+      ...{ url: "http://127.0.0.1:9090/metrics", everyS: 1, atS, scrapes: 64, failed: 1 },
+      series: [
+        { name: "process_resident_memory_bytes", labels: {}, kind: "gauge", values: atS.map(grown) },
+        {
+          name: "http_requests_total",
+          labels: { code: "200", method: "POST", path: "/v1/chat/completions", region: "eu-west-1" },
+          kind: "counter",
+          values: atS.map((second) => (second === 0 ? null : second < 60 ? 16 + (second % 3) : 0)),
+          restarts: 1,
+        },
+      ],
+      leaks: [leak("process_resident_memory_bytes")],
+      dropped: [{ name: "http_requests_total", series: 12 }],
+      firstFailure: { atS: 31, message: "answered 503" },
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
-import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles } from "./load-records.ts";
+import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles, watchedSide } from "./load-records.ts";
 import { overheadLevel, overheadOf } from "./overhead-records.ts";
 import { broken, met, recordOf, result } from "./records.ts";
 
@@ -90,6 +90,7 @@ const LOAD = {
       verdict: "fail",
       reasons: ["over-rate-limit: 12 % more were admitted than the limit allows"],
       durationS: 180,
+      watched: watchedSide(),
       phases: [
         loadPhase("at-rate-limit", {
           series: loadSeries(0, 60, 16, 17),

@@ -1,36 +1,47 @@
-import type { Leak, LoadRun, Status } from "../../../src/record/index.ts";
+import type { LoadRun } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { amountText, slopeText } from "../../watched-figures.ts";
 import { type TimePanel, TimePanels } from "../charts/time-panels.tsx";
 import { spansOf } from "../load-phases.ts";
-import { DataTable, Figure, StatusMark } from "../parts.tsx";
+import { DataTable, Figure } from "../parts.tsx";
+import { thinPoints } from "../thin-series.ts";
+import { LeakMark } from "./leak-mark.tsx";
+import { WatchedMetrics } from "./watched-metrics.tsx";
 
-const STATUS = {
-  idle: "pass",
-  plateau: "pass",
-  recovered: "pass",
-  growth: "warn",
-} as const satisfies Record<NonNullable<Leak["verdict"]>, Status>;
-
-/** What the processes of the target held, on the time axis of the run, and whether they gave it back. */
+/** The target's side of a run, on its time axis: what its processes held, and what its metrics said. */
 export function WatchedSide({ run }: { readonly run: LoadRun }) {
-  const { watched } = run;
-  if (watched === undefined) return null;
-  const { samples, leaks, pid } = watched;
+  return (
+    <>
+      <WatchedProcesses run={run} />
+      <WatchedMetrics run={run} />
+    </>
+  );
+}
+
+/** What the processes of the target held, and whether they gave it back. */
+function WatchedProcesses({ run }: { readonly run: LoadRun }) {
+  const processes = run.watched?.processes;
+  if (processes === undefined) return null;
+  const { samples, leaks, pid, unit } = processes;
+  const who = unit === undefined ? `process ${pid}` : `unit ${oneLine(unit.name, 60)}`;
   const panel = (title: string, of: (sample: (typeof samples)[number]) => number | null): TimePanel => ({
     title,
     scale: "linear",
     height: 60,
-    lines: [{ name: "target", points: samples.map((sample) => ({ atS: sample.atS, value: of(sample) })) }],
+    lines: [{ name: "target", points: thinPoints(samples.map((sample) => ({ atS: sample.atS, value: of(sample) }))) }],
   });
   return (
     <>
       <Figure
         title="The target's processes over time"
-        note={`Process ${pid} and those that it started, a sample each second.`}
+        note={
+          unit === undefined
+            ? `Process ${pid} and those that it started.`
+            : `The control group of ${oneLine(unit.name, 60)}, ${oneLine(unit.cgroup, 120)}.`
+        }
         drawing={
           <TimePanels
-            label={`CPU, memory, open files and threads of process ${pid} during ${oneLine(run.name, 40)}. The table below says how each of them developed.`}
+            label={`CPU, memory, open files and threads of ${who} during ${oneLine(run.name, 40)}. The table below says how each of them developed.`}
             phases={run.phases.flatMap(spansOf)}
             panels={[
               panel("CPU cores", ({ cpuShare }) => cpuShare),
@@ -42,18 +53,14 @@ export function WatchedSide({ run }: { readonly run: LoadRun }) {
         }
       />
       <DataTable
-        caption={`What process ${pid} held during ${oneLine(run.name, 40)}`}
+        caption={`What ${who} held during ${oneLine(run.name, 40)}`}
         head={["Resource", "Verdict", ...["First", "Peak", "Last", "Slope"].map((value) => ({ value, number: true }))]}
         rows={leaks.map((leak) => [
           <span key="resource">
-            {leak.resource}
-            <span class="because">{leak.message}</span>
+            {oneLine(leak.resource, 60)}
+            <span class="because">{oneLine(leak.message, 160)}</span>
           </span>,
-          <StatusMark
-            key="verdict"
-            status={leak.verdict === null ? "inconclusive" : STATUS[leak.verdict]}
-            label={leak.verdict ?? "not decided"}
-          />,
+          <LeakMark key="verdict" leak={leak} />,
           amountText(leak, leak.first),
           amountText(leak, leak.peak),
           amountText(leak, leak.last),

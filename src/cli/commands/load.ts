@@ -60,6 +60,33 @@ export const loadCommand = defineCommand({
           requiresArg: true,
           describe: "process of the target on this machine: its CPU, memory, files and threads are sampled (Linux)",
         },
+        "watch-unit": {
+          type: "string",
+          requiresArg: true,
+          describe: "the same of a systemd unit of the target, or of a control group by its path",
+        },
+        "watch-metrics": {
+          type: "string",
+          requiresArg: true,
+          describe: "Prometheus endpoint of the target: its series are shown beside the load",
+        },
+        "watch-series": {
+          type: "string",
+          requiresArg: true,
+          implies: "watch-metrics",
+          describe: "regular expression of the series that are kept; default: process, runtime, counters of requests",
+        },
+        "watch-key": {
+          type: "string",
+          requiresArg: true,
+          implies: "watch-metrics",
+          describe: "env:NAME, the bearer token for the Prometheus endpoint",
+        },
+        "watch-interval-s": {
+          type: "number",
+          requiresArg: true,
+          describe: "seconds between two samples of the target; default 1",
+        },
         until: {
           type: "string",
           requiresArg: true,

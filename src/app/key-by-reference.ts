@@ -1,0 +1,21 @@
+import { UsageError } from "../core/index.ts";
+
+/**
+ * A key by its reference. The key itself never stands on the command line: that can be read by everyone on the machine.
+ *
+ * @param option that has the reference, as it is typed. @throws UsageError for anything but `env:NAME` of a variable that is set.
+ */
+export function keyByReference(option: string, reference: string): string {
+  const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(reference)?.[1];
+  if (name === undefined)
+    throw new UsageError(`${option}: a reference is expected, not a key`, {
+      hint: `Put the key into an environment variable and say ${option} env:NAME.`,
+    });
+  const key = process.env[name]?.trim();
+  if (key === undefined || key === "") throw new UsageError(`${option}: the environment has no ${name}`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError(`${option}: ${name} holds characters that cannot be sent in a header`, {
+      hint: "A key is one line of visible ASCII, without the word Bearer before it.",
+    });
+  return key;
+}

@@ -1,0 +1,116 @@
+/** One line of a Prometheus endpoint. */
+export interface ExposedSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+  /** A counter only grows, until its process begins anew; everything else is taken as a gauge. */
+  readonly kind: "counter" | "gauge";
+}
+
+export interface Exposition {
+  readonly samples: readonly ExposedSample[];
+  /** Lines that are samples, the unwanted included; 0: it was another format. */
+  readonly lines: number;
+}
+
+/** No sample is as long; a label may have been made by anybody. */
+const LONGEST_LINE = 4_096;
+const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
+const LABEL = /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
+const LABELS_END = /[ \t]*\}/y;
+const VALUE = /[ \t]*([^ \t#{}]+)/y;
+/** What a counter's samples may end with, where its type stands under a name without. */
+const SUFFIX = /_(?:total|count|sum|bucket)$/;
+
+/**
+ * Reads the text format of Prometheus, and that of OpenMetrics as far as both have the same. A line that is neither is left out.
+ *
+ * @param isWanted by name: the labels of other samples are not looked at.
+ * @see https://prometheus.io/docs/instrumenting/exposition_formats/
+ * @see https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
+ */
+export function parseExposition(
+  text: string,
+  isWanted: (name: string, kind: ExposedSample["kind"]) => boolean,
+): Exposition {
+  const types = new Map<string, string>();
+  const samples: ExposedSample[] = [];
+  let lines = 0;
+  for (const line of linesOf(text)) {
+    if (line.startsWith("#")) {
+      const [, name, type] = /^#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)/.exec(line) ?? [];
+      if (name !== undefined && type !== undefined) types.set(name, type.toLowerCase());
+      continue;
+    }
+    const name = at(NAME, line, 0)?.[0];
+    if (name === undefined) continue;
+    const kind = kindOf(name, types);
+    if (!isWanted(name, kind)) {
+      // One that was read shows that it is the format; the others need not be.
+      if (lines > 0 || readRest(line, name.length) !== undefined) lines++;
+      continue;
+    }
+    const rest = readRest(line, name.length);
+    if (rest === undefined) continue;
+    lines++;
+    samples.push({ name, kind, ...rest });
+  }
+  return { samples, lines };
+}
+
+function* linesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const found = text.indexOf("\n", from);
+    const to = found < 0 ? text.length : found;
+    if (to > from && to - from <= LONGEST_LINE) yield text.slice(from, text[to - 1] === "\r" ? to - 1 : to);
+    from = to + 1;
+  }
+}
+
+function at(pattern: RegExp, line: string, index: number): RegExpExecArray | undefined {
+  pattern.lastIndex = index;
+  return pattern.exec(line) ?? undefined;
+}
+
+/** What stands behind the name: labels, if any, and the value; time and exemplar are not needed. */
+function readRest(line: string, from: number): Pick<ExposedSample, "labels" | "value"> | undefined {
+  const labels: [string, string][] = [];
+  let index = from;
+  while (line[index] === " " || line[index] === "\t") index++;
+  if (line[index] === "{") {
+    index++;
+    for (let label = at(LABEL, line, index); label !== undefined; label = at(LABEL, line, index)) {
+      labels.push([label[1] ?? "", unescaped(label[2] ?? "")]);
+      index += label[0].length;
+    }
+    const end = at(LABELS_END, line, index);
+    if (end === undefined) return undefined;
+    index += end[0].length;
+  } else if (index === from) return undefined;
+  const value = numberOf(at(VALUE, line, index)?.[1] ?? "");
+  return value === undefined ? undefined : { labels: Object.fromEntries(labels), value };
+}
+
+function unescaped(text: string): string {
+  return text.includes("\\")
+    ? text.replace(/\\(["\\n])/g, (_, character) => (character === "n" ? "\n" : character))
+    : text;
+}
+
+/** Numbers as Go writes them. */
+function numberOf(text: string): number | undefined {
+  if (/^[+-]?inf(?:inity)?$/i.test(text))
+    return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  if (/^nan$/i.test(text)) return Number.NaN;
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
+}
+
+/** By the type that stands above; without one, by what its name ends with. */
+function kindOf(name: string, types: ReadonlyMap<string, string>): ExposedSample["kind"] {
+  const own = types.get(name);
+  if (own !== undefined && own !== "untyped" && own !== "unknown") return own === "counter" ? "counter" : "gauge";
+  const [suffix] = SUFFIX.exec(name) ?? [];
+  if (suffix === undefined) return "gauge";
+  const family = types.get(name.slice(0, -suffix.length));
+  return family === "gaugehistogram" ? "gauge" : "counter";
+}

@@ -1,0 +1,173 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { type HeldGauge, judgeGauge } from "../../load/index.ts";
+import type { WatchedMetrics } from "../../record/index.ts";
+import type { DroppedSeries, SeriesHead } from "./chosen-series.ts";
+import { EvenSamples } from "./even-samples.ts";
+import { resourceOf } from "./held-resources.ts";
+import type { Scraped, ScrapeStart } from "./scrape-messages.ts";
+
+export interface MetricsOptions {
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly intervalMs: number;
+  readonly pattern: string | undefined;
+  /** Told of the first scrape that fails. */
+  readonly onNotice: (text: string) => void;
+}
+
+type Values = Extract<Scraped, { kind: "values" }>;
+
+/** An hour of them, of 50 series each, are two megabytes of the record. */
+const MOST_SCRAPES = 3_600;
+/** An answer that takes longer is none. */
+const TIMEOUT_MS = 5_000;
+
+/** Scrapes the metrics of the target during a load, from a thread of its own. */
+export class MetricsWatch implements AsyncDisposable {
+  readonly #options: MetricsOptions;
+  readonly #worker: Worker;
+  readonly #series: SeriesHead[] = [];
+  readonly #scrapes = new EvenSamples<Pick<Values, "atMs" | "values">>(MOST_SCRAPES);
+  readonly #waiting = new Set<(scraped: Scraped | undefined) => void>();
+  #dropped: readonly DroppedSeries[] = [];
+  #count = 0;
+  #failed = 0;
+  #isGone = false;
+  #firstFailure: { readonly atMs: number; readonly message: string } | undefined;
+
+  private constructor(options: MetricsOptions) {
+    this.#options = options;
+    const { url, key, intervalMs, pattern } = options;
+    const workerData: ScrapeStart = { url, key, intervalMs, pattern, timeoutMs: TIMEOUT_MS };
+    const file = `./scrape-worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
+    this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), { workerData });
+    this.#worker.on("message", (scraped: Scraped) => this.#take(scraped));
+    // Without its thread there are no more scrapes, and the load goes on.
+    this.#worker.on("error", ({ message }) => this.#take({ kind: "failure", atMs: Date.now(), message }));
+    this.#worker.on("exit", () => {
+      this.#isGone = true;
+      this.#tell(undefined);
+    });
+  }
+
+  /** @returns when the first scrape has come to its end, good or bad: the load begins with one before it. */
+  static async open(options: MetricsOptions): Promise<MetricsWatch> {
+    const watch = new MetricsWatch(options);
+    await watch.#next(() => true);
+    return watch;
+  }
+
+  /** Scrapes once more, and then no longer. */
+  async end(): Promise<void> {
+    if (this.#isGone) return;
+    const nowMs = Date.now();
+    const last = this.#next(({ atMs }) => atMs >= nowMs);
+    this.#worker.postMessage("scrape");
+    await last;
+    await this.#worker.terminate();
+  }
+
+  /** What was scraped, in seconds from the beginning of a run. @param endS when its load ended. */
+  section(startMs: number, endS: number): WatchedMetrics {
+    const scrapes = this.#scrapes.all;
+    const atS = scrapes.map(({ atMs }) => (atMs - startMs) / 1_000);
+    const own = atS.findIndex((second) => second >= 0);
+    const from = own < 0 ? atS.length : own;
+    const all = this.#series.map((head, index) => ({ head, raw: scrapes.map(({ values }) => values[index] ?? null) }));
+    return {
+      url: this.#options.url.replace(/[?#].*$/s, ""),
+      everyS: this.#options.intervalMs / 1_000,
+      atS: atS.slice(from),
+      series: all.map(({ head: { name, labels, kind }, raw }) => {
+        const { values, restarts } = kind === "counter" ? ratesOf(atS, raw) : { values: raw, restarts: 0 };
+        return {
+          ...{ name, labels: { ...labels }, kind, values: values.slice(from) },
+          ...(restarts === 0 ? {} : { restarts }),
+        };
+      }),
+      leaks: all.flatMap(({ head, raw }) => {
+        const held = heldBy(head, atS, raw);
+        return held === undefined ? [] : [judgeGauge(held, endS)];
+      }),
+      dropped: [...this.#dropped],
+      scrapes: this.#count,
+      failed: this.#failed,
+      firstFailure: this.#firstFailure && {
+        atS: (this.#firstFailure.atMs - startMs) / 1_000,
+        message: this.#firstFailure.message,
+      },
+    };
+  }
+
+  #take(scraped: Scraped): void {
+    this.#count++;
+    if (scraped.kind === "values") {
+      this.#series.push(...scraped.added);
+      this.#dropped = scraped.dropped;
+      this.#scrapes.add({ atMs: scraped.atMs, values: scraped.values });
+    } else {
+      this.#failed++;
+      if (this.#firstFailure === undefined) {
+        this.#firstFailure = scraped;
+        this.#options.onNotice(`--watch-metrics: ${scraped.message}; the load does not depend on it`);
+      }
+    }
+    this.#tell(scraped);
+  }
+
+  #tell(scraped: Scraped | undefined): void {
+    for (const told of this.#waiting) told(scraped);
+  }
+
+  /** The next scrape of a kind; not waited for longer than two may take. */
+  #next(isWanted: (scraped: Scraped) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(late);
+        this.#waiting.delete(told);
+        resolve();
+      };
+      const told = (scraped: Scraped | undefined) => {
+        if (scraped === undefined || isWanted(scraped)) finish();
+      };
+      const late = setTimeout(finish, 2 * TIMEOUT_MS);
+      this.#waiting.add(told);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+/** What a counter grew by, per second. One that is lower than before began anew: its process was started again. */
+function ratesOf(
+  atS: readonly number[],
+  raw: readonly (number | null)[],
+): { readonly values: (number | null)[]; readonly restarts: number } {
+  let before: { readonly atS: number; readonly value: number } | undefined;
+  let restarts = 0;
+  const values = raw.map((value, index) => {
+    if (value === null) return null;
+    const now = { atS: atS[index] ?? 0, value };
+    const since = before;
+    before = now;
+    if (since === undefined || now.atS <= since.atS) return null;
+    const isAnew = value < since.value;
+    if (isAnew) restarts++;
+    return (value - (isAnew ? 0 : since.value)) / (now.atS - since.atS);
+  });
+  return { values, restarts };
+}
+
+function heldBy(
+  { name, text, kind }: SeriesHead,
+  atS: readonly number[],
+  raw: readonly (number | null)[],
+): HeldGauge | undefined {
+  const resource = kind === "gauge" ? resourceOf(name) : undefined;
+  if (resource === undefined) return undefined;
+  const points = raw.flatMap((value, index) => (value === null ? [] : [{ atS: atS[index] ?? 0, value }]));
+  return { ...resource, name: text, points };
+}

@@ -1,0 +1,85 @@
+import { UsageError } from "../../core/index.ts";
+import { keyByReference } from "../key-by-reference.ts";
+import type { MetricsOptions } from "./metrics-watch.ts";
+import type { TargetWatch } from "./target-watch.ts";
+
+/** What of the target is watched during a load. */
+export interface TargetWatchOptions {
+  /** Process of the target on this machine: what it and those that it started hold is sampled. */
+  readonly watchPid?: number | undefined;
+  /** The same of a unit of systemd, or of a control group by its path. */
+  readonly watchUnit?: string | undefined;
+  /** Prometheus endpoint of the target. */
+  readonly watchMetrics?: string | undefined;
+  /** Regular expression: which of its series are kept. */
+  readonly watchSeries?: string | undefined;
+  /** `env:NAME`: sent to it as a bearer token. */
+  readonly watchKey?: string | undefined;
+  /** Seconds between two samples; default 1. */
+  readonly watchIntervalS?: number | undefined;
+  /** Only says what would be sent: the options are looked at, and nothing is scraped. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Begins to watch what is asked for.
+ *
+ * @param onNotice told of what goes wrong with it while the load goes on.
+ * @throws UsageError for options that cannot be, and for processes that cannot be found.
+ */
+export async function openTargetWatch(
+  options: TargetWatchOptions,
+  onNotice: (text: string) => void,
+): Promise<TargetWatch | undefined> {
+  const { watchPid, watchUnit, watchMetrics, watchIntervalS } = options;
+  if (watchPid === undefined && watchUnit === undefined && watchMetrics === undefined) {
+    if (watchIntervalS !== undefined)
+      throw new UsageError("--watch-interval-s is for what is watched", {
+        hint: "Say --watch-pid, --watch-unit or --watch-metrics as well.",
+      });
+    return undefined;
+  }
+  if (watchPid !== undefined && watchUnit !== undefined)
+    throw new UsageError("--watch-pid and --watch-unit do not go together: both say which processes are watched", {
+      hint: "Leave one of them out.",
+    });
+  const intervalMs = (watchIntervalS ?? 1) * 1_000;
+  const metrics =
+    watchMetrics === undefined ? undefined : { ...metricsOptions(watchMetrics, options), intervalMs, onNotice };
+  const processes = await processesOf(options);
+  if (options.dryRun) return undefined;
+  const { TargetWatch } = await import("./target-watch.ts");
+  return TargetWatch.open({ intervalMs, processes, metrics });
+}
+
+async function processesOf({ watchPid, watchUnit }: TargetWatchOptions) {
+  if (watchPid !== undefined) return (await import("./watched-processes.ts")).processTree(watchPid);
+  return watchUnit === undefined ? undefined : (await import("./unit-processes.ts")).unitProcesses(watchUnit);
+}
+
+function metricsOptions(
+  url: string,
+  { watchSeries: pattern, watchKey }: TargetWatchOptions,
+): Pick<MetricsOptions, "url" | "key" | "pattern"> {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== "" || parsed.password !== "")
+    throw new UsageError(
+      "--watch-metrics takes the http or https address of a Prometheus endpoint, without user or password",
+      {
+        hint: "Such as http://127.0.0.1:9090/metrics; --watch-key env:NAME sends a bearer token.",
+      },
+    );
+  if (pattern !== undefined) assertPattern(pattern);
+  return { url, pattern, key: watchKey === undefined ? undefined : keyByReference("--watch-key", watchKey) };
+}
+
+function assertPattern(pattern: string): void {
+  try {
+    new RegExp(pattern);
+  } catch (error) {
+    throw new UsageError(`--watch-series takes a regular expression, not "${pattern}"`, {
+      hint: "It is looked for in name{label=\"value\"}, as in --watch-series '^http_requests_total'.",
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { messageOf } from "../../core/index.ts";
+
+/** Larger answers are not read: a minute of them would be half a gigabyte. */
+const MOST_BYTES = 8 * 2 ** 20;
+const MIB = 2 ** 20;
+
+export interface ScrapedEndpoint {
+  readonly url: string;
+  /** Sent as a bearer token. */
+  readonly key: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Reads one endpoint again and again, over one connection of its own. */
+export class Scraper implements Disposable {
+  readonly #endpoint: ScrapedEndpoint;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  constructor(endpoint: ScrapedEndpoint) {
+    this.#endpoint = endpoint;
+    const options = { keepAlive: true, maxSockets: 1 };
+    this.#agent = endpoint.url.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  /** @throws Error that says in a few words of ours why there is no text; nothing of the answer is quoted. */
+  async text(): Promise<string> {
+    const { timeoutMs } = this.#endpoint;
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await this.#get(signal);
+      const { statusCode = 0 } = response;
+      if (statusCode !== 200) {
+        response.destroy();
+        throw new Error(
+          statusCode >= 300 && statusCode < 400 ? `answered ${statusCode}: it is elsewhere` : `answered ${statusCode}`,
+        );
+      }
+      // A page may well have a line in it that looks like a sample.
+      if (/\bhtml\b/i.test(response.headers["content-type"] ?? "")) {
+        response.destroy();
+        throw new Error("answered a page and no Prometheus text");
+      }
+      return await bodyOf(response);
+    } catch (error) {
+      if (signal.aborted) throw new Error(`did not answer within ${timeoutMs / 1_000} s`, { cause: error });
+      throw new Error(codeOf(error) ?? messageOf(error), { cause: error });
+    }
+  }
+
+  #get(signal: AbortSignal): Promise<IncomingMessage> {
+    const { url, key } = this.#endpoint;
+    const headers = {
+      // Plain and uncompressed: to compress takes processor time of the target.
+      accept: "text/plain;version=0.0.4",
+      "accept-encoding": "identity",
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    };
+    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const request = send(url, { agent: this.#agent, headers, signal }, resolve);
+      request.on("error", reject);
+      request.end();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+}
+
+async function bodyOf(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > MOST_BYTES) throw new Error(`answered more than ${MOST_BYTES / MIB} MiB`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** The message of a socket's error has addresses in it, several of them where a name has several. */
+function codeOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && code !== "" ? code : undefined;
+}
