@@ -38,7 +38,7 @@ export interface LoadsContext {
   readonly onNotice: (text: string) => void;
   readonly onSample: (sample: Sample) => void;
   readonly onPhase: (run: string, phase: JudgedPhase) => void;
-  /** Told how to read each phase that our own engine sends from this thread, when it begins. */
+  /** Told how to read each phase that our own engine sends, when it begins. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
   /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
   readonly onSpan?: OnSpan | undefined;

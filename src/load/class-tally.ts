@@ -3,6 +3,7 @@ import type { Observation, Outcome } from "../judging/index.ts";
 import {
   BlockCounts,
   Histogram,
+  type HistogramGrowth,
   quantileIntervals,
   type StoredBlocks,
   type StoredHistogram,
@@ -47,6 +48,11 @@ export interface StoredClass {
   readonly figures: Readonly<Record<string, StoredHistogram>>;
   /** The same values by time, for the intervals. */
   readonly blocks: Readonly<Record<string, StoredBlocks>>;
+}
+
+/** What one has counted since it was read before. */
+export interface ClassGrowth extends Pick<StoredClass, "dialect" | "stream" | "outcome" | "count" | "outputTokens"> {
+  readonly figures: readonly (readonly [figure: string, growth: HistogramGrowth])[];
 }
 
 /** A part of a phase, µs from its beginning. */
@@ -213,6 +219,13 @@ export class ClassTally {
       figures: Object.fromEntries([...this.#figures].map(([name, histogram]) => [name, histogram.store()])),
       blocks: Object.fromEntries([...this.#blocks].map(([name, blocks]) => [name, blocks.store()])),
     };
+  }
+
+  /** Adds what another worker has counted since it told of it before; for whoever watches, without what intervals need. */
+  grow({ count, outputTokens, figures }: ClassGrowth): void {
+    this.#count += count;
+    this.#outputTokens += outputTokens;
+    for (const [figure, growth] of figures) this.#histogram(figure as Figure).grow(growth);
   }
 
   /** Adds what another worker counted of the same class. */

@@ -1,4 +1,5 @@
 import type { Histogram } from "../metrics/index.ts";
+import type { JudgedPhase } from "../record/index.ts";
 import type { HealthBounds } from "./generator-health.ts";
 import type { Running } from "./send-share.ts";
 import type { Tally } from "./tally.ts";
@@ -29,7 +30,8 @@ export interface LoadProgress {
 }
 
 /** A phase that is being sent, for whoever watches. It is read; what sends it waits for nobody. */
-export interface RunningPhase extends Running {
+export interface RunningPhase extends Omit<Running, "outcomes"> {
+  readonly outcomes: { readonly close: () => Pick<JudgedPhase, "denials"> };
   readonly run: string;
   /** Of the phase. */
   readonly name: string;
@@ -39,6 +41,8 @@ export interface RunningPhase extends Running {
   readonly totalS: number | undefined;
   /** What the generator may be late by. */
   readonly bounds: HealthBounds;
+  /** Delay of the event loops that send it, of late; absent where this thread's sends it. */
+  readonly loopDelayP99Ms?: number;
 }
 
 const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;

@@ -29,7 +29,7 @@ export interface LoadContext {
   readonly onSample: (sample: Sample) => void;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
-  /** Told how to read each phase that this thread sends, when it begins. */
+  /** Told how to read each phase that is sent, when it begins. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
   /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
   readonly onSpan?: OnSpan | undefined;
@@ -201,6 +201,7 @@ async function send(
         outputTokens: context.outputTokens,
       },
       originUs: origin.originUs,
+      totalS: origin.totalS,
       onProgress: tell,
     });
   }

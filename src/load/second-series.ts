@@ -44,6 +44,10 @@ export class SecondSeries {
   readonly #running = { response: new Histogram(), ttft: new Histogram(), second: -1 };
   readonly #heat = { response: new HeatGrid(), ttft: new HeatGrid() };
   readonly #keep: boolean;
+  /** Seconds that were counted into since they were handed over; of those that are kept whole. */
+  readonly #changed = new Set<number>();
+  /** Quantiles of parts that were put together: to decode them is dear, and whoever watches asks every second. */
+  readonly #joined = new WeakMap<readonly StoredHistogram[], LoadSecond["responseMs"]>();
   #startUs: number;
 
   /** @param keep whole histograms of each second, to be merged with those of others. */
@@ -93,6 +97,7 @@ export class SecondSeries {
   #second(atUs: number): Second {
     const index = this.#indexOf(atUs);
     if (index > this.#running.second) this.#turn(index);
+    if (this.#keep) this.#changed.add(index);
     return this.#at(index);
   }
 
@@ -114,6 +119,7 @@ export class SecondSeries {
       if (this.#keep) {
         closed.response = response.count === 0 ? [] : [response.store()];
         closed.ttft = ttft.count === 0 ? [] : [ttft.store()];
+        this.#changed.add(second);
       }
     }
     response.reset();
@@ -137,9 +143,22 @@ export class SecondSeries {
    * @param from index of the first one that is wanted.
    */
   over(offsetS: number, { atUs, from }: { readonly atUs: number; readonly from: number }): LoadSecond[] {
+    return this.#rows(offsetS, { from, to: this.#closeBefore(atUs) - 1 });
+  }
+
+  /** The seconds that have changed since the last call, as they are now. */
+  changes(atUs: number): StoredSeries["seconds"] {
+    this.#closeBefore(atUs);
+    const changed = [...this.#changed].map((index) => [index, { ...this.#at(index) }] as const);
+    this.#changed.clear();
+    return changed;
+  }
+
+  /** Closes what is over. @returns index of the second that is not. */
+  #closeBefore(atUs: number): number {
     const current = this.#indexOf(atUs - LATE_US);
     if (current > this.#running.second) this.#turn(current);
-    return this.#rows(offsetS, { from, to: current - 1 });
+    return current;
   }
 
   #rows(offsetS: number, { from, to }: { readonly from: number; readonly to: number }): LoadSecond[] {
@@ -148,10 +167,31 @@ export class SecondSeries {
     let carried = 0;
     for (let index = 0; index <= to; index++) {
       const second = this.#seconds.get(index);
-      if (index >= from && (second !== undefined || carried > 0)) series.push(rowOf(second, offsetS + index, carried));
+      if (index >= from && (second !== undefined || carried > 0))
+        series.push(this.#row(second, offsetS + index, carried));
       if (second !== undefined) carried += second.sent - second.admitted - second.denied - second.failed;
     }
     return series;
+  }
+
+  #row(second: Second | undefined, atS: number, carried: number): LoadSecond {
+    if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
+    const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
+    return {
+      atS,
+      ...counts,
+      inFlight: Math.max(peak, carried),
+      responseMs: response.length === 0 ? responseMs : this.#quantilesOf(response),
+      ttftMs: ttft.length === 0 ? ttftMs : this.#quantilesOf(ttft),
+    };
+  }
+
+  #quantilesOf(parts: readonly StoredHistogram[]): LoadSecond["responseMs"] {
+    const known = this.#joined.get(parts);
+    if (known !== undefined) return known;
+    const quantiles = quantilesOf(joined(parts));
+    this.#joined.set(parts, quantiles);
+    return quantiles;
   }
 
   get heat(): { readonly response: Heat | undefined; readonly ttft: Heat | undefined } {
@@ -168,24 +208,12 @@ export class SecondSeries {
       const own = this.#at(index);
       for (const name of Object.keys(noCounts()) as (keyof Counts)[]) own[name] += second[name];
       own.peak = peaks === "shared" ? Math.max(own.peak, second.peak) : own.peak + second.peak;
-      own.response = [...own.response, ...second.response];
-      own.ttft = [...own.ttft, ...second.ttft];
+      if (second.response.length > 0) own.response = [...own.response, ...second.response];
+      if (second.ttft.length > 0) own.ttft = [...own.ttft, ...second.ttft];
     }
     if (other.response !== undefined) this.#heat.response.merge(other.response);
     if (other.ttft !== undefined) this.#heat.ttft.merge(other.ttft);
   }
-}
-
-function rowOf(second: Second | undefined, atS: number, carried: number): LoadSecond {
-  if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
-  const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
-  return {
-    atS,
-    ...counts,
-    inFlight: Math.max(peak, carried),
-    responseMs: response.length === 0 ? responseMs : quantilesOf(joined(response)),
-    ttftMs: ttft.length === 0 ? ttftMs : quantilesOf(joined(ttft)),
-  };
 }
 
 function joined(parts: readonly StoredHistogram[]): Histogram {

@@ -158,7 +158,8 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   await sender.open(shareOf(openAhead(arrivals, bound), part));
   const sampler = samplerOf(options);
   const tally = new Tally(originUs, {
-    keep: part.of > 1 || joinAfterUs !== undefined,
+    // Of a gauge there is one where several count: what they counted is put together, be it of one alone.
+    keep: part.of > 1 || joinAfterUs !== undefined || options.gauge !== undefined,
     objectives: workload.objectives,
   });
   const outcomes = new OutcomeCounts();

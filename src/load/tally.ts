@@ -4,12 +4,13 @@ import type { Observation, Outcome } from "../judging/index.ts";
 import {
   CountBlocks,
   Histogram,
+  type HistogramGrowth,
   type StoredCounts,
   type StoredHistogram,
   type TaggedHistogram,
 } from "../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../record/index.ts";
-import { ClassTally, type Known, type Part, type StoredClass } from "./class-tally.ts";
+import { type ClassGrowth, ClassTally, type Known, type Part, type StoredClass } from "./class-tally.ts";
 import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodput.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
@@ -25,6 +26,14 @@ export interface StoredTally {
   readonly counts: StoredCounts<Counted>;
   readonly goodput?: StoredGoodput | undefined;
   readonly turns?: readonly StoredTurn[] | undefined;
+}
+
+/** What one has counted since it was read before: all that is shown of a load while it goes on. */
+export interface TallyGrowth {
+  readonly total: Counts;
+  readonly lag: HistogramGrowth | undefined;
+  readonly classes: readonly ClassGrowth[];
+  readonly seconds: StoredSeries["seconds"];
 }
 
 interface TallyOptions {
@@ -135,6 +144,11 @@ export class Tally {
     return this.#series.over(offsetS, range);
   }
 
+  /** Seconds that have changed since the last call; see `SecondSeries.changes`. */
+  changes(atUs: number): StoredSeries["seconds"] {
+    return this.#series.changes(atUs);
+  }
+
   /** What was counted of each class so far. */
   get classes(): Iterable<ClassTally> {
     return this.#classes.values();
@@ -223,6 +237,14 @@ export class Tally {
   /** Most in flight of each second. */
   inFlightPerSecond(): number[] {
     return this.#series.close(0).map(({ inFlight }) => inFlight);
+  }
+
+  /** Adds what another worker has counted since it told of it before. */
+  grow({ total, lag, classes, seconds }: TallyGrowth): void {
+    for (const name of Object.keys(this.total) as (keyof Counts)[]) this.total[name] += total[name];
+    if (lag !== undefined) this.lag.grow(lag);
+    for (const growth of classes) this.#class(growth.dialect, growth.stream, growth.outcome).grow(growth);
+    this.#series.merge({ seconds, response: undefined, ttft: undefined }, "shared");
   }
 
   merge(other: StoredTally, peaks: InFlightPeaks): void {

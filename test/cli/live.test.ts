@@ -92,11 +92,10 @@ test("--metrics-port: counters grow while the run goes on, and end as the record
 
 describe("refused before anything is sent", () => {
   test.each([
-    [["--metrics-port", "0", "--workers", "2"], /--metrics-port cannot be used with --workers/],
     [["--metrics-port", "0", "--engine", "autocannon"], /--metrics-port is for the native engine/],
-    [["--live", "--workers", "2"], /--live cannot be used with --workers/],
+    [["--live", "--engine", "autocannon"], /--live is for the native engine/],
     [["--otlp", "127.0.0.1:4318"], /--otlp takes the http or https address/],
-    [["--otlp", "http://127.0.0.1:4318", "--workers", "2"], /--otlp cannot be used with --workers/],
+    [["--otlp", "http://127.0.0.1:4318", "--engine", "autocannon"], /--otlp is for the native engine/],
     [["--live-port", "0"], /--live-port/],
     [["--metrics-port", "70000"], /--metrics-port takes a whole number from 0 to 65535/],
   ])("%j", async (options, says) => {

@@ -1,80 +1,10 @@
 import { writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage } from "node:http";
-import { createRequire } from "node:module";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { listening } from "../support/listening.ts";
-
-/** The messages of OTLP as the OpenTelemetry project generates them from its own definitions. */
-const { opentelemetry } = createRequire(import.meta.url)("@opentelemetry/otlp-transformer/build/src/generated/root.js");
-const { collector } = opentelemetry.proto;
-
-interface KeyValue {
-  readonly key: string;
-  readonly value: Readonly<Record<string, unknown>>;
-}
-
-interface Point {
-  readonly attributes: readonly KeyValue[];
-  readonly asInt: number;
-  readonly count: number;
-  readonly bucketCounts: readonly number[];
-  readonly explicitBounds: readonly number[];
-}
-
-interface Metric {
-  readonly name: string;
-  readonly sum?: { readonly dataPoints: readonly Point[] };
-  readonly histogram?: { readonly aggregationTemporality: number; readonly dataPoints: readonly Point[] };
-}
-
-const valuesOf = (attributes: readonly KeyValue[]) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
-/** Decodes strictly; what is not of the message is an error. */
-function decoded(type: { decode: (bytes: Buffer) => object; toObject: (message: object, how: object) => object }) {
-  return (body: Buffer) =>
-    JSON.parse(JSON.stringify(type.toObject(type.decode(body), { longs: Number, bytes: String })));
-}
-
-/** A collector that keeps what it was sent, or refuses it. */
-async function startCollector(status = 200) {
-  const metrics: Buffer[] = [];
-  const traces: Buffer[] = [];
-  const types = new Set<string | undefined>();
-  const server = createServer(async (request, response) => {
-    const body = await bodyOf(request);
-    types.add(request.headers["content-type"]);
-    (request.url === "/v1/metrics" ? metrics : request.url === "/v1/traces" ? traces : []).push(body);
-    response.writeHead(status).end();
-  });
-  return { ...(await listening(server, () => server.closeAllConnections())), metrics, traces, types };
-}
-
-/** Streams two tokens, denies every tenth request, and notes whose span each one is. */
-async function startGateway() {
-  const traceparents: (string | undefined)[] = [];
-  const server = createServer(async (request, response) => {
-    await bodyOf(request);
-    if (request.method !== "POST") return void response.writeHead(404).end();
-    traceparents.push(request.headers["traceparent"]?.toString());
-    if (traceparents.length % 10 === 0) {
-      response.writeHead(429, { "x-service-error-code": "rate_limit_exceeded", "retry-after": "1" });
-      return void response.end('{"error":{"message":"slower","type":"rate_limit_error","code":"rate_limit_exceeded"}}');
-    }
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const content of ["Hel", "lo"]) response.write(`data: {"choices":[{"delta":{"content":"${content}"}}]}\n\n`);
-    response.end("data: [DONE]\n\n");
-  });
-  return { ...(await listening(server, () => server.closeAllConnections())), traceparents };
-}
+import { metricsOf, spansOf, startCollector, startTracedGateway, valuesOf } from "../support/otlp.ts";
 
 async function load(gateway: string, collectorUrl: string) {
   using folder = temporaryFolder();
@@ -93,16 +23,14 @@ async function load(gateway: string, collectorUrl: string) {
 
 test("--otlp: counters equal the record, and each span is a request that the gateway got", async () => {
   await using otlp = await startCollector();
-  await using gateway = await startGateway();
+  await using gateway = await startTracedGateway();
   const { document, stderr } = await load(gateway.origin, otlp.origin);
   expect(stderr).not.toContain("OTLP");
   expect([...otlp.types]).toEqual(["application/x-protobuf"]);
   const [phase] = document.phases;
 
-  const last = decoded(collector.metrics.v1.ExportMetricsServiceRequest)(otlp.metrics.at(-1) as Buffer);
-  const [{ resource, scopeMetrics }] = last.resourceMetrics;
-  expect(valuesOf(resource.attributes)).toMatchObject({ "service.name": "gauntlet" });
-  const metrics = new Map<string, Metric>(scopeMetrics[0].metrics.map((metric: Metric) => [metric.name, metric]));
+  const { metrics, resource } = metricsOf(otlp.metrics.at(-1) as Buffer);
+  expect(resource).toMatchObject({ "service.name": "gauntlet" });
   const requests = metrics.get("gauntlet.requests")?.sum?.dataPoints ?? [];
   const counts = Object.fromEntries(
     requests.map((point) => [valuesOf(point.attributes)["gauntlet.outcome"], point.asInt]),
@@ -133,11 +61,8 @@ test("--otlp: counters equal the record, and each span is a request that the gat
     });
   }
 
-  const spans = otlp.traces
-    .map(decoded(collector.trace.v1.ExportTraceServiceRequest))
-    .flatMap(({ resourceSpans }) => resourceSpans[0].scopeSpans[0].spans);
-  const hex = (base64: string) => Buffer.from(base64, "base64").toString("hex");
-  const told = spans.map(({ traceId, spanId }) => `00-${hex(traceId)}-${hex(spanId)}-01`);
+  const spans = spansOf(otlp.traces);
+  const told = spans.map(({ traceparent }) => traceparent);
   const sent = gateway.traceparents.filter((traceparent) => traceparent !== undefined);
   // Every second one of 400.
   expect(sent).toHaveLength(200);
@@ -165,7 +90,7 @@ test.each([
   ],
 ] as const)("a collector that %s is told of, and changes nothing", async (_, start, why) => {
   await using otlp = await start();
-  await using gateway = await startGateway();
+  await using gateway = await startTracedGateway();
   const { code, document, stderr } = await load(gateway.origin, otlp.origin);
   expect(stderr).toMatch(/OTLP: (\d+) of \1 exports to http:.* failed/);
   expect(stderr).toMatch(why);

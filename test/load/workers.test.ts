@@ -136,6 +136,15 @@ describe.concurrent("worker threads", () => {
     expect(Math.max(...phase.series.map(({ inFlight }) => inFlight))).toBe(7);
   });
 
+  test("one worker alone has the latencies of each second, as one thread has", async () => {
+    await using server = await countingServer((_, response) => reply(response));
+    const workload = { arrivals: { kind: "constant", ratePerS: 30, durationS: 2 } };
+    const { phase } = await run({ url: server.url, workload, workers: 1 });
+    expect(phase.sent).toBe(60);
+    for (const { admitted, responseMs } of phase.series) expect(responseMs === null).toBe(admitted === 0);
+    expect(phase.series[0]?.responseMs?.p50).toBeGreaterThanOrEqual(29);
+  });
+
   test("more workers than requests in flight leave no worker without work", async () => {
     await using server = await countingServer((_, response) => reply(response));
     const arrivals = { kind: "closed", inFlight: 2, requests: 9, rampS: 0 };

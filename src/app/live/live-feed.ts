@@ -167,10 +167,13 @@ export class LiveFeed implements Disposable {
 
   #update(id: number): LiveUpdate {
     const { target, redactor } = this.#options;
-    const loopDelayP99Ms = Math.max(0, this.#delay.percentile(99) / 1e6 - RESOLUTION_MS);
+    const ownDelayMs = Math.max(0, this.#delay.percentile(99) / 1e6 - RESOLUTION_MS);
     this.#delay.reset();
     const phases = this.phases.map(livePhase);
     const sending = this.phases.filter(({ ended }) => ended === undefined);
+    // This thread's is that of the generator unless others send everything.
+    const delaysMs = sending.map(({ running }) => running.loopDelayP99Ms ?? ownDelayMs);
+    const loopDelayP99Ms = delaysMs.length === 0 ? ownDelayMs : Math.max(...delaysMs);
     const lagMs = sending.map(({ running }) => running.tally.lag.quantileUs(0.99) / 1_000);
     return {
       id,

@@ -20,20 +20,13 @@ export function watchedBy({ live = false, metricsPort, otlp }: WatchOptions): st
   return otlp === undefined ? undefined : "--otlp";
 }
 
-/** What is shown is read from the counters of this thread: it would be a part of the load, or nothing, with other senders. */
-export function checkWatched(
-  options: WatchOptions & { readonly workers: number },
-  workloads: readonly Workload[],
-): void {
+/** What is shown is read from the counters of our own senders: of other engines there is nothing while they send. */
+export function checkWatched(options: WatchOptions, workloads: readonly Workload[]): void {
   const option = watchedBy(options);
   if (options.livePort !== undefined && options.live !== true)
     throw new UsageError("--live-port is the port of --live", { hint: "Add --live, or leave --live-port out." });
   if (option === undefined) return;
   if (options.otlp !== undefined) checkUrl(options.otlp);
-  if (options.workers > 0)
-    throw new UsageError(`${option} cannot be used with --workers: each thread counts for itself until the run ends`, {
-      hint: `Leave out --workers or ${option}.`,
-    });
   const other = workloads.find(({ engine }) => engine !== "native");
   if (other !== undefined)
     throw new UsageError(`${option} is for the native engine, and ${other.name} is sent by ${other.engine}`, {

@@ -7,6 +7,10 @@ export class InFlightGauge {
     this.#cell = cell;
   }
 
+  get count(): number {
+    return Atomics.load(this.#cell, 0);
+  }
+
   /** @returns how many are in flight now, this one included. */
   enter(): number {
     return Atomics.add(this.#cell, 0, 1) + 1;

@@ -1,8 +1,10 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
+import type { JudgedPhase } from "../../record/index.ts";
 import type { LoadTarget } from "../prepared-requests.ts";
+import type { RequestSpan } from "../request-span.ts";
 import type { Sample } from "../sampler.ts";
 import type { StoredShare } from "../stored-share.ts";
-import type { StoredTally } from "../tally.ts";
+import type { StoredTally, TallyGrowth } from "../tally.ts";
 import type { Workload } from "../workload.ts";
 
 /** A secret and its name. Stays in the memory of this process. */
@@ -27,6 +29,10 @@ export interface WorkerStart {
   readonly originMs: number;
   /** Requests in flight over all workers. */
   readonly inFlight: Int32Array;
+  /** Whether somebody watches: what was counted is told as it goes on. */
+  readonly isShown: boolean;
+  /** Whether requests of a sample are sent with a `traceparent`, and told of. */
+  readonly hasSpans: boolean;
 }
 
 /** To a worker. Moments are on the clock that threads share, µs. */
@@ -44,11 +50,24 @@ export interface WorkerProgress {
   readonly response: StoredHistogram;
 }
 
+/** For whoever watches: what was counted since it was told before, and how things stand. */
+export interface ShownGrowth {
+  readonly growth: TallyGrowth;
+  /** So far; the most frequent ones. */
+  readonly denials: JudgedPhase["denials"];
+  /** Connections that were opened so far. */
+  readonly opened: number;
+  /** Of the thread's event loop, since it was told before. */
+  readonly loopDelayP99Ms: number;
+}
+
 /** From a worker. */
 export type FromWorker =
   /** Its connections are open. */
   | { readonly kind: "ready" }
   | ({ readonly kind: "progress" } & WorkerProgress)
   | { readonly kind: "sample"; readonly sample: Sample }
+  | { readonly kind: "span"; readonly span: RequestSpan }
+  | ({ readonly kind: "shown" } & ShownGrowth)
   /** Moments are on the clock that threads share, µs. */
   | { readonly kind: "done"; readonly share: StoredShare };

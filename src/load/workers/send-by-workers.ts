@@ -5,22 +5,30 @@ import { Histogram } from "../../metrics/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
+import type { RunningPhase } from "../progress.ts";
+import type { OnSpan } from "../request-span.ts";
 import type { Sample } from "../sampler.ts";
 import type { Share } from "../send-share.ts";
 import { mergeShares, type StoredShare } from "../stored-share.ts";
 import { Tally } from "../tally.ts";
-import type { FromWorker, Order, WorkerProgress, WorkerStart } from "./messages.ts";
+import type { FromWorker, Order, ShownGrowth, WorkerProgress, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
+import { ShownPhase } from "./shown-phase.ts";
 
 export interface WorkersOptions {
   readonly workers: number;
-  readonly start: Omit<WorkerStart, "part" | "inFlight" | "originUs">;
+  readonly start: Omit<WorkerStart, "part" | "inFlight" | "originUs" | "isShown" | "hasSpans">;
   /** Origin of the run on the clock of `nowUs`. */
   readonly originUs: number;
+  /** `undefined` when it ends by the number of requests. */
+  readonly totalS: number | undefined;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onSample: (sample: Sample) => void;
   readonly onProgress: (all: Pick<Tally, "total" | "running">, inFlight: number) => void;
+  /** Told how to read the sum of what they send, when they begin. */
+  readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
+  readonly onSpan?: OnSpan | undefined;
   readonly calibration: LoadGenerator["calibration"];
 }
 
@@ -36,17 +44,10 @@ const TELL_MS = 500;
  * @throws InternalError when a worker ends before it is done.
  */
 export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
-  const { workers: count, start, originUs, stop, abort, calibration } = options;
+  const { workers: count, start, stop, abort, calibration } = options;
   using health = new GeneratorHealth();
   const inFlight = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const file = `./worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
-  const threads = Array.from({ length: count }, (_, index) => {
-    const data: WorkerStart = { ...start, part: { index, of: count }, inFlight, originUs: toShared(originUs) };
-    return new Thread(
-      new Worker(fileURLToPath(new URL(file, import.meta.url)), { workerData: data }),
-      options.onSample,
-    );
-  });
+  const threads = startThreads(options, inFlight);
   const order = (given: Order) => {
     for (const thread of threads) thread.order(given);
   };
@@ -66,16 +67,22 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
   }, TELL_MS);
   try {
     await Promise.all(threads.map(({ ready }) => ready));
-    order({ kind: "begin", atUs: toShared(nowUs()) + LEAD_US });
+    const beginUs = nowUs() + LEAD_US;
+    order({ kind: "begin", atUs: toShared(beginUs) });
+    const startUs = beginUs + start.workload.warmupS * 1_000_000;
+    const shown = show(options, threads, { startUs, inFlight });
     const shares = await Promise.all(threads.map(({ done }) => done));
     const merged = mergeShares(shares, { workload: start.workload, seed: start.seed, peaks: "shared" });
+    // As it was ordered, on the clock of this thread: on its way through another clock it would come back a trifle different.
+    merged.tally.beginAt(startUs);
+    shown?.settle(merged);
     // The threads measured themselves; what the process took is known here.
     const whole = health.close(merged.tally.lag, { connectionWaits: 0, workers: count, calibration });
     const generators = shares.map(({ generator }) => generator);
     const name = (index: number) => `worker ${index + 1}`;
     return {
       ...merged,
-      startUs: fromShared(merged.startUs),
+      startUs,
       endUs: fromShared(merged.endUs),
       generator: mergeGenerators(whole, generators, name),
     };
@@ -87,14 +94,39 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
   }
 }
 
+function startThreads(options: WorkersOptions, inFlight: Int32Array): Thread[] {
+  const { workers: of, start, originUs, onSample, onSpan, onRunning } = options;
+  const file = `./worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
+  const common = { ...start, inFlight, originUs: toShared(originUs) };
+  const watched = { isShown: onRunning !== undefined, hasSpans: onSpan !== undefined };
+  return Array.from({ length: of }, (_, index) => {
+    const workerData: WorkerStart = { ...common, ...watched, part: { index, of } };
+    return new Thread(new Worker(fileURLToPath(new URL(file, import.meta.url)), { workerData }), { onSample, onSpan });
+  });
+}
+
+/** Lets the sum of what the threads count be seen while they send. @returns nothing where nobody watches. */
+function show(
+  { onRunning, start: { workload }, originUs, totalS }: WorkersOptions,
+  threads: readonly Thread[],
+  { startUs, inFlight }: { readonly startUs: number; readonly inFlight: Int32Array },
+): ShownPhase | undefined {
+  if (onRunning === undefined) return undefined;
+  const shown = new ShownPhase({ run: workload.name, originUs, totalS }, startUs, inFlight);
+  for (const [index, thread] of threads.entries()) thread.onShown = (growth) => shown.take(index, growth);
+  onRunning(shown);
+  return shown;
+}
+
 /** One worker as the main thread sees it. */
 class Thread {
   readonly ready: Promise<void>;
   readonly done: Promise<StoredShare>;
   progress: WorkerProgress | undefined;
+  onShown: ((growth: ShownGrowth) => void) | undefined;
   readonly #worker: Worker;
 
-  constructor(worker: Worker, onSample: (sample: Sample) => void) {
+  constructor(worker: Worker, { onSample, onSpan }: Pick<WorkersOptions, "onSample" | "onSpan">) {
     this.#worker = worker;
     const reports = new Promise<StoredShare>((resolve, reject) => {
       worker.on("error", reject);
@@ -102,6 +134,8 @@ class Thread {
       worker.on("message", (message: FromWorker) => {
         if (message.kind === "done") resolve(message.share);
         else if (message.kind === "sample") onSample(message.sample);
+        else if (message.kind === "span") onSpan?.(message.span);
+        else if (message.kind === "shown") this.onShown?.(message);
         else if (message.kind === "progress") this.progress = message;
       });
     });

@@ -5,6 +5,7 @@ import { type Running, sendShare } from "../send-share.ts";
 import { storeShare } from "../stored-share.ts";
 import type { FromWorker, Order, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
+import { ShownShare } from "./shown-share.ts";
 
 /** How often the main thread hears how far it is, ms. */
 const TELL_MS = 250;
@@ -29,12 +30,18 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     else abort.abort();
   });
   let telling: NodeJS.Timeout | undefined;
-  const ready = ({ tally, sender }: Running) => {
+  let shown: ShownShare | undefined;
+  const ready = (running: Running) => {
+    const { tally, sender } = running;
     tell({ kind: "ready" });
     telling = setInterval(() => {
       tell({ kind: "progress", total: { ...tally.total }, inFlight: sender.inFlight, response: tally.running.store() });
     }, TELL_MS);
-    return begun;
+    return begun.then((startUs) => {
+      // Not before: until then the tally has another beginning.
+      if (start.isShown) shown = new ShownShare(running, (growth) => tell({ kind: "shown", ...growth }));
+      return startUs;
+    });
   };
   const share = await sendShare(arrivals, {
     workload,
@@ -49,11 +56,13 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     abort: abort.signal,
     redactor: new Redactor(start.secrets),
     onSample: (sample) => tell({ kind: "sample", sample }),
+    onSpan: start.hasSpans ? (span) => tell({ kind: "span", span }) : undefined,
     calibration: null,
     gauge: new InFlightGauge(start.inFlight),
     ready,
   });
   clearInterval(telling);
+  shown?.end();
   const stored = storeShare({ ...share, startUs: toShared(share.startUs), endUs: toShared(share.endUs) });
   tell({ kind: "done", share: stored });
   // Nothing more is listened for: the thread ends.

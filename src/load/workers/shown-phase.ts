@@ -1,0 +1,67 @@
+import { DEFAULT_BOUNDS, type HealthBounds } from "../generator-health.ts";
+import { InFlightGauge } from "../http/in-flight-gauge.ts";
+import { OutcomeCounts } from "../phase-record.ts";
+import type { RunningPhase } from "../progress.ts";
+import type { Share } from "../send-share.ts";
+import { Tally } from "../tally.ts";
+import type { ShownGrowth } from "./messages.ts";
+
+/** A phase that several workers send, for whoever watches: the sum of what they told so far. */
+export class ShownPhase implements RunningPhase {
+  readonly run: string;
+  readonly name: string;
+  readonly originUs: number;
+  readonly totalS: number | undefined;
+  readonly bounds: HealthBounds = DEFAULT_BOUNDS;
+  readonly #gauge: InFlightGauge;
+  readonly #latest = new Map<number, ShownGrowth>();
+  #tally: Tally;
+  #final: Pick<Share, "outcomes" | "connections"> | undefined;
+
+  /** @param startUs beginning of what is measured, on the clock of `nowUs`. @param inFlight cell of all workers. */
+  constructor(
+    { run, originUs, totalS }: Pick<RunningPhase, "run" | "originUs" | "totalS">,
+    startUs: number,
+    inFlight: Int32Array,
+  ) {
+    this.run = run;
+    this.name = run;
+    this.originUs = originUs;
+    this.totalS = totalS;
+    this.#tally = new Tally(startUs);
+    this.#gauge = new InFlightGauge(inFlight);
+  }
+
+  /** Adds what a worker has told. @param worker its index. */
+  take(worker: number, shown: ShownGrowth): void {
+    this.#latest.set(worker, shown);
+    this.#tally.grow(shown.growth);
+  }
+
+  /** Takes what the record is made of, in place of what was told on the way. */
+  settle({ tally, outcomes, connections }: Pick<Share, "tally" | "outcomes" | "connections">): void {
+    this.#tally = tally;
+    this.#final = { outcomes, connections };
+  }
+
+  get tally(): Tally {
+    return this.#tally;
+  }
+
+  get outcomes(): RunningPhase["outcomes"] {
+    if (this.#final !== undefined) return this.#final.outcomes;
+    const all = new OutcomeCounts();
+    for (const { denials } of this.#latest.values()) all.merge({ denials, failures: [] });
+    return all;
+  }
+
+  get sender(): RunningPhase["sender"] {
+    const told = [...this.#latest.values()].reduce((sum, { opened }) => sum + opened, 0);
+    return { inFlight: this.#gauge.count, opened: this.#final?.connections ?? told };
+  }
+
+  /** Of the slowest worker. */
+  get loopDelayP99Ms(): number {
+    return Math.max(0, ...[...this.#latest.values()].map(({ loopDelayP99Ms }) => loopDelayP99Ms));
+  }
+}
