@@ -6,6 +6,7 @@ export default defineConfig({
     // Commands behave as they do for a person: a CI service sets this, and then a target must be named.
     env: { CI: "" },
     include: ["test/**/*.test.ts"],
+    globalSetup: "test/support/unpack-browser.ts",
     exclude: ["scripts/verify/**", ...LONG_TESTS],
     // Real sockets and processes on shared machines: generous, because a hang is what it should catch, not slowness.
     testTimeout: 60_000,

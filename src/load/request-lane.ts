@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { endpointUrl } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
 import { drive } from "./drive.ts";
@@ -43,10 +43,12 @@ export interface LaneOptions {
 /**
  * What has slept wakes up late, and then reads an answer late that came in time: by 0.1 ms after a millisecond of sleep on virtual
  * machines, by up to half a millisecond later. One request at a time leaves a core free, and this process does not sleep at all;
- * with more in flight the gateway needs the core, and ticks keep it from sleeping long.
+ * with more in flight, or on a busy machine, others need the core, and ticks keep it from sleeping long.
  */
 function keepAwake(inFlight: number): Disposable {
-  if (inFlight > 1 || availableParallelism() === 1) {
+  const cores = availableParallelism();
+  const [busy = 0] = loadavg();
+  if (inFlight > 1 || cores === 1 || busy > cores) {
     const ticks = setInterval(() => undefined, 1);
     return { [Symbol.dispose]: () => clearInterval(ticks) };
   }
