@@ -41,7 +41,8 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const from = Math.max(warmUpOf(latencies), warmUpOf(rates));
   const rest = seconds.slice(from);
   if (isPiling(rest) || isDropping(seconds)) return none("growth");
-  const isMoving = [latencies, rates].some((values) => isMovingAfter(values, from));
+  // Arrivals that come by chance rise and fall; only latencies tell that a warm-up does not end.
+  const isMoving = isMovingAfter(latencies, from) || hasTrend(rates.slice(from));
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
