@@ -75,15 +75,13 @@ const enforced = defineCheck({
   },
 });
 
-/** No minute holds more than the limit of a rolling window, or twice that of a fixed one. */
+/** No minute holds more than the limit of a rolling window, or twice that of a fixed one; what was too much at once is judged as such. */
 function judgeAnyMinute({ tokens, probes, atOnce, inARow, wait }: TokenRecording, verdict: Verdict): void {
-  const parts = [probes, ...atOnce, ...inARow];
+  const parts = [probes, ...atOnce.filter((part) => !exceedsTokens(part, tokens)), ...inARow];
   const beyond = Math.max(tokens.inFlightTokens ?? 0, ...parts.map((part) => largestOf(part, tokens)));
   const [shape] = atOnce;
   const retried = wait === null || shape === undefined ? [] : spendsOf({ ...shape, answers: [wait.retried] }, tokens);
   const spent = mostSpentInWindow([...parts.flatMap((part) => spendsOf(part, tokens)), ...retried]);
-  // Requests at once may go beyond the limit where nobody says by how much.
-  if (tokens.inFlightTokens === null) return;
   verdict.must("TOKENS-ENFORCED", spent, atMost(tokens.tokensPerMinute * (1 + edges(tokens)) + beyond), {
     because: `tokens of requests that were admitted and answered within one minute, limit ${tokens.tokensPerMinute}`,
   });
