@@ -53,7 +53,10 @@ const SAFE_SHARE = 0.7;
 const MORE_THAN_ANY = 2;
 const MOST_AT_ONCE = 24;
 const MOST_IN_A_ROW = 48;
-/** What is held back comes back when a reply used less: so many more may be admitted until the limit is reached for good. */
+/**
+ * After the requests at once none may have been denied, where their usage counts later; and what was held back comes back when replies
+ * used less. So many more may be admitted until the limit is reached for good.
+ */
 const MOST_MORE = 8;
 /** Shares of the request rate that are used: a denial must not be about that. */
 const RPM_AT_ONCE = 0.3;
@@ -74,28 +77,25 @@ export const tokenScenario = defineScenario({
   cost: { requests: 80, waitS: 125 },
   async run(t): Promise<TokenRecording> {
     const { key, limits, tokens } = t.tokenLimited();
-    const probed = probeSize(tokens);
     await quiet(t);
-    const startUs = t.nowUs();
-    const probes: Response[] = [];
-    for (const dialect of t.dialects) probes.push(await t.start(await requestOf(t, key, dialect, probed)).done);
+    const probes = await probe(t, key, probeSize(tokens));
     const recording = {
       ...NOTHING_ELSE,
       tokens: declared(tokens),
       expected: expectedDenial(t, "rate_limit_exceeded"),
-      probes: { answers: probes, ...probed, seconds: (t.nowUs() - startUs) / 1_000_000 },
+      probes,
     };
-    if (probes.some((answer) => spendOf(answer, tokens.counts, 0) === undefined)) return recording;
+    if (probes.answers.some((answer) => spendOf(answer, tokens.counts, 0) === undefined)) return recording;
     const run: TokenRun = {
       t,
       tokens: recording.tokens,
       key,
-      probes: new Map(t.dialects.map((dialect, at) => [dialect, probes[at] as Response])),
+      probes: new Map(t.dialects.map((dialect, at) => [dialect, probes.answers[at] as Response])),
       inFlight: limits?.inFlight ?? UNKNOWN_IN_FLIGHT,
       rpm: limits?.rpm ?? Number.POSITIVE_INFINITY,
     };
     const first = await sendAtOnce(run);
-    const denied = first.answers.some(isRefused) ? await sendWhileDenied(run) : { whileDenied: [], wait: null };
+    const denied = await sendWhileDenied(run);
     await quiet(t);
     const inARow = await twiceIfExceeded(run, await sendInARow(run), () => sendInARow(run));
     // Where nobody says what requests in flight may take, more proves nothing.
@@ -139,6 +139,21 @@ function declared({ key: _, window, inFlightTokens, ...tokens }: TokenLimits): T
 async function quiet(t: Session): Promise<void> {
   const lastMs = t.lastUseMs(accountOfKey(t.tokenLimited().key));
   await t.wait(Math.max(0, lastMs + QUIET_MS - Date.now()), A_WINDOW);
+}
+
+/** One small request in each dialect; a minute later where something before the run has used the limit up. */
+async function probe(t: Session, key: Key, size: Size): Promise<Part> {
+  const startUs = t.nowUs();
+  const answers: Response[] = [];
+  for (const dialect of t.dialects) {
+    let answer = await t.start(await requestOf(t, key, dialect, size)).done;
+    if (isRateDenial(answer)) {
+      await quiet(t);
+      answer = await t.start(await requestOf(t, key, dialect, size)).done;
+    }
+    answers.push(answer);
+  }
+  return { answers, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
 /** Requests of a share of the limit each, the dialects taking turns. */

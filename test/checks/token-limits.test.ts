@@ -34,4 +34,9 @@ describe.concurrent("a limit on tokens, in real time", () => {
     expect(results.filter((result) => result.id === id)).toMatchObject([{ status, violated: [requirement] }]);
     expect(MUTATIONS.find(({ name }) => name === mutation)?.requirements).toContain(requirement);
   });
+
+  test("where requests at once all pass, what denials say is judged still", TIMEOUT, async () => {
+    const { results } = await judgeGateway({ suites: SUITES, mutations: ["tokens.checked-before-counted"] });
+    expect(results.filter(({ status }) => status === "inconclusive").map(({ message }) => message)).toEqual([]);
+  });
 });
