@@ -10,12 +10,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import yargs from "yargs";
-import { findK6, findOha, gauntletLoad, median, medianRow, run, startPacedServer } from "./support/bench-tools.ts";
+import { median } from "../src/core/index.ts";
+import { findK6 } from "../src/engines/index.ts";
+import { AUTOCANNON, findOha, gauntletLoad, medianRow, run, startPacedServer } from "./support/bench-tools.ts";
 import { percentilesOf } from "./support/percentiles.ts";
-
-const AUTOCANNON = fileURLToPath(new URL("../node_modules/autocannon/autocannon.js", import.meta.url));
 
 const options = await yargs(process.argv.slice(2))
   .option("rate", { type: "number", default: 4_000, describe: "requests per second" })
@@ -43,7 +42,7 @@ const tools: Record<string, (url: string) => readonly string[]> = {
   ],
 };
 if (options.k6) {
-  const k6 = findK6();
+  const k6 = findK6(undefined, process.env);
   tools["k6"] = (url) => [k6, "run", "-q", "--no-usage-report", k6Script(url)];
 }
 if (options.oha) {

@@ -6,11 +6,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import yargs from "yargs";
-import { findK6, findOha, gauntletLoad, medianRow, run, startPacedServer } from "./support/bench-tools.ts";
-
-const AUTOCANNON = fileURLToPath(new URL("../node_modules/autocannon/autocannon.js", import.meta.url));
+import { findK6 } from "../src/engines/index.ts";
+import { AUTOCANNON, findOha, gauntletLoad, medianRow, run, startPacedServer } from "./support/bench-tools.ts";
 
 const options = await yargs(process.argv.slice(2))
   .option("runs", { type: "number", default: 7 })
@@ -32,7 +30,7 @@ const tools: Record<string, (url: string) => readonly string[]> = {
   autocannon: (url) => [process.execPath, AUTOCANNON, "-c", "1", "-a", "10", "-m", "POST", "-b", "{}", url],
 };
 if (options.k6) {
-  const k6 = findK6();
+  const k6 = findK6(undefined, process.env);
   const script = join(folder, "k6.js");
   tools["k6"] = (url) => {
     writeFileSync(script, `import http from "k6/http";\nexport default function () { http.post("${url}", "{}"); }\n`);

@@ -4,10 +4,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { median } from "../../src/core/index.ts";
 import type { Pacing, Truth } from "./paced-server.ts";
 
 export const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
-export const KEY = "sk-bench-0123456789";
+export const AUTOCANNON = fileURLToPath(new URL("../../node_modules/autocannon/autocannon.js", import.meta.url));
+const KEY = "sk-bench-0123456789";
 /** The version of oha that the figures of docs/performance.md are of. */
 const OHA_VERSION = "1.16.0";
 
@@ -100,12 +102,6 @@ export function gauntletLoad(folder: string, url: string, workload: object, name
   return [process.execPath, MAIN, "load", file, "--target", target, "--json", "--out", out];
 }
 
-/** @returns path of k6; from PATH. */
-export function findK6(): string {
-  if (spawnSync("k6", ["version"]).status === 0) return "k6";
-  throw new Error("k6 is not on PATH: go install go.k6.io/k6@v1.8.1");
-}
-
 /** @returns path of oha: from PATH, or built by cargo, which takes some minutes, and kept in the folder for temporary files. */
 export function findOha(): string {
   if (spawnSync("oha", ["--version"]).status === 0) return "oha";
@@ -118,12 +114,6 @@ export function findOha(): string {
   const { status } = spawnSync("cargo", args, { stdio: ["ignore", "ignore", "inherit"] });
   if (status !== 0) throw new Error("oha is neither on PATH nor could cargo build it");
   return built;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
 /** One row of a table: medians of runs, with the lowest and highest in brackets. */

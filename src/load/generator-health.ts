@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
-import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node:perf_hooks";
+import { performance } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
-import { type Histogram, NO_QUANTILES, type Quantiles } from "../metrics/index.ts";
+import { type Histogram, NO_QUANTILES } from "../metrics/index.ts";
 import type { LoadGenerator } from "../record/index.ts";
 import { problemsOf } from "./calibration/calibrate.ts";
-
-/** Sampling interval of the event-loop delay, ms; it is part of what Node reports and taken off again. */
-const RESOLUTION_MS = 10;
+import { LoopDelay } from "./loop-delay.ts";
 
 /** Beyond these the figures may be the generator's own. Milliseconds; reasons in docs/metrics.md. */
 export interface HealthBounds {
@@ -49,7 +47,7 @@ export const PEAK_BOUNDS: HealthBounds = { ...DEFAULT_BOUNDS, loopBusyShare: 0.9
 
 /** Watches the generator itself: a verdict about a gateway needs a generator that was on time. */
 export class GeneratorHealth implements Disposable {
-  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #delay = new LoopDelay();
   readonly #cpu = process.cpuUsage();
   readonly #startMs = performance.now();
   readonly #loop = performance.eventLoopUtilization();
@@ -58,7 +56,6 @@ export class GeneratorHealth implements Disposable {
   #peakRss = process.memoryUsage.rss();
 
   constructor() {
-    this.#delay.enable();
     this.#sampler = setInterval(() => {
       this.#peakRss = Math.max(this.#peakRss, process.memoryUsage.rss());
     }, 250);
@@ -75,7 +72,7 @@ export class GeneratorHealth implements Disposable {
     const cpuS = (user + system) / 1_000_000;
     const elapsedS = (performance.now() - this.#startMs) / 1_000;
     const scheduleLagMs = lag.quantilesMs() ?? NO_QUANTILES;
-    const loopDelayMs = quantilesOf(this.#delay);
+    const loopDelayMs = this.#delay.quantilesMs();
     const loopBusyShare = performance.eventLoopUtilization(this.#loop).utilization;
     const { ranS, waitedS } = this.#scheduled();
     // The process has the threads of the garbage collector as well; of one thread among several only its own time counts.
@@ -115,7 +112,7 @@ export class GeneratorHealth implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#delay.disable();
+    this.#delay[Symbol.dispose]();
     clearInterval(this.#sampler);
   }
 }
@@ -140,18 +137,6 @@ export function mergeGenerators(
     problems,
     loopDelayMs: slowest ?? null,
     connectionWaits: parts.reduce((sum, { connectionWaits }) => sum + connectionWaits, 0),
-  };
-}
-
-function quantilesOf(delay: IntervalHistogram): Quantiles {
-  const at = (share: number) => Math.max(0, delay.percentile(share * 100) / 1e6 - RESOLUTION_MS);
-  return {
-    p50: at(0.5),
-    p90: at(0.9),
-    p95: at(0.95),
-    p99: at(0.99),
-    p999: at(0.999),
-    max: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),
   };
 }
 

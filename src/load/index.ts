@@ -14,6 +14,7 @@ export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./generator-heal
 export { nowUs } from "./http/load-exchange.ts";
 export { type HeldGauge, judgeGauge, judgeLeaks } from "./judge-leaks.ts";
 export { LoadGuard, type LoadStop } from "./load-guard.ts";
+export { LoopDelay } from "./loop-delay.ts";
 export { type FoundShard, mergeShards } from "./merge-shards.ts";
 export { type LoadRequestSpec, modelFor } from "./prepared-requests.ts";
 export type { LoadProgress, RunningPhase } from "./progress.ts";

@@ -38,11 +38,12 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const latencies = seconds.map(({ responseMs }) => responseMs?.p50 ?? 0);
   const rates = seconds.map(({ admitted }) => admitted);
   if ([latencies, rates].some(isPeriodic)) return none("saw-tooth");
-  const from = Math.max(warmUpOf(latencies), warmUpOf(rates));
+  const warmUp = warmUpOf(latencies);
+  const from = Math.max(warmUp, warmUpOf(rates));
   const rest = seconds.slice(from);
   if (isPiling(rest) || isDropping(seconds)) return none("growth");
   // Arrivals that come by chance rise and fall; only latencies tell that a warm-up does not end.
-  const isMoving = isMovingAfter(latencies, from) || hasTrend(rates.slice(from));
+  const isMoving = isMovingAfter(latencies, from, warmUp > 0) || hasTrend(rates.slice(from));
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
@@ -65,12 +66,12 @@ function warmUpOf(values: readonly number[]): number {
   return best > 0 && isDifferent ? best : 0;
 }
 
-/** Whether values rise or fall behind the beginning that is cut off. */
-function isMovingAfter(values: readonly number[], from: number): boolean {
+/** Whether values rise or fall behind the beginning that is cut off. @param differs whether that beginning differs from the rest. */
+function isMovingAfter(values: readonly number[], from: number, differs: boolean): boolean {
   const rest = values.slice(from);
   const [first, last] = quartersOf(rest);
   const difference = meanOf(rest) - meanOf(values.slice(0, from));
-  const goesOn = warmUpOf(values) > 0 && (last - first) / difference > CONTINUED_SHARE;
+  const goesOn = differs && (last - first) / difference > CONTINUED_SHARE;
   return hasTrend(rest, goesOn ? CONTINUED_ERRORS : TREND_ERRORS);
 }
 

@@ -200,9 +200,9 @@ describe("an endpoint that does not answer as it should is told of once, and cha
     ],
     ["says something else", (_, response) => void response.end('{"status":"ok"}'), "answered no Prometheus text"],
     [
-      "points elsewhere",
-      (_, response) => void response.writeHead(302, { location: "/metrics/elsewhere" }).end(),
-      "answered 302: it is elsewhere",
+      "redirects",
+      (_, response) => void response.writeHead(302, { location: "/metrics/other" }).end(),
+      "answered 302: redirects are not followed",
     ],
     ["hangs up", (_, response) => void response.destroy(), "ECONNRESET"],
     ["is far too long", (_, response) => void response.end("x".repeat(9 * MIB)), "answered more than 8 MiB"],

@@ -99,7 +99,7 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and held a
     // What a median wants; how many fit into a block depends on the machine.
     expect(level.requests).toBeGreaterThanOrEqual(4);
     const { value, low, high } = (level.stream ? level.addedTtftMs : level.addedMs).p50;
-    // Beside other tests direct requests are late too; how exact it is elsewhere, verify:overhead-truth says.
+    // Beside other tests direct requests are late too; how exact it is on a quiet machine, verify:overhead-truth says.
     expect(value).toBeGreaterThan(DELAY_MS * 0.25);
     expect(low).toBeLessThan(value);
     expect(high).toBeGreaterThan(value);

@@ -1,6 +1,5 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { Redactor } from "../../http-recorder/index.ts";
-import { nowUs, type RunningPhase } from "../../load/index.ts";
+import { LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
 import type { JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
 
 /** A second of a phase as the report has it; in flight is what was seen, until the phase has ended. */
@@ -65,8 +64,6 @@ export interface LiveFeedOptions {
 }
 
 const TICK_MS = 1_000;
-/** Sampling interval of the event-loop delay, ms; it is part of what Node reports. */
-const RESOLUTION_MS = 10;
 /** A request that takes longer than this corrects its second when the phase ends. */
 const MAY_CHANGE_S = 300;
 /** Seconds of a phase that are kept: an hour. The report has all of them. */
@@ -83,13 +80,12 @@ export class LiveFeed implements Disposable {
   readonly phases: WatchedPhase[] = [];
   readonly #options: LiveFeedOptions;
   readonly #beganUs = nowUs();
-  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #delay = new LoopDelay();
   readonly #ticking: NodeJS.Timeout;
   #latest: LiveUpdate;
 
   constructor(options: LiveFeedOptions) {
     this.#options = options;
-    this.#delay.enable();
     this.#latest = this.#update(0);
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);
     this.#ticking.unref();
@@ -167,8 +163,7 @@ export class LiveFeed implements Disposable {
 
   #update(id: number): LiveUpdate {
     const { target, redactor } = this.#options;
-    const ownDelayMs = Math.max(0, this.#delay.percentile(99) / 1e6 - RESOLUTION_MS);
-    this.#delay.reset();
+    const ownDelayMs = this.#delay.takeP99Ms();
     const phases = this.phases.map(livePhase);
     const sending = this.phases.filter(({ ended }) => ended === undefined);
     // This thread's is that of the generator unless others send everything.
@@ -195,7 +190,7 @@ export class LiveFeed implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#ticking);
-    this.#delay.disable();
+    this.#delay[Symbol.dispose]();
   }
 }
 

@@ -34,7 +34,9 @@ export class Scraper implements Disposable {
       if (statusCode !== 200) {
         response.destroy();
         throw new Error(
-          statusCode >= 300 && statusCode < 400 ? `answered ${statusCode}: it is elsewhere` : `answered ${statusCode}`,
+          statusCode >= 300 && statusCode < 400
+            ? `answered ${statusCode}: redirects are not followed`
+            : `answered ${statusCode}`,
         );
       }
       // A page may well have a line in it that looks like a sample.

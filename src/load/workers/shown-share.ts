@@ -1,13 +1,11 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { nowUs } from "../http/load-exchange.ts";
+import { LoopDelay } from "../loop-delay.ts";
 import type { Running } from "../send-share.ts";
 import { GrowthReader } from "../tally-growth.ts";
 import type { ShownGrowth } from "./messages.ts";
 
 /** How often it is told, ms: what is shown is a second, which two workers end at about the same time. */
 const TELL_MS = 500;
-/** Sampling interval of the event-loop delay, ms; it is part of what Node reports. */
-const RESOLUTION_MS = 10;
 /** A gateway may invent a reason for each denial. */
 const MOST_DENIALS = 100;
 
@@ -16,14 +14,13 @@ export class ShownShare {
   readonly #running: Running;
   readonly #tell: (growth: ShownGrowth) => void;
   readonly #reader: GrowthReader;
-  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #delay = new LoopDelay();
   readonly #telling: NodeJS.Timeout;
 
   constructor(running: Running, tell: (growth: ShownGrowth) => void) {
     this.#running = running;
     this.#tell = tell;
     this.#reader = new GrowthReader(running.tally);
-    this.#delay.enable();
     this.#telling = setInterval(() => this.#tellGrowth(), TELL_MS);
   }
 
@@ -31,19 +28,17 @@ export class ShownShare {
   end(): void {
     clearInterval(this.#telling);
     this.#tellGrowth();
-    this.#delay.disable();
+    this.#delay[Symbol.dispose]();
   }
 
   #tellGrowth(): void {
     const { outcomes, sender } = this.#running;
     const { denials } = outcomes.close();
-    const loopDelayP99Ms = Math.max(0, this.#delay.percentile(99) / 1e6 - RESOLUTION_MS);
-    this.#delay.reset();
     this.#tell({
       growth: this.#reader.read(nowUs()),
       denials: denials.length > MOST_DENIALS ? mostFrequent(denials) : denials,
       opened: sender.opened,
-      loopDelayP99Ms,
+      loopDelayP99Ms: this.#delay.takeP99Ms(),
     });
   }
 }
