@@ -1,10 +1,10 @@
 /** Options that several commands have, each said once. */
 
-const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
-const many = (describe: string) =>
+export const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
+export const many = (describe: string) =>
   ({ type: "string", array: true, nargs: 1, describe, default: [] as string[] }) as const;
-const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
-const number = (describe: string) => ({ type: "number", describe, requiresArg: true }) as const;
+export const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
+export const number = (describe: string) => ({ type: "number", describe, requiresArg: true }) as const;
 
 export const target = text(
   'target file, or "embedded" for the reference gateway; default: gauntlet.yaml if it exists, else embedded',

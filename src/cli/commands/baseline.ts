@@ -2,6 +2,7 @@ import type { CommandModule } from "yargs";
 import { useCase } from "../../app/index.ts";
 import { didYouMean, UsageError } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
+import { text } from "../options.ts";
 
 const accept = defineCommand({
   command: "accept <dir>",
@@ -12,7 +13,7 @@ const accept = defineCommand({
   ],
   builder: (yargs) =>
     yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }).options({
-      file: { type: "string", default: "gauntlet-baseline.json", requiresArg: true, describe: "baseline file" },
+      file: { ...text("baseline file"), default: "gauntlet-baseline.json" },
     }),
   run: async ({ dir, file }) => (await useCase.baseline()).acceptRun(dir, file),
 });

@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json, mutation, seed, target, variant } from "../options.ts";
+import { flag, json, mutation, number, seed, target, text, variant } from "../options.ts";
 
 /** `gauntlet capacity`: how much load still meets an objective. */
 export const capacityCommand = defineCommand({
@@ -15,29 +15,15 @@ export const capacityCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      objective: {
-        type: "string",
-        demandOption: true,
-        requiresArg: true,
-        describe: 'for example "ttft_ms p99 < 800, failed < 0.1%"',
-      },
+      objective: { ...text('for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
       target,
-      account: {
-        type: "string",
-        default: "valid",
-        requiresArg: true,
-        describe: "account to load: valid, starter, growth, scale, limited.0, …",
-      },
-      workload: { type: "string", requiresArg: true, describe: "workload file whose mix of requests is sent" },
-      streams: {
-        type: "boolean",
-        default: false,
-        describe: "search for streams in flight, not for requests per second",
-      },
-      from: { type: "number", requiresArg: true, describe: "first level; default: a quarter of the limit" },
-      to: { type: "number", requiresArg: true, describe: "highest level; default: 1.2 times the limit" },
-      "step-s": { type: "number", default: 10, requiresArg: true, describe: "length of a step, seconds" },
-      minutes: { type: "number", default: 10, requiresArg: true, describe: "most minutes that the search may take" },
+      account: { ...text("account to load: valid, starter, growth, scale, limited.0, …"), default: "valid" },
+      workload: text("workload file whose mix of requests is sent"),
+      streams: flag("search for streams in flight, not for requests per second"),
+      from: number("first level; default: a quarter of the limit"),
+      to: number("highest level; default: 1.2 times the limit"),
+      "step-s": { ...number("length of a step, seconds"), default: 10 },
+      minutes: { ...number("most minutes that the search may take"), default: 10 },
       seed,
       json,
       mutation,

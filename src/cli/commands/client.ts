@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json } from "../options.ts";
+import { flag, json, many, number, text } from "../options.ts";
 
 /** `gauntlet client -- COMMAND`: judges a client by how it retries. */
 export const clientCommand = defineCommand({
@@ -12,33 +12,13 @@ export const clientCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      scenario: {
-        type: "string",
-        array: true,
-        nargs: 1,
-        default: [] as string[],
-        describe: "scenario to run; may be repeated; default: all",
-      },
-      "list-scenarios": { type: "boolean", default: false, describe: "list the scenarios and exit" },
-      out: {
-        type: "string",
-        requiresArg: true,
-        describe: "folder for this run; default gauntlet-runs/<time>-<command>",
-      },
+      scenario: many("scenario to run; may be repeated; default: all"),
+      "list-scenarios": flag("list the scenarios and exit"),
+      out: text("folder for this run; default gauntlet-runs/<time>-<command>"),
       json,
-      timeout: {
-        type: "number",
-        default: 60,
-        requiresArg: true,
-        describe: "seconds after which the command is stopped",
-      },
-      "most-attempts": {
-        type: "number",
-        default: 10,
-        requiresArg: true,
-        describe: "attempts at one call; more count as unbounded",
-      },
-      jobs: { type: "number", default: 4, requiresArg: true, describe: "scenarios that run at the same time" },
+      timeout: { ...number("seconds after which the command is stopped"), default: 60 },
+      "most-attempts": { ...number("attempts at one call; more count as unbounded"), default: 10 },
+      jobs: { ...number("scenarios that run at the same time"), default: 4 },
     }),
   run: async (argv) => {
     const { client } = await useCase.client();

@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json, out, seed } from "../options.ts";
+import { json, many, number, out, seed, text } from "../options.ts";
 
 export const compareCommand = defineCommand({
   command: "compare [a] [b]",
@@ -14,23 +14,13 @@ export const compareCommand = defineCommand({
       .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
       .positional("b", { type: "string", describe: "the same for the second build" })
       .options({
-        "start-a": { type: "string", requiresArg: true, describe: "command that starts the first build" },
-        "start-b": { type: "string", requiresArg: true, describe: "command that starts the second build" },
-        pairs: { type: "number", default: 10, requiresArg: true, describe: "rounds; in each, both builds run a block" },
-        "block-s": { type: "number", default: 10, requiresArg: true, describe: "length of a block, seconds" },
-        rate: {
-          type: "number",
-          requiresArg: true,
-          describe: "requests per second; default: from the limits of the target",
-        },
-        workload: { type: "string", requiresArg: true, describe: "workload file that each block runs" },
-        suites: {
-          type: "string",
-          array: true,
-          nargs: 1,
-          default: [] as string[],
-          describe: "suite whose behaviour is compared; may be repeated",
-        },
+        "start-a": text("command that starts the first build"),
+        "start-b": text("command that starts the second build"),
+        pairs: { ...number("rounds; in each, both builds run a block"), default: 10 },
+        "block-s": { ...number("length of a block, seconds"), default: 10 },
+        rate: number("requests per second; default: from the limits of the target"),
+        workload: text("workload file that each block runs"),
+        suites: many("suite whose behaviour is compared; may be repeated"),
         seed,
         out,
         json,

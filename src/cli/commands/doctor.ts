@@ -1,7 +1,7 @@
 import { useCase } from "../../app/index.ts";
 import { colorsFor } from "../colors.ts";
 import { defineCommand } from "../define-command.ts";
-import { json } from "../options.ts";
+import { flag, json, text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
 
 /** `gauntlet doctor`: looks at a target file, the gateway and this machine before a run. */
@@ -14,13 +14,9 @@ export const doctorCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      target: { type: "string", default: "gauntlet.yaml", requiresArg: true, describe: "target file" },
-      propose: {
-        type: "boolean",
-        default: false,
-        describe: "print a target file in the gateway's own words, with the evidence; sends few requests",
-      },
-      out: { type: "string", requiresArg: true, implies: "propose", describe: "file to write the proposal to" },
+      target: { ...text("target file"), default: "gauntlet.yaml" },
+      propose: flag("print a target file in the gateway's own words, with the evidence; sends few requests"),
+      out: { ...text("file to write the proposal to"), implies: "propose" },
       json,
     }),
   run: async (argv) => {

@@ -1,6 +1,7 @@
 import { useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
+import { flag, many } from "../options.ts";
 import { untilStopped } from "../until-stopped.ts";
 
 /** `gauntlet gateway`: runs the reference gateway until it is told to stop. */
@@ -48,33 +49,19 @@ export const gatewayCommand = defineCommand({
         default: [] as string[],
         describe: "turn on a variant (unusual, but valid)",
       },
-      "list-mutations": { type: "boolean", default: false, describe: "list the mutations and exit" },
-      "list-variants": { type: "boolean", default: false, describe: "list the variants and exit" },
-      json: { type: "boolean", default: false, describe: "with a list option: print it as one JSON document" },
+      "list-mutations": flag("list the mutations and exit"),
+      "list-variants": flag("list the variants and exit"),
+      json: flag("with a list option: print it as one JSON document"),
       keys: { type: "string", describe: "JSON file with the texts of ready-made keys, by name" },
       data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
       pieces: { type: "number", describe: "chunks of a reply of echo-stream; default 40" },
       pace: { type: "number", describe: "milliseconds between chunks of echo-stream; default 50" },
       slow: { type: "number", describe: "milliseconds that a reply of the model slow takes; default 5000" },
-      upstream: {
-        type: "string",
-        array: true,
-        nargs: 1,
-        default: [] as string[],
-        describe: "base address of a provider to call in place of the simulated models; may be repeated for failover",
-      },
-      "upstream-key": {
-        type: "string",
-        array: true,
-        nargs: 1,
-        default: [] as string[],
-        describe: "env:NAME, the key for the provider of the same position; may be repeated",
-      },
-      "with-upstream": {
-        type: "boolean",
-        default: false,
-        describe: "also start two providers as `gauntlet upstream` has them, and a model that calls them",
-      },
+      upstream: many(
+        "base address of a provider to call in place of the simulated models; may be repeated for failover",
+      ),
+      "upstream-key": many("env:NAME, the key for the provider of the same position; may be repeated"),
+      "with-upstream": flag("also start two providers as `gauntlet upstream` has them, and a model that calls them"),
       "upstream-timeout": {
         type: "number",
         describe: "milliseconds until a silent upstream times out; default 1500, with --upstream 60000",

@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand } from "../define-command.ts";
-import { json } from "../options.ts";
+import { flag, json, many, number, text } from "../options.ts";
 
 export const historyCommand = defineCommand({
   command: "history <paths..>",
@@ -18,28 +18,12 @@ export const historyCommand = defineCommand({
         describe: "folders of runs, folders with such folders, or one history file",
       })
       .options({
-        db: {
-          type: "string",
-          default: "gauntlet-history.db",
-          requiresArg: true,
-          describe: "file into which folders are imported (SQLite)",
-        },
-        metric: {
-          type: "string",
-          array: true,
-          nargs: 1,
-          default: [] as string[],
-          describe: "metric to show, or how its name begins; may be repeated",
-        },
-        since: { type: "string", requiresArg: true, describe: "run id or date: leave older runs out" },
-        margin: {
-          type: "number",
-          default: 10,
-          requiresArg: true,
-          describe: "smaller changes of latencies and rates do not matter, percent",
-        },
-        gate: { type: "boolean", default: false, describe: "exit 1 if a metric got worse, 4 if it is not decided" },
-        html: { type: "string", requiresArg: true, describe: "file to render the trends into" },
+        db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
+        metric: many("metric to show, or how its name begins; may be repeated"),
+        since: text("run id or date: leave older runs out"),
+        margin: { ...number("smaller changes of latencies and rates do not matter, percent"), default: 10 },
+        gate: flag("exit 1 if a metric got worse, 4 if it is not decided"),
+        html: text("file to render the trends into"),
         json,
       }),
   run: async (argv) => (await useCase.history()).history(argv),

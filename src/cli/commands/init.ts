@@ -1,6 +1,7 @@
 import { type InitAnswers, useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
+import { flag, text } from "../options.ts";
 
 /** `gauntlet init`: writes a target file and what belongs to it. */
 export const initCommand = defineCommand({
@@ -12,14 +13,14 @@ export const initCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      yes: { type: "boolean", alias: "y", default: false, describe: "do not ask: use the options and defaults" },
-      "base-url": { type: "string", requiresArg: true, describe: "base URL with its version segment, such as /v1" },
-      name: { type: "string", requiresArg: true, describe: "name of the gateway in reports" },
-      model: { type: "string", requiresArg: true, describe: "a model for chat completions" },
-      "messages-model": { type: "string", requiresArg: true, describe: "a model for messages" },
-      limits: { type: "string", requiresArg: true, describe: "starter, growth, scale, or RPM:INFLIGHT" },
+      yes: { ...flag("do not ask: use the options and defaults"), alias: "y" },
+      "base-url": text("base URL with its version segment, such as /v1"),
+      name: text("name of the gateway in reports"),
+      model: text("a model for chat completions"),
+      "messages-model": text("a model for messages"),
+      limits: text("starter, growth, scale, or RPM:INFLIGHT"),
       ci: { choices: ["github", "gitlab", "none"] as const, default: "github" as const, describe: "CI job to write" },
-      force: { type: "boolean", default: false, describe: "overwrite existing files" },
+      force: flag("overwrite existing files"),
     }),
   run: async (argv) => {
     const { init, assertNothingThere, programHere } = await useCase.init();

@@ -2,7 +2,7 @@ import type { CommandModule } from "yargs";
 import { useCase } from "../../app/index.ts";
 import { didYouMean, UsageError } from "../../core/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json, k6, target } from "../options.ts";
+import { flag, json, k6, number, target, text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
 
 const exportCommand = defineCommand({
@@ -15,15 +15,15 @@ const exportCommand = defineCommand({
   builder: (yargs) =>
     yargs.positional("what", { type: "string", demandOption: true, describe: "tier, workload or file" }).options({
       target,
-      out: { type: "string", demandOption: true, requiresArg: true, describe: "folder to write" },
-      instances: { type: "number", default: 2, requiresArg: true, describe: "pods that share the schedule" },
+      out: { ...text("folder to write"), demandOption: true },
+      instances: { ...number("pods that share the schedule"), default: 2 },
       output: {
         choices: ["opentelemetry", "prometheus"] as const,
         default: "opentelemetry" as const,
         describe: "live output of the pods, beside their raw samples",
       },
-      seed: { type: "number", default: 1, requiresArg: true, describe: "seed of everything random" },
-      brief: { type: "boolean", default: false, describe: "tier runs: do not wait for a Retry-After of over 40 s" },
+      seed: { ...number("seed of everything random"), default: 1 },
+      brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
       k6,
     }),
   run: async (argv) => {
@@ -49,13 +49,9 @@ const importCommand = defineCommand({
         describe: "outputs of k6, one for each instance",
       })
       .options({
-        plan: {
-          type: "string",
-          requiresArg: true,
-          describe: "plan.json that k6 ran; default: the one beside the first file",
-        },
+        plan: text("plan.json that k6 ran; default: the one beside the first file"),
         target,
-        out: { type: "string", requiresArg: true, describe: "folder for this run" },
+        out: text("folder for this run"),
         json,
       }),
   run: async (argv) => {
@@ -77,10 +73,10 @@ const planCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      rate: { type: "number", demandOption: true, requiresArg: true, describe: "requests per minute" },
-      "in-flight": { type: "number", demandOption: true, requiresArg: true, describe: "most requests in flight" },
-      cores: { type: "number", default: 2, requiresArg: true, describe: "processor cores of an instance" },
-      "memory-gib": { type: "number", default: 4, requiresArg: true, describe: "memory of an instance, GiB" },
+      rate: { ...number("requests per minute"), demandOption: true },
+      "in-flight": { ...number("most requests in flight"), demandOption: true },
+      cores: { ...number("processor cores of an instance"), default: 2 },
+      "memory-gib": { ...number("memory of an instance, GiB"), default: 4 },
       measure: {
         type: "boolean",
         default: true,

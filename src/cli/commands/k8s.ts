@@ -2,10 +2,8 @@ import type { CommandModule } from "yargs";
 import { useCase } from "../../app/index.ts";
 import { didYouMean, UsageError } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
-import { seed, target } from "../options.ts";
+import { flag, number, seed, target, text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
-
-const text = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
 
 const exportCommand = defineCommand({
   command: "export <what>",
@@ -20,9 +18,9 @@ const exportCommand = defineCommand({
   builder: (yargs) =>
     yargs.positional("what", { type: "string", demandOption: true, describe: "shipped workload or file" }).options({
       target,
-      shards: { type: "number", demandOption: true, requiresArg: true, describe: "pods that share the schedule" },
+      shards: { ...number("pods that share the schedule"), demandOption: true },
       out: { ...text("folder to write"), default: "gauntlet-k8s" },
-      jobset: { type: "boolean", default: false, describe: "a JobSet in place of a Job" },
+      jobset: flag("a JobSet in place of a Job"),
       image: text("image of Gauntlet; default: gateway-gauntlet:<version>"),
       "start-at": text("when all shards begin; default: set when the manifests are applied"),
       "time-source": text("URL whose Date header is the clock; default: the target's"),

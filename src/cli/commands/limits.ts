@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json, mutation, target, variant } from "../options.ts";
+import { json, mutation, number, target, text, variant } from "../options.ts";
 
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
@@ -13,18 +13,9 @@ export const limitsCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       target,
-      account: {
-        type: "string",
-        default: "valid",
-        requiresArg: true,
-        describe: "account to measure: valid, starter, growth, scale, limited.0, …",
-      },
-      "budget-requests": {
-        type: "number",
-        requiresArg: true,
-        describe: "most requests; default: from the limits of the account",
-      },
-      minutes: { type: "number", requiresArg: true, describe: "most minutes; default 6" },
+      account: { ...text("account to measure: valid, starter, growth, scale, limited.0, …"), default: "valid" },
+      "budget-requests": number("most requests; default: from the limits of the account"),
+      minutes: number("most minutes; default 6"),
       json,
       mutation,
       variant,

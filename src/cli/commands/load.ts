@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json, k6, mutation, out, seed, target, variant } from "../options.ts";
+import { flag, json, k6, mutation, number, out, seed, target, text, variant } from "../options.ts";
 
 export const loadCommand = defineCommand({
   command: "load <what..>",
@@ -19,87 +19,37 @@ export const loadCommand = defineCommand({
         seed,
         mutation,
         variant,
-        engine: {
-          type: "string",
-          describe: "who generates the load: native, autocannon (closed loops) or k6",
-          requiresArg: true,
-        },
-        brief: { type: "boolean", default: false, describe: "tier runs: do not wait for a Retry-After of over 40 s" },
+        engine: text("who generates the load: native, autocannon (closed loops) or k6"),
+        brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
         workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
         instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
         k6,
-        shard: { type: "string", requiresArg: true, describe: "send one share of a workload, as in 3/8" },
-        "start-at": {
-          type: "string",
-          requiresArg: true,
-          describe: "with --shard: when all shares begin, a date-time with zone or seconds since the epoch",
-        },
-        "time-source": {
-          type: "string",
-          requiresArg: true,
-          describe: "with --shard: URL whose Date header is the clock; default: the target's",
-        },
-        live: { type: "boolean", default: false, describe: "show the run on a page of 127.0.0.1 while it goes on" },
-        "live-port": {
-          type: "number",
-          describe: "port of the live page; default: any free one",
-          requiresArg: true,
-        },
-        otlp: {
-          type: "string",
-          describe: "export metrics and sampled spans to this OpenTelemetry collector, such as http://127.0.0.1:4318",
-          requiresArg: true,
-        },
-        "metrics-port": {
-          type: "number",
-          describe: "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
-          requiresArg: true,
-        },
-        "watch-pid": {
-          type: "number",
-          requiresArg: true,
-          describe: "process of the target on this machine: its CPU, memory, files and threads are sampled (Linux)",
-        },
-        "watch-unit": {
-          type: "string",
-          requiresArg: true,
-          describe: "the same of a systemd unit of the target, or of a control group by its path",
-        },
-        "watch-metrics": {
-          type: "string",
-          requiresArg: true,
-          describe: "Prometheus endpoint of the target: its series are shown beside the load",
-        },
+        shard: text("send one share of a workload, as in 3/8"),
+        "start-at": text("with --shard: when all shares begin, a date-time with zone or seconds since the epoch"),
+        "time-source": text("with --shard: URL whose Date header is the clock; default: the target's"),
+        live: flag("show the run on a page of 127.0.0.1 while it goes on"),
+        "live-port": number("port of the live page; default: any free one"),
+        otlp: text("export metrics and sampled spans to this OpenTelemetry collector, such as http://127.0.0.1:4318"),
+        "metrics-port": number("serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one"),
+        "watch-pid": number(
+          "process of the target on this machine: its CPU, memory, files and threads are sampled (Linux)",
+        ),
+        "watch-unit": text("the same of a systemd unit of the target, or of a control group by its path"),
+        "watch-metrics": text("Prometheus endpoint of the target: its series are shown beside the load"),
         "watch-series": {
-          type: "string",
-          requiresArg: true,
+          ...text("regular expression of the series that are kept; default: process, runtime, counters of requests"),
           implies: "watch-metrics",
-          describe: "regular expression of the series that are kept; default: process, runtime, counters of requests",
         },
-        "watch-key": {
-          type: "string",
-          requiresArg: true,
-          implies: "watch-metrics",
-          describe: "env:NAME, the bearer token for the Prometheus endpoint",
-        },
-        "watch-interval-s": {
-          type: "number",
-          requiresArg: true,
-          describe: "seconds between two samples of the target; default 1",
-        },
-        until: {
-          type: "string",
-          requiresArg: true,
-          describe:
-            "end as soon as a figure is known so well, as in 'ttft_ms p99 within 5%'; not known in time: exit code 4",
-        },
+        "watch-key": { ...text("env:NAME, the bearer token for the Prometheus endpoint"), implies: "watch-metrics" },
+        "watch-interval-s": number("seconds between two samples of the target; default 1"),
+        until: text(
+          "end as soon as a figure is known so well, as in 'ttft_ms p99 within 5%'; not known in time: exit code 4",
+        ),
         "at-most": {
-          type: "number",
-          requiresArg: true,
+          ...number("with --until: most seconds to send; default: the duration of the workload"),
           implies: "until",
-          describe: "with --until: most seconds to send; default: the duration of the workload",
         },
-        "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
+        "dry-run": flag("print the plan and send nothing"),
       }),
   run: async (argv) => {
     const { load } = await useCase.load();

@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { baseline, json, out, policy, seed } from "../options.ts";
+import { baseline, flag, json, number, out, policy, seed, text } from "../options.ts";
 
 export const overheadCommand = defineCommand({
   command: "overhead",
@@ -18,29 +18,14 @@ export const overheadCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       target: { type: "string", array: true, default: [] as string[], describe: "target files of the gateways" },
-      upstream: { type: "string", requiresArg: true, describe: "base address of the upstream that the gateways call" },
-      direct: { type: "string", requiresArg: true, describe: "target file of the upstream, in place of --upstream" },
-      start: {
-        type: "string",
-        requiresArg: true,
-        describe: "command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream",
-      },
-      pid: {
-        type: "number",
-        requiresArg: true,
-        describe: "process of the first gateway: its CPU time, memory and open files are measured (Linux)",
-      },
-      concurrency: {
-        type: "string",
-        default: "1,8,32,128",
-        requiresArg: true,
-        describe: "numbers of clients, each with one request in flight",
-      },
+      upstream: text("base address of the upstream that the gateways call"),
+      direct: text("target file of the upstream, in place of --upstream"),
+      start: text("command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream"),
+      pid: number("process of the first gateway: its CPU time, memory and open files are measured (Linux)"),
+      concurrency: { ...text("numbers of clients, each with one request in flight"), default: "1,8,32,128" },
       "prompt-bytes": {
-        type: "string",
+        ...text("sizes of the prompt; all but the first with the fewest clients only"),
         default: "1000,100000,1000000",
-        requiresArg: true,
-        describe: "sizes of the prompt; all but the first with the fewest clients only",
       },
       dialect: {
         type: "string",
@@ -48,19 +33,14 @@ export const overheadCommand = defineCommand({
         requiresArg: true,
         describe: "default: the first that all gateways serve",
       },
-      rounds: {
-        type: "number",
-        default: 16,
-        requiresArg: true,
-        describe: "rounds; in each, every gateway runs a block and the upstream two",
-      },
-      "block-s": { type: "number", default: 0.4, requiresArg: true, describe: "length of a block, about, seconds" },
+      rounds: { ...number("rounds; in each, every gateway runs a block and the upstream two"), default: 16 },
+      "block-s": { ...number("length of a block, about, seconds"), default: 0.4 },
       frontier: {
         type: "boolean",
         default: true,
         describe: "also measure at rising rates; --no-frontier leaves it out",
       },
-      anyway: { type: "boolean", default: false, describe: "measure on a machine that is busy, and say so" },
+      anyway: flag("measure on a machine that is busy, and say so"),
       policy,
       baseline,
       seed,

@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json } from "../options.ts";
+import { flag, json, number, text } from "../options.ts";
 
 /** `gauntlet size`: which tier a workload needs. */
 export const sizeCommand = defineCommand({
@@ -14,26 +14,12 @@ export const sizeCommand = defineCommand({
     yargs
       .positional("workload", { type: "string", demandOption: true, describe: "workload file, or a shipped one" })
       .options({
-        "ttft-ms": { type: "number", default: 500, requiresArg: true, describe: "assumed time to first token, ms" },
-        "tokens-per-s": {
-          type: "number",
-          default: 50,
-          requiresArg: true,
-          describe: "assumed token rate",
-        },
-        verify: {
-          type: "boolean",
-          default: false,
-          describe: "run it on an account, and compare the prediction with the measurement",
-        },
-        target: { type: "string", requiresArg: true, describe: "with --verify: target file" },
-        account: {
-          type: "string",
-          default: "valid",
-          requiresArg: true,
-          describe: "with --verify: account to load: valid, growth, …",
-        },
-        seed: { type: "number", default: 1, requiresArg: true, describe: "seed of everything random in the workload" },
+        "ttft-ms": { ...number("assumed time to first token, ms"), default: 500 },
+        "tokens-per-s": { ...number("assumed token rate"), default: 50 },
+        verify: flag("run it on an account, and compare the prediction with the measurement"),
+        target: text("with --verify: target file"),
+        account: { ...text("with --verify: account to load: valid, growth, …"), default: "valid" },
+        seed: { ...number("seed of everything random in the workload"), default: 1 },
         json,
       }),
   run: async (argv) => {

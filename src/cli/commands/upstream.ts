@@ -1,6 +1,7 @@
 import { useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
+import { flag } from "../options.ts";
 import { untilStopped } from "../until-stopped.ts";
 
 /** `gauntlet upstream`: runs model providers for a gateway to call, until it is told to stop. */
@@ -16,8 +17,8 @@ export const upstreamCommand = defineCommand({
       port: { type: "number", default: 0, describe: "TCP port of the providers; 0 takes a free one" },
       host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
       "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
-      ceiling: { type: "boolean", default: false, describe: "measure what it can serve on this machine, and exit" },
-      json: { type: "boolean", default: false, describe: "with --ceiling: print one JSON document" },
+      ceiling: flag("measure what it can serve on this machine, and exit"),
+      json: flag("with --ceiling: print one JSON document"),
       scenario: { type: "string", describe: "YAML file: what each provider and model answers (docs/upstream.md)" },
     }),
   run: async (argv) => {
