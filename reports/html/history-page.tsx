@@ -5,7 +5,7 @@ import { VERDICT_TONES } from "../status-style.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";
 import { Document, type Head, Masthead } from "./document.tsx";
 import { plural, utc } from "./format.ts";
-import { DataTable, Facts, Foreign, Section, StatusMark } from "./parts.tsx";
+import { DataTable, Facts, Foreign, ForeignList, numbers, Section, StatusMark } from "./parts.tsx";
 import { Shape } from "./sections/verdict.tsx";
 
 /** The trends of a history, group by group. */
@@ -59,15 +59,7 @@ function Verdict({ history: { verdict, reasons, runs, trends } }: { readonly his
           <p class="lead">{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
         </div>
       </div>
-      {reasons.length === 0 ? null : (
-        <ul>
-          {reasons.map((reason) => (
-            <li key={reason}>
-              <Foreign text={reason} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <ForeignList texts={reasons} />
     </section>
   );
 }
@@ -116,15 +108,7 @@ function TrendTable({ caption, trends }: { readonly caption: string; readonly tr
   return (
     <DataTable
       caption={caption}
-      head={[
-        "Metric",
-        { value: "Runs", number: true },
-        { value: "Latest", number: true },
-        { value: "Median before", number: true },
-        { value: "Change", number: true },
-        { value: "Detectable", number: true },
-        "Trend",
-      ]}
+      head={["Metric", ...numbers("Runs", "Latest", "Median before", "Change", "Detectable"), "Trend"]}
       rows={trends.map((trend) => [
         <span key="name">
           {oneLine(trend.name, 120)}

@@ -27,6 +27,25 @@ export function Section({
   );
 }
 
+/** A heading inside a section that can be linked to. */
+export function Heading({
+  id,
+  title,
+  more = "",
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly more?: string;
+}) {
+  return (
+    <h3 id={id}>
+      {title}
+      {more}
+      <Permalink id={id} what={title} />
+    </h3>
+  );
+}
+
 export function Permalink({ id, what }: { readonly id: string; readonly what: string }) {
   return (
     <a class="perma" href={`#${id}`} aria-label={`Link to ${oneLine(what, 80)}`}>
@@ -52,6 +71,20 @@ export function Foreign({ text }: { readonly text: string }) {
   return <span class="foreign">{visible(text)}</span>;
 }
 
+/** Several of them, one below the other; nothing where there are none. */
+export function ForeignList({ texts }: { readonly texts: readonly string[] }) {
+  if (texts.length === 0) return null;
+  return (
+    <ul>
+      {texts.map((text) => (
+        <li key={text}>
+          <Foreign text={text} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** A sentence of ours, with what stands in backquotes as code. */
 export function Prose({ text }: { readonly text: string }) {
   return (
@@ -68,6 +101,9 @@ export interface Cell {
   /** Figures stand right, under each other. */
   readonly number?: boolean;
 }
+
+/** Heads of columns of figures. */
+export const numbers = (...names: readonly string[]): Cell[] => names.map((value) => ({ value, number: true }));
 
 /** Columns that a narrow page has room for. */
 const MOST_NARROW = 4;

@@ -13,7 +13,7 @@ import {
 import type { ReportSource } from "../../source.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, plural } from "../format.ts";
-import { Foreign, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
+import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
 import { Again, Instance, Pair } from "./instance.tsx";
 
 /** Causes whose exchange is shown unfolded. */
@@ -48,10 +48,7 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
       ))}
       {others.length === 0 ? null : (
         <>
-          <h3 id="unexplained">
-            Without a cause
-            <Permalink id="unexplained" what="Without a cause" />
-          </h3>
+          <Heading id="unexplained" title="Without a cause" />
           {others.map((group) => (
             <Group key={`${group.check} ${group.status}`} group={group} context={context} />
           ))}

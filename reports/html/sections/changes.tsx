@@ -2,7 +2,7 @@ import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../.
 import { oneLine } from "../../clean-text.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
 import { decimal, enumerate, percent, plural } from "../format.ts";
-import { DataTable, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
 
 /** What is different from the run that this one is compared with; nothing where it is compared with none. */
 export function ChangesSection({ record }: { readonly record: RunRecord }) {
@@ -48,15 +48,7 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
   return (
     <>
       <p>{KINDS[comparison.kind]}</p>
-      {reasons.length === 0 ? null : (
-        <ul>
-          {reasons.map((reason) => (
-            <li key={reason}>
-              <Foreign text={oneLine(reason, 300)} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <ForeignList texts={reasons.map((reason) => oneLine(reason, 300))} />
       {control === null ? null : (
         <p>
           <StatusMark status={control.fit ? "pass" : "inconclusive"} label="A/A control" />{" "}
@@ -83,25 +75,12 @@ function Metrics({
 }) {
   return (
     <>
-      <h3 id="deltas">
-        Figures
-        <Permalink id="deltas" what="Figures" />
-      </h3>
+      <Heading id="deltas" title="Figures" />
       {metrics.some(({ low }) => low !== null) ? <ForestPlot metrics={metrics} control={control} /> : null}
       <DataTable
         caption="Figures of both sides, with intervals and margins"
         quietCaption
-        head={[
-          "Figure",
-          "Verdict",
-          { value: "A", number: true },
-          { value: "B", number: true },
-          { value: "Change", number: true },
-          { value: "90 % interval", number: true },
-          { value: "Margin", number: true },
-          { value: "p (Holm)", number: true },
-          { value: "Could see", number: true },
-        ]}
+        head={["Figure", "Verdict", ...numbers("A", "B", "Change", "90 % interval", "Margin", "p (Holm)", "Could see")]}
         rows={metrics.map((metric) => [
           <span key="name">
             {oneLine(metric.name, 100)}
@@ -153,10 +132,7 @@ function CheckList({
   if (changes.length === 0) return null;
   return (
     <>
-      <h3 id={id}>
-        {title} ({decimal(changes.length)})
-        <Permalink id={id} what={title} />
-      </h3>
+      <Heading id={id} title={title} more={` (${decimal(changes.length)})`} />
       <DataTable
         caption={title}
         quietCaption
@@ -178,10 +154,7 @@ function CheckList({
 function DriftTable({ drift }: { readonly drift: Comparison["drift"] }) {
   return (
     <>
-      <h3 id="drift">
-        Behaviour that differs
-        <Permalink id="drift" what="Behaviour that differs" />
-      </h3>
+      <Heading id="drift" title="Behaviour that differs" />
       <DataTable
         caption="Behaviour that differs"
         quietCaption

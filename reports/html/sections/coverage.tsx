@@ -4,7 +4,7 @@ import { COLUMNS, type CoveredRequirement, coverageOf, sideOf } from "../../cove
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, plural } from "../format.ts";
-import { DataTable, Foreign, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, Heading, numbers, Prose, Section, StatusMark } from "../parts.tsx";
 import { NotRun, Silent, Uncovered, UncoveredOfClient } from "./not-judged.tsx";
 
 const LAYERS = {
@@ -187,10 +187,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
   const suites = [...new Set(listed.map(({ suite }) => suite))];
   return (
     <>
-      <h3 id="checks">
-        Every check
-        <Permalink id="checks" what="Every check" />
-      </h3>
+      <Heading id="checks" title="Every check" />
       {listed.length < checks.length ? (
         <p>{plural(checks.length - listed.length, "passing check")} not listed, for size. The run record has them.</p>
       ) : null}
@@ -211,7 +208,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                 <DataTable
                   caption={`Checks of the suite ${suite}`}
                   quietCaption
-                  head={["Check", "Status", "What came out", { value: "Time", number: true }]}
+                  head={["Check", "Status", "What came out", ...numbers("Time")]}
                   rows={inside.map((check) => [
                     <code key="id" id={anchors.of("check", check.id)}>
                       {oneLine(check.id, 200)}

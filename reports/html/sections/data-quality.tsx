@@ -2,7 +2,7 @@ import type { LoadRun, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
 import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
-import { DataTable, Foreign, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
 
 const WORDS: Readonly<Record<string, string>> = {
   observed: "the harness saw it come about",
@@ -49,7 +49,7 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
           <DataTable
             caption="States and who vouches for them"
             quietCaption
-            head={["State", "Vouched for by", { value: "Checks", number: true }]}
+            head={["State", "Vouched for by", ...numbers("Checks")]}
             rows={[...states].map(([state, { by, checks }]) => [
               <code key={state}>{state}</code>,
               [...by].map((name) => WORDS[name] ?? name).join("; "),
@@ -70,14 +70,14 @@ function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
       head={[
         "Run",
         "Valid",
-        ...[
+        ...numbers(
           "Schedule lag p50 / p95 / p99, ms",
           "Loop delay p99, ms",
           "CPU of a core",
           "Memory",
           "Fewest samples",
           "Calibration: TTFT error p99, ms",
-        ].map((value) => ({ value, number: true })),
+        ),
       ]}
       rows={runs.map(({ name, generator, phases }) => {
         const counts = phases.flatMap(({ classes }) =>

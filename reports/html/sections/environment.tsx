@@ -2,7 +2,7 @@ import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { embeddedSwitches, shellWord } from "../../reproduce.ts";
 import { bytes, utc } from "../format.ts";
-import { Copyable, DataTable, Facts, Foreign, Permalink, ScrollText, Section } from "../parts.tsx";
+import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, ScrollText, Section } from "../parts.tsx";
 
 /** Where it was run, with what, and how to do it again. */
 export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
@@ -34,10 +34,7 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
           {visible(JSON.stringify(configuration.value, null, 1) ?? "")}
         </ScrollText>
       </details>
-      <h3 id="reproduce">
-        Do it again
-        <Permalink id="reproduce" what="Do it again" />
-      </h3>
+      <Heading id="reproduce" title="Do it again" />
       <Copyable label="Command that repeats the run" text={visible(wholeCommand(record))} />
       <p>
         {record.overhead === undefined ? (
@@ -71,10 +68,7 @@ function Waivers({ record }: { readonly record: RunRecord }) {
     <>
       {waivers.length === 0 ? null : (
         <>
-          <h3 id="waivers">
-            Waivers
-            <Permalink id="waivers" what="Waivers" />
-          </h3>
+          <Heading id="waivers" title="Waivers" />
           <DataTable
             caption="Waivers"
             quietCaption
@@ -94,17 +88,8 @@ function Waivers({ record }: { readonly record: RunRecord }) {
       )}
       {leftovers.length === 0 ? null : (
         <>
-          <h3 id="leftovers">
-            Left behind
-            <Permalink id="leftovers" what="Left behind" />
-          </h3>
-          <ul>
-            {leftovers.map((text) => (
-              <li key={text}>
-                <Foreign text={oneLine(text, 240)} />
-              </li>
-            ))}
-          </ul>
+          <Heading id="leftovers" title="Left behind" />
+          <ForeignList texts={leftovers.map((text) => oneLine(text, 240))} />
         </>
       )}
     </>

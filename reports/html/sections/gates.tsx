@@ -1,7 +1,7 @@
 import type { Gate, RunRecord, Status } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { decimal, plural } from "../format.ts";
-import { DataTable, Foreign, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
 
 const STATUS: Readonly<Record<Gate["outcome"], Status>> = {
   pass: "pass",
@@ -27,7 +27,7 @@ export function Gates({ record }: { readonly record: RunRecord }) {
       <DataTable
         caption="Gates of the policy"
         quietCaption
-        head={["Gate", "Outcome", "Level", "What came out", { value: "Samples", number: true }]}
+        head={["Gate", "Outcome", "Level", "What came out", ...numbers("Samples")]}
         rows={gates.map((gate) => [
           <code key="gate">{oneLine(gate.gate, 200)}</code>,
           <StatusMark key="outcome" status={STATUS[gate.outcome]} label={gate.outcome} />,

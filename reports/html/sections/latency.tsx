@@ -5,7 +5,7 @@ import { isSupported } from "../../supported.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../format.ts";
 import { kindOf, spansOf } from "../load-phases.ts";
-import { DataTable, Figure, Section } from "../parts.tsx";
+import { DataTable, Figure, numbers, Section } from "../parts.tsx";
 import { type Point, thin } from "../thin-series.ts";
 import { Distributions } from "./distributions.tsx";
 import { RunHeat } from "./heat.tsx";
@@ -107,7 +107,7 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
         caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p95 / p99`}
         head={[
           "Phase and kind",
-          { value: "Requests", number: true },
+          ...numbers("Requests"),
           ...COLUMNS.map(([field, name, ours]) => ({
             value: (
               <span key={field} class="split">

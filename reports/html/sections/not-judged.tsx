@@ -3,7 +3,7 @@ import { oneLine, shorten } from "../../clean-text.ts";
 import type { CoveredRequirement } from "../../coverage.ts";
 import { pasteInto, unblockYaml } from "../../unblock.ts";
 import { enumerate, plural } from "../format.ts";
-import { DataTable, Foreign, Permalink, Prose, ScrollText, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, Heading, Prose, ScrollText, StatusMark } from "../parts.tsx";
 
 /** What was observed under OPEN requirements. */
 export function Silent({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
@@ -84,10 +84,7 @@ export function Uncovered({
 export function UncoveredOfClient({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
   return (
     <>
-      <h3 id="uncovered">
-        What was not judged
-        <Permalink id="uncovered" what="What was not judged" />
-      </h3>
+      <Heading id="uncovered" title="What was not judged" />
       <p>
         {requirements.length === 0
           ? "Every requirement that binds clients was."
@@ -110,10 +107,7 @@ export function NotRun({ record }: { readonly record: RunRecord }) {
   const yaml = unblockYaml([...byMessage.values()].flat(), record.configuration.value);
   return (
     <>
-      <h3 id="not-run">
-        Not run
-        <Permalink id="not-run" what="Not run" />
-      </h3>
+      <Heading id="not-run" title="Not run" />
       <ul class="not-run">
         {[...byMessage].map(([message, checks]) => (
           <li key={message}>

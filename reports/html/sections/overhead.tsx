@@ -3,7 +3,7 @@ import { oneLine } from "../../clean-text.ts";
 import { differenceText, promptText } from "../../overhead-figures.ts";
 import { FrontierPlot } from "../charts/frontier-plot.tsx";
 import { bytes, decimal, plural } from "../format.ts";
-import { DataTable, Section, StatusMark } from "../parts.tsx";
+import { DataTable, numbers, Section, StatusMark } from "../parts.tsx";
 
 /** What gateways add to the latency of their upstream. */
 export function OverheadSection({ overhead }: { readonly overhead: Overhead }) {
@@ -62,11 +62,7 @@ function ArmTables({
       )}
       <DataTable
         caption={`Added latency of ${oneLine(name, 40)}, ms`}
-        head={[
-          "Clients and requests",
-          ...FIGURES.map((value) => ({ value, number: true })),
-          { value: "Requests/s", number: true },
-        ]}
+        head={["Clients and requests", ...numbers(...FIGURES, "Requests/s")]}
         rows={levels.map((level) => [
           <span key="level">
             {`${decimal(level.concurrency)}, ${level.stream ? "streaming" : "non-streaming"}, ${promptText(level.promptBytes)}`}
@@ -83,7 +79,7 @@ function ArmTables({
       {frontier === undefined ? null : (
         <DataTable
           caption={`Load that ${oneLine(name, 40)} carries before it adds more at p99`}
-          head={["Added at p99", { value: "Requests/s", number: true }, "Notes"]}
+          head={["Added at p99", ...numbers("Requests/s"), "Notes"]}
           rows={frontier.bounds.map(({ addedP99Ms, requestsPerS, isPassed, upstreamBound }) => [
             `${addedP99Ms} ms`,
             requestsPerS === null ? "less than was tried" : decimal(requestsPerS),

@@ -1,14 +1,13 @@
 import type { LoadInstance, LoadRun, Status } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { decimal, ms, plural } from "../format.ts";
-import { DataTable, Foreign, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, numbers, StatusMark } from "../parts.tsx";
 
 /** The processes that sent a run together, shards or instances of k6: what each did, and whether it can be relied on. */
 export function ProcessTable({ run }: { readonly run: LoadRun }) {
   const { instances } = run;
   if (instances === undefined || instances.length === 0) return null;
   const hasLateness = instances.some(({ lateMs }) => lateMs !== undefined);
-  const number = (value: string) => ({ value, number: true });
   const unreliable = instances.filter((instance) => statusOf(instance) !== "pass").length;
   return (
     <DataTable
@@ -16,9 +15,7 @@ export function ProcessTable({ run }: { readonly run: LoadRun }) {
       head={[
         "Process",
         "Reliable",
-        number("Requests"),
-        ...(hasLateness ? [number("Began late, ms")] : []),
-        number("Time source ahead, ms"),
+        ...numbers("Requests", ...(hasLateness ? ["Began late, ms"] : []), "Time source ahead, ms"),
         "End",
       ]}
       rows={instances.map((instance) => [

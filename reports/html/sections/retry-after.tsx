@@ -3,7 +3,7 @@ import { oneLine } from "../../clean-text.ts";
 import { WaitPanels, waitsOf } from "../charts/wait-panels.tsx";
 import { decimal, duration, percent, plural } from "../format.ts";
 import { kindOf } from "../load-phases.ts";
-import { DataTable, Figure, Section } from "../parts.tsx";
+import { DataTable, Figure, numbers, Section } from "../parts.tsx";
 
 /** Whether Retry-After was sufficient, and whether our own clients waited for it. */
 export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
@@ -92,7 +92,7 @@ function WaitTable({ runs }: { readonly runs: readonly Tested[] }) {
         "Run",
         "Reason",
         "Kind",
-        ...[
+        ...numbers(
           "Denials",
           "With Retry-After",
           "Usable",
@@ -102,7 +102,7 @@ function WaitTable({ runs }: { readonly runs: readonly Tested[] }) {
           "Early, admitted",
           "Retry-After p50",
           "Waited p50 / p95 / p99",
-        ].map((value) => ({ value, number: true })),
+        ),
       ]}
       rows={runs.flatMap(({ run, figures }) =>
         figures.groups.map((group) => [

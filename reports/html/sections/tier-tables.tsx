@@ -12,7 +12,7 @@ import { oneLine } from "../../clean-text.ts";
 import type { Anchors } from "../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../format.ts";
 import { kindOf } from "../load-phases.ts";
-import { DataTable, Foreign, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, numbers, StatusMark } from "../parts.tsx";
 import { causeAnchor } from "./causes.tsx";
 
 interface Of {
@@ -32,14 +32,8 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
       head={[
         "Phase",
         "Verdict",
-        { value: "Offered", number: true },
-        { value: "Sent", number: true },
-        { value: "Admitted", number: true },
-        { value: "Denied", number: true },
-        { value: "Failed", number: true },
-        ...(hasDropped ? [{ value: "Dropped", number: true }] : []),
-        { value: "Admitted/s", number: true },
-        { value: "Peak in flight", number: true },
+        ...numbers("Offered", "Sent", "Admitted", "Denied", "Failed", ...(hasDropped ? ["Dropped"] : [])),
+        ...numbers("Admitted/s", "Peak in flight"),
         ...(hasSteady ? ["Steady state"] : []),
       ]}
       rows={run.phases.map((phase) => [
@@ -80,13 +74,8 @@ export function TurnTable({ run }: Pick<Of, "run">) {
       caption={`Turns of ${oneLine(run.name, 40)}: ${decimal(sessions.completed)} of ${plural(sessions.started, "session")} completed`}
       head={[
         "Turn",
-        { value: "Requests", number: true },
-        { value: "Admitted", number: true },
-        { value: "Denied", number: true },
-        { value: "Failed", number: true },
-        { value: "Mean request", number: true },
-        { value: "TTFT p50 / p99, ms", number: true },
-        { value: "E2E latency p50 / p99, ms", number: true },
+        ...numbers("Requests", "Admitted", "Denied", "Failed", "Mean request"),
+        ...numbers("TTFT p50 / p99, ms", "E2E latency p50 / p99, ms"),
       ]}
       rows={sessions.turns.map((turn) => [
         decimal(turn.turn),
@@ -183,7 +172,7 @@ export function Denials({ run }: { readonly run: LoadRun }) {
       {denials.length === 0 ? null : (
         <DataTable
           caption={`Denials of ${oneLine(run.name, 40)} by reason`}
-          head={["Reason", "Phase", "Kind", { value: "Denials", number: true }]}
+          head={["Reason", "Phase", "Kind", ...numbers("Denials")]}
           rows={denials.map(({ reason, phase, count, ...kind }) => [
             <code key="reason">{oneLine(reason, 80)}</code>,
             oneLine(phase, 40),
@@ -195,7 +184,7 @@ export function Denials({ run }: { readonly run: LoadRun }) {
       {failures.length === 0 ? null : (
         <DataTable
           caption={`Failures of ${oneLine(run.name, 40)} by kind`}
-          head={["What", "Phase", { value: "Requests", number: true }, "Exchange"]}
+          head={["What", "Phase", ...numbers("Requests"), "Exchange"]}
           rows={failures.map(({ what, phase, count, exchange }) => [
             <Foreign key="what" text={oneLine(what, 120)} />,
             oneLine(phase, 40),

@@ -3,7 +3,7 @@ import { oneLine } from "../../clean-text.ts";
 import { droppedSeries, failedScrapes, metricText, scaleOf, seriesName, slopeText } from "../../watched-figures.ts";
 import { type TimePanel, TimePanels } from "../charts/time-panels.tsx";
 import { spansOf } from "../load-phases.ts";
-import { DataTable, Figure } from "../parts.tsx";
+import { DataTable, Figure, numbers } from "../parts.tsx";
 import { thinPoints } from "../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
 
@@ -40,7 +40,7 @@ export function WatchedMetrics({ run }: { readonly run: LoadRun }) {
       />
       <DataTable
         caption={`Metrics of the target during ${oneLine(run.name, 40)}`}
-        head={["Series", "Verdict", ...["First", "Highest", "Last", "Slope"].map((value) => ({ value, number: true }))]}
+        head={["Series", "Verdict", ...numbers("First", "Highest", "Last", "Slope")]}
         rows={metrics.series.map((one) => rowOf(one, leaks.get(seriesName(one))))}
       />
     </>

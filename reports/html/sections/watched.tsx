@@ -3,7 +3,7 @@ import { oneLine } from "../../clean-text.ts";
 import { amountText, slopeText } from "../../watched-figures.ts";
 import { type TimePanel, TimePanels } from "../charts/time-panels.tsx";
 import { spansOf } from "../load-phases.ts";
-import { DataTable, Figure } from "../parts.tsx";
+import { DataTable, Figure, numbers } from "../parts.tsx";
 import { thinPoints } from "../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
 import { WatchedMetrics } from "./watched-metrics.tsx";
@@ -54,7 +54,7 @@ function WatchedProcesses({ run }: { readonly run: LoadRun }) {
       />
       <DataTable
         caption={`What ${who} held during ${oneLine(run.name, 40)}`}
-        head={["Resource", "Verdict", ...["First", "Peak", "Last", "Slope"].map((value) => ({ value, number: true }))]}
+        head={["Resource", "Verdict", ...numbers("First", "Peak", "Last", "Slope")]}
         rows={leaks.map((leak) => [
           <span key="resource">
             {oneLine(leak.resource, 60)}
