@@ -1,19 +1,16 @@
-import type pc from "picocolors";
 import type { RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
-import { SIGNS, TONES } from "./status-style.ts";
-
-type Colors = ReturnType<typeof pc.createColors>;
+import { SIGNS } from "./status-style.ts";
+import { type Colors, painter } from "./terminal-options.ts";
 
 /** What a client did in each scenario, one line each. */
 export function renderClientRun(record: RunRecord, colors: Colors): string {
   const width = Math.max(0, ...record.checks.map(({ id }) => nameOf(id).length));
-  const lines = record.checks.map(({ id, status, message }) => {
-    const tone = TONES[status];
-    const paint =
-      tone === "good" ? colors.green : tone === "bad" ? colors.red : tone === "quiet" ? colors.dim : colors.yellow;
-    return `${paint(`${SIGNS[status]} ${nameOf(id).padEnd(width)}`)}  ${oneLine(message, 200)}\n`;
-  });
+  const paint = painter(colors);
+  const lines = record.checks.map(
+    ({ id, status, message }) =>
+      `${paint(status, `${SIGNS[status]} ${nameOf(id).padEnd(width)}`)}  ${oneLine(message, 200)}\n`,
+  );
   return lines.join("");
 }
 

@@ -1,11 +1,8 @@
 import Table from "cli-table3";
-import type pc from "picocolors";
 import type { HistoryReport, Trend } from "../src/history/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { byGroup, changeText, TREND_STATUS, valueText } from "./history-figures.ts";
-import { painter } from "./terminal-options.ts";
-
-type Colors = ReturnType<typeof pc.createColors>;
+import { type Colors, painter } from "./terminal-options.ts";
 
 /** A history for a person at a terminal: a table for each group of comparable runs, the verdict last. */
 export function renderHistory(history: HistoryReport, colors: Colors): string {

@@ -11,11 +11,9 @@ import {
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { isSupported, type QuantileName } from "./supported.ts";
-import type { TerminalOptions } from "./terminal-options.ts";
+import type { Colors, TerminalOptions } from "./terminal-options.ts";
 import { verdictLines } from "./verdict-lines.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-figures.ts";
-
-type Colors = TerminalOptions["colors"];
 
 /** The load half of a run for a person at a terminal: phases in a table, what is broken under it, the verdict last. */
 export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "evidence">): string {

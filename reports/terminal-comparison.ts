@@ -1,9 +1,8 @@
 import Table from "cli-table3";
-import type pc from "picocolors";
 import type { ComparedMetric, RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
-
-type Colors = ReturnType<typeof pc.createColors>;
+import type { Colors } from "./terminal-options.ts";
+import { paintedHeadline } from "./verdict-lines.ts";
 
 const MOST_DRIFT = 30;
 const MOST_CHECKS = 12;
@@ -36,8 +35,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...(control === null ? [] : [colors.dim(`A/A control: ${oneLine(control.message, 200)}`)]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
   ];
-  const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
-  return `${[...lines, paint(colors.bold(oneLine(verdict.headline)))].join("\n")}\n`;
+  return `${[...lines, paintedHeadline(verdict, colors)].join("\n")}\n`;
 }
 
 function table(metrics: readonly ComparedMetric[]): string {

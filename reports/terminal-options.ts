@@ -2,8 +2,11 @@ import type pc from "picocolors";
 import type { Status } from "../src/record/index.ts";
 import type { ReportSource } from "./source.ts";
 
+/** Colors of a terminal, or none. */
+export type Colors = ReturnType<typeof pc.createColors>;
+
 export interface TerminalOptions extends Pick<ReportSource, "evidence"> {
-  readonly colors: ReturnType<typeof pc.createColors>;
+  readonly colors: Colors;
   /** Where the run was written. */
   readonly folder: string;
 }
@@ -11,7 +14,7 @@ export interface TerminalOptions extends Pick<ReportSource, "evidence"> {
 /** Colours a text by a status. */
 export type Paint = (status: Status, text: string) => string;
 
-export function painter(colors: TerminalOptions["colors"]): Paint {
+export function painter(colors: Colors): Paint {
   return (status, text) => {
     if (status === "pass") return colors.green(text);
     if (status === "fail" || status === "harness-error" || status === "flaky") return colors.red(text);

@@ -1,11 +1,11 @@
 import Table from "cli-table3";
-import type pc from "picocolors";
 import type { AddedDifference, Frontier, OverheadLevel, RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { differenceText, promptText } from "./overhead-figures.ts";
+import type { Colors } from "./terminal-options.ts";
+import { paintedHeadline } from "./verdict-lines.ts";
 
 type Arm = NonNullable<RunRecord["overhead"]>["arms"][number];
-type Colors = ReturnType<typeof pc.createColors>;
 
 /** An overhead measurement for a person at a terminal: a table for each gateway, the control, the verdict last. */
 export function renderOverhead({ overhead, verdict }: RunRecord, colors: Colors): string {
@@ -25,8 +25,7 @@ export function renderOverhead({ overhead, verdict }: RunRecord, colors: Colors)
     colors.dim(`direct against direct: ${oneLine(control.message, 200)}`),
     ...verdict.reasons.map(({ text }) => `  ${oneLine(text, 300)}`),
   ];
-  const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
-  return `${[...lines, paint(colors.bold(oneLine(verdict.headline)))].join("\n")}\n`;
+  return `${[...lines, paintedHeadline(verdict, colors)].join("\n")}\n`;
 }
 
 function tableOf(levels: readonly OverheadLevel[]): string {

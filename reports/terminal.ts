@@ -10,7 +10,7 @@ import {
 import { oneLine } from "./clean-text.ts";
 import { SIGNS } from "./status-style.ts";
 import { renderCauses } from "./terminal-causes.ts";
-import { type Paint, painter, type TerminalOptions } from "./terminal-options.ts";
+import { type Colors, type Paint, painter, type TerminalOptions } from "./terminal-options.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 import { verdictLines } from "./verdict-lines.ts";
 
@@ -71,7 +71,7 @@ function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Pai
 }
 
 /** What was not tested, once per missing state, and in one block the lines that would unblock it: it can be pasted as it is. */
-function renderBlocked(record: RunRecord, colors: TerminalOptions["colors"]): string {
+function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
   const byMessage = new Map<string, CheckResult[]>();
@@ -91,7 +91,7 @@ function renderBlocked(record: RunRecord, colors: TerminalOptions["colors"]): st
 }
 
 /** What stands beside the checks: waivers that do not hold any more, and what the run left behind. */
-function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: TerminalOptions["colors"]): string[] {
+function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: Colors): string[] {
   const breaches = verdict.reasons.filter(({ text }) => text.startsWith("waiver "));
   return [
     ...breaches.map(({ text }) => colors.red(oneLine(`✗ ${text}`))),

@@ -1,22 +1,27 @@
 import { join } from "node:path";
 import { type RunRecord, STATUSES } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
-import type { TerminalOptions } from "./terminal-options.ts";
+import type { Colors, TerminalOptions } from "./terminal-options.ts";
 
 /** Reasons that are named beside the verdict; a failing run's are its causes. */
 const MOST_REASONS = 3;
 
+/** The first line of a verdict, in its color. */
+export function paintedHeadline({ word, headline }: RunRecord["verdict"], colors: Colors): string {
+  const paint = word === "pass" ? colors.green : word === "fail" ? colors.red : colors.yellow;
+  return paint(colors.bold(oneLine(headline)));
+}
+
 /** The last lines of a run at a terminal, which a person reads first: verdict, first reasons, counts, exit code, report. */
 export function verdictLines(record: RunRecord, { colors, folder }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
-  const paint = verdict.word === "pass" ? colors.green : verdict.word === "fail" ? colors.red : colors.yellow;
   const reasons = verdict.reasons.slice(0, MOST_REASONS).map(({ text }) => `  ${oneLine(text)}`);
   const more = verdict.reasons.length - reasons.length;
   const counts = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
     .map((status) => `${record.counts[status]} ${status}`)
     .join(", ");
   return [
-    paint(colors.bold(oneLine(verdict.headline))),
+    paintedHeadline(verdict, colors),
     ...reasons,
     ...(more > 0 ? [`  and ${more} more`] : []),
     `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
