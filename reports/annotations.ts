@@ -1,3 +1,4 @@
+import { groupBy } from "../src/core/index.ts";
 import { type Cause, explainedBy, type RunRecord } from "../src/record/index.ts";
 import { checksOfCause, weightOf } from "./causes.ts";
 import { oneLine } from "./clean-text.ts";
@@ -44,16 +45,10 @@ function ofCause(cause: Cause): Rolled {
 }
 
 function rolled(outcomes: readonly Outcome[]): Rolled[] {
-  const groups = new Map<string, Outcome[]>();
-  for (const outcome of outcomes) {
-    const name = `${outcome.status} ${outcome.id.replace(/\[.*$/s, "")}`;
-    groups.set(name, [...(groups.get(name) ?? []), outcome]);
-  }
-  return [...groups].flatMap(([name, group]) => {
-    const [first] = group;
-    if (first === undefined) return [];
+  const groups = groupBy(outcomes, ({ status, id }) => `${status} ${id.replace(/\[.*$/s, "")}`);
+  return [...groups].map(([name, group]) => {
     const times = group.length > 1 ? ` (${group.length} times)` : "";
-    return [{ title: `${name}${times}`, message: `${first.title}: ${first.message}` }];
+    return { title: `${name}${times}`, message: `${group[0].title}: ${group[0].message}` };
   });
 }
 

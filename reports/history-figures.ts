@@ -1,3 +1,4 @@
+import { groupBy } from "../src/core/index.ts";
 import type { Trend } from "../src/history/index.ts";
 import type { Status } from "../src/record/index.ts";
 
@@ -27,12 +28,6 @@ export function changeText({ unit }: Pick<Trend, "unit">, change: number | null)
 
 /** Trends by their groups, in order. */
 export function byGroup(trends: readonly Trend[]): { readonly group: Trend["group"]; readonly trends: Trend[] }[] {
-  const groups = new Map<string, { readonly group: Trend["group"]; readonly trends: Trend[] }>();
-  for (const trend of trends) {
-    const key = JSON.stringify(trend.group);
-    const known = groups.get(key) ?? { group: trend.group, trends: [] };
-    known.trends.push(trend);
-    groups.set(key, known);
-  }
-  return [...groups.values()];
+  const groups = groupBy(trends, ({ group }) => JSON.stringify(group));
+  return [...groups.values()].map((some) => ({ group: some[0].group, trends: some }));
 }

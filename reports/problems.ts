@@ -1,3 +1,4 @@
+import { groupBy } from "../src/core/index.ts";
 import {
   type Cause,
   type CheckResult,
@@ -41,18 +42,13 @@ export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
 /** What went wrong and has no cause, worst first, instances of one check together. */
 export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
   const explained = explainedBy(record.causes);
-  const groups = new Map<string, CheckResult[]>();
-  for (const status of SHOWN) {
-    for (const check of record.checks) {
-      if (check.status !== status || explained.has(check.id)) continue;
-      const key = `${status} ${check.check}`;
-      groups.set(key, [...(groups.get(key) ?? []), check]);
-    }
-  }
-  return [...groups.values()].flatMap((instances) => {
-    const [first] = instances;
-    if (first === undefined) return [];
-    return [{ check: first.check, title: first.title, status: first.status, instances }];
+  const shown = SHOWN.flatMap((status) =>
+    record.checks.filter((check) => check.status === status && !explained.has(check.id)),
+  );
+  const groups = groupBy(shown, ({ status, check }) => `${status} ${check}`);
+  return [...groups.values()].map((instances) => {
+    const [{ check, title, status }] = instances;
+    return { check, title, status, instances };
   });
 }
 

@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { groupBy } from "../src/core/index.ts";
 import {
   type CheckResult,
   countStatuses,
@@ -74,10 +75,8 @@ function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Pai
 function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
-  const byMessage = new Map<string, CheckResult[]>();
-  for (const check of blocked) byMessage.set(check.message, [...(byMessage.get(check.message) ?? []), check]);
   const lines = [`\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} checks were blocked`)}`];
-  for (const [message, checks] of byMessage) {
+  for (const [message, checks] of groupBy(blocked, ({ message }) => message)) {
     lines.push(
       `    ${oneLine(message)} (${checks
         .map(({ id }) => oneLine(id))

@@ -1,5 +1,6 @@
 import { CHECKS } from "../../suites/index.ts";
 import { type Asked, instancesOf, type ReadingRules, Response, resultOf } from "../checks/index.ts";
+import { groupBy } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../record/index.ts";
 
@@ -21,13 +22,13 @@ export interface KeptSample {
 
 /** Judges the kept exchanges of every phase by the invariants of the suites. */
 export function judgeSamples(load: JudgedLoad, samples: readonly KeptSample[], rules: ReadingRules): JudgedLoad {
-  const byPhase = new Map<string, Response[]>();
-  for (const { phase, exchange, asked } of samples)
-    byPhase.set(phase, [...(byPhase.get(phase) ?? []), new Response(exchange, asked, rules)]);
+  const byPhase = groupBy(samples, ({ phase }) => phase);
+  const responses = (phase: string) =>
+    (byPhase.get(phase) ?? []).map(({ exchange, asked }) => new Response(exchange, asked, rules));
   return {
     runs: load.runs.map((run) => ({
       ...run,
-      phases: run.phases.map((phase) => judgePhase(phase, byPhase.get(`${run.name}/${phase.name}`) ?? [])),
+      phases: run.phases.map((phase) => judgePhase(phase, responses(`${run.name}/${phase.name}`))),
     })),
   };
 }

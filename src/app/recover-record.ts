@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { mergeRounds, scoreBySet } from "../checks/index.ts";
-import { isObject, UsageError } from "../core/index.ts";
+import { groupBy, isObject, UsageError } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
 import { decide } from "../policy/index.ts";
 import {
@@ -82,12 +82,11 @@ function recoverRecord(folder: string): RunRecord | undefined {
 
 /** Results as far as they came; of what was planned and not reached, that it was not. */
 function resultsOf(lines: readonly JournalLine[], started: JournalLine): { results: CheckResult[]; judged: number } {
-  const rounds = new Map<string, CheckResult[]>();
-  for (const line of lines) {
-    if (line.event !== "check-finished") continue;
-    const parsed = checkResultSchema.safeParse(line["result"]);
-    if (parsed.success) rounds.set(parsed.data.id, [...(rounds.get(parsed.data.id) ?? []), parsed.data]);
-  }
+  const finished = lines.flatMap((line) => {
+    const parsed = line.event === "check-finished" ? checkResultSchema.safeParse(line["result"]) : undefined;
+    return parsed?.success ? [parsed.data] : [];
+  });
+  const rounds = groupBy(finished, ({ id }) => id);
   const planned = Array.isArray(started["checks"]) ? started["checks"] : [];
   const results = planned.flatMap((one) => {
     const parsed = checkResultSchema.safeParse(one);

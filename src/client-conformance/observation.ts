@@ -1,3 +1,4 @@
+import { groupBy } from "../core/index.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../reference-gateway/index.ts";
 
 /** One request of a client for a generation, as it arrived, and the response it got. */
@@ -55,13 +56,7 @@ export interface ClientRun {
 
 /** @returns the attempts of each call, in order. */
 export function callsOf({ attempts }: Pick<ClientRun, "attempts">): Attempt[][] {
-  const calls = new Map<string, Attempt[]>();
-  for (const attempt of attempts) {
-    const known = calls.get(attempt.call);
-    if (known === undefined) calls.set(attempt.call, [attempt]);
-    else known.push(attempt);
-  }
-  return [...calls.values()];
+  return [...groupBy(attempts, ({ call }) => call).values()];
 }
 
 export function headerOf({ request }: Pick<Attempt, "request">, name: string): string | undefined {

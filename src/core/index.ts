@@ -12,6 +12,7 @@ export {
   UsageError,
 } from "./errors.ts";
 export { EXIT, type ExitCode } from "./exit-code.ts";
+export { groupBy } from "./group-by.ts";
 export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./json.ts";
 export { maskLikely } from "./mask-likely.ts";
 export { onAbort } from "./on-abort.ts";

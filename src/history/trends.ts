@@ -1,4 +1,5 @@
 import { quantile } from "../compare/index.ts";
+import { groupBy } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, LEAST_RUNS, LEAST_SIDE } from "./change-points.ts";
 import type { KeptRun } from "./history-file.ts";
@@ -71,7 +72,8 @@ const MOST_DETECTABLE = { relative: 1, difference: 0.2 };
 /** Every wanted metric of every group of runs. @param runs oldest first. */
 export function trendsOf(runs: readonly KeptRun[], { margin, isWanted }: TrendOptions): Trend[] {
   const builds = new Map(runs.map(({ runId, build }) => [runId, build]));
-  return groupsOf(runs).flatMap(({ group, entries }) => {
+  return groupsOf(runs).flatMap((entries) => {
+    const [{ group }] = entries;
     const names = new Set(entries.flatMap(({ figures }) => Object.keys(figures)).filter(isWanted));
     return [...names].sort().map((name) => {
       const values = entries.flatMap(({ runId, startedAt, figures: { [name]: figure } }): TrendValue[] =>
@@ -94,14 +96,7 @@ function groupsOf(runs: readonly KeptRun[]) {
       ...{ runId, startedAt, problem, figures },
     })),
   );
-  const groups = new Map<string, { readonly group: Group; readonly entries: typeof entries }>();
-  for (const entry of entries) {
-    const key = JSON.stringify(entry.group);
-    const known = groups.get(key) ?? { group: entry.group, entries: [] };
-    known.entries.push(entry);
-    groups.set(key, known);
-  }
-  return [...groups.values()];
+  return [...groupBy(entries, ({ group }) => JSON.stringify(group)).values()];
 }
 
 interface Context {

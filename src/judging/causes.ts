@@ -1,3 +1,4 @@
+import { groupBy } from "../core/index.ts";
 import type { Cause, CheckResult, Finding, Status } from "../record/index.ts";
 import { REQUIREMENTS, type RequirementId } from "../requirements/index.ts";
 import { inWords } from "./conclusion.ts";
@@ -40,17 +41,11 @@ type Judged = Pick<CheckResult, "id" | "status" | "findings" | "waived">;
 
 /** The same causes, in the same order, each under what its findings have in common. */
 export function causesByDeviation(results: readonly Judged[]): Map<string, Cause> {
-  const groups = new Map<string, Symptom[]>();
-  for (const { id, status, findings, waived } of results) {
-    if (waived !== undefined || !WITH_CAUSE.includes(status)) continue;
-    for (const finding of primary(findings)) {
-      const key = deviationOf(finding);
-      const group = groups.get(key) ?? [];
-      group.push({ check: id, finding });
-      groups.set(key, group);
-    }
-  }
-  const causes = [...groups].map(([key, symptoms]) => [key, toCause(symptoms)] as const);
+  const symptoms = results
+    .filter(({ status, waived }) => waived === undefined && WITH_CAUSE.includes(status))
+    .flatMap(({ id, findings }) => primary(findings).map((finding): Symptom => ({ check: id, finding })));
+  const groups = groupBy(symptoms, ({ finding }) => deviationOf(finding));
+  const causes = [...groups].map(([key, group]) => [key, toCause(group)] as const);
   return new Map(causes.sort(([, a], [, b]) => byWeight(a, b)));
 }
 

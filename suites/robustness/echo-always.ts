@@ -1,5 +1,5 @@
 import { defineInvariant, type Response } from "../../src/checks/index.ts";
-import { isObject, member } from "../../src/core/index.ts";
+import { groupBy, isObject, member } from "../../src/core/index.ts";
 import { parseJson } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 
@@ -14,16 +14,13 @@ export const echoAlways = defineInvariant({
     "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to the plainest request say the same around its text, one that says something else holds text that is not its own.",
   judge(answers, verdict) {
     judgeSurroundings(answers, verdict);
-    const byModel = new Map<string, { answer: Response; own: boolean }[]>();
-    for (const answer of answers) {
+    const echoes = answers.flatMap((answer) => {
       const asked = shortPrompt(answer);
       const text = answer.admitted ? answer.replyText : undefined;
-      if (asked === undefined || text === undefined) continue;
-      const entries = byModel.get(asked.model) ?? [];
-      byModel.set(asked.model, entries);
-      entries.push({ answer, own: text.includes(asked.prompt) });
-    }
-    for (const entries of byModel.values()) {
+      if (asked === undefined || text === undefined) return [];
+      return [{ answer, model: asked.model, own: text.includes(asked.prompt) }];
+    });
+    for (const entries of groupBy(echoes, ({ model }) => model).values()) {
       const others = entries.filter(({ own }) => !own);
       if (entries.length < 10 || entries.length - others.length < entries.length * USUALLY) continue;
       verdict.should("TEXT-INTACT", others.length, 0, {
@@ -42,17 +39,14 @@ const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tok
 
 /** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
 function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void {
-  const kinds = new Map<string, { readonly answer: Response; readonly around: string }[]>();
-  for (const answer of answers) {
+  const echoes = answers.flatMap((answer) => {
     const asked = shortPrompt(answer);
     const text = answer.admitted ? answer.replyText : undefined;
-    if (asked === undefined || !isPlain(answer) || text?.includes(asked.prompt) !== true) continue;
+    if (asked === undefined || !isPlain(answer) || text?.includes(asked.prompt) !== true) return [];
     const kind = `${asked.model} ${answer.asked.endpoint} ${answer.streamed}`;
-    const entries = kinds.get(kind) ?? [];
-    kinds.set(kind, entries);
-    entries.push({ answer, around: text.replace(asked.prompt, "…").trim() });
-  }
-  for (const entries of kinds.values()) {
+    return [{ answer, kind, around: text.replace(asked.prompt, "…").trim() }];
+  });
+  for (const entries of groupBy(echoes, ({ kind }) => kind).values()) {
     const usual = mostCommon(entries.map(({ around }) => around));
     const others = entries.filter(({ around }) => around !== usual);
     if (entries.length < ALIKE_LEAST || entries.length - others.length < entries.length * ALIKE) continue;

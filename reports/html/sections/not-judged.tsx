@@ -1,4 +1,5 @@
-import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
+import { groupBy } from "../../../src/core/index.ts";
+import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, shorten } from "../../clean-text.ts";
 import type { CoveredRequirement } from "../../coverage.ts";
 import { pasteInto, unblockYaml } from "../../unblock.ts";
@@ -99,11 +100,9 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
 
 /** Blocked checks, once per thing that is missing, and in one block the lines that would unblock them. */
 export function NotRun({ record }: { readonly record: RunRecord }) {
-  const byMessage = new Map<string, CheckResult[]>();
-  for (const check of record.checks) {
-    if (check.status === "blocked") byMessage.set(check.message, [...(byMessage.get(check.message) ?? []), check]);
-  }
-  if (byMessage.size === 0) return null;
+  const blocked = record.checks.filter(({ status }) => status === "blocked");
+  if (blocked.length === 0) return null;
+  const byMessage = groupBy(blocked, ({ message }) => message);
   const yaml = unblockYaml([...byMessage.values()].flat(), record.configuration.value);
   return (
     <>

@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { groupBy } from "../../core/index.ts";
 import type { CheckResult } from "../../record/index.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
@@ -12,16 +13,11 @@ const DAYS = 30;
  * @param nowMs Unix epoch, ms; the waivers expire 30 days later.
  */
 export function suggestWaivers(results: readonly CheckResult[], nowMs: number): string {
-  const groups = new Map<string, CheckResult[]>();
-  for (const result of results.filter(({ status }) => status === "fail" || status === "flaky")) {
-    const fingerprint = fingerprintOf(result);
-    groups.set(fingerprint, [...(groups.get(fingerprint) ?? []), result]);
-  }
+  const failed = results.filter(({ status }) => status === "fail" || status === "flaky");
   const expires = new Date(nowMs + DAYS * 86_400_000).toISOString().slice(0, 10);
-  const entries = [...groups].map(([fingerprint, [first, ...rest]]) => {
-    const checks = [first, ...rest].flatMap((result) => (result === undefined ? [] : [result.id]));
-    const comment =
-      first === undefined ? "" : `# ${first.title}: ${first.message}`.replace(/\p{Cc}+|[\u2028\u2029]/gu, " ");
+  const entries = [...groupBy(failed, fingerprintOf)].map(([fingerprint, group]) => {
+    const checks = group.map(({ id }) => id);
+    const comment = `# ${group[0].title}: ${group[0].message}`.replace(/\p{Cc}+|[\u2028\u2029]/gu, " ");
     return `${indent(comment)}\n${indent(stringify([{ checks, reason: "", owner: "", expires, fingerprint }]).trimEnd())}`;
   });
   const head = "# Failures that are known and accepted until a day. Fill in reason and owner; both are required.\n";

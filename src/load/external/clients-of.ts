@@ -1,15 +1,10 @@
+import { groupBy } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { audit, type ClientsOutcome, isTimedOut } from "../compliant-clients.ts";
 
 /** Clients as their attempts show them: who was served, who gave up, who came too early. */
 export function clientsOf(observations: readonly Observation[]): ClientsOutcome<Observation> {
-  const clients = new Map<string, Observation[]>();
-  for (const one of observations) {
-    const name = `${one.phase} ${one.role} ${one.index}`;
-    const own = clients.get(name);
-    if (own === undefined) clients.set(name, [one]);
-    else own.push(one);
-  }
+  const clients = groupBy(observations, ({ phase, role, index }) => `${phase} ${role} ${index}`);
   const attempts = [...clients.values()].map((own) => own.sort((a, b) => (a.attempt ?? 1) - (b.attempt ?? 1)));
   const lasts = attempts.map((own) => own.at(-1) as Observation);
   const served = lasts.filter(({ outcome }) => outcome === "admitted").length;

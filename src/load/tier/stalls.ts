@@ -1,4 +1,4 @@
-import { median } from "../../core/index.ts";
+import { groupBy, median } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { hasHead, type WithHead } from "../../limits/index.ts";
 import { isLong } from "./observations.ts";
@@ -63,16 +63,11 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
 /** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
 function leastSilenceUs(answered: readonly WithHead[]): (one: Observation) => number {
   const kindOf = (one: Observation) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
-  const latenciesMs = new Map<string, number[]>();
-  for (const one of answered) {
-    const kind = kindOf(one);
-    const own = latenciesMs.get(kind);
-    const latencyMs = (one.headUs - one.sentUs) / 1_000;
-    if (own === undefined) latenciesMs.set(kind, [latencyMs]);
-    else own.push(latencyMs);
-  }
   const least = new Map(
-    [...latenciesMs].map(([kind, own]) => [kind, Math.max(LEAST_MS, median(own) * FACTOR) * 1_000] as const),
+    [...groupBy(answered, kindOf)].map(([kind, own]) => {
+      const usualMs = median(own.map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000));
+      return [kind, Math.max(LEAST_MS, usualMs * FACTOR) * 1_000] as const;
+    }),
   );
   return (one) => least.get(kindOf(one)) ?? LEAST_MS * 1_000;
 }
