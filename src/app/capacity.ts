@@ -16,13 +16,12 @@ import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
-import { type OpenTarget, openTarget } from "./open-target.ts";
+import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
 
-export interface CapacityOptions {
+export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
   readonly objective: string;
-  readonly target?: string | undefined;
   readonly account: string;
   readonly workload?: string | undefined;
   readonly streams: boolean;
@@ -31,9 +30,6 @@ export interface CapacityOptions {
   readonly stepS: number;
   readonly minutes: number;
   readonly seed?: number | undefined;
-  readonly json: boolean;
-  readonly mutation: readonly string[];
-  readonly variant: readonly string[];
 }
 
 /** Levels when nobody says what the account allows. */

@@ -31,7 +31,7 @@ import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
 import { openFolder } from "./open-folder.ts";
-import { type OpenTarget, openTarget } from "./open-target.ts";
+import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith, isQuick } from "./own-suites.ts";
 import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
@@ -45,17 +45,12 @@ import { keepHeapSmall } from "./small-heap.ts";
 import { sentBy, TierRuns } from "./tiers-beside.ts";
 import { evidenceOf } from "./write-reports.ts";
 
-export interface ConformOptions {
+export interface ConformOptions extends Omit<TargetOptions, "policy"> {
   readonly command: string;
   readonly suites: readonly string[];
   readonly only: readonly string[];
-  /** Path of a target file, or `embedded`. */
-  readonly target?: string | undefined;
-  readonly json: boolean;
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
-  readonly mutation: readonly string[];
-  readonly variant: readonly string[];
   /** Modules with suites of one's own. */
   readonly suite?: readonly string[] | undefined;
   /** Path of a waiver file. */

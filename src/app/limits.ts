@@ -5,18 +5,14 @@ import { accountByName } from "./account-by-name.ts";
 import { renderLimits } from "./limits-text.ts";
 import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
-import { type OpenTarget, openTarget } from "./open-target.ts";
+import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
 
-export interface LimitsOptions {
-  readonly target?: string | undefined;
+export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
   readonly account: string;
   readonly requests?: number | undefined;
   readonly minutes?: number | undefined;
-  readonly json: boolean;
-  readonly mutation: readonly string[];
-  readonly variant: readonly string[];
 }
 
 /** Analyses the limits of one account. Ends with 4 when it could not tell the rate or was cut short. */

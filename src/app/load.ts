@@ -18,24 +18,21 @@ import { checkWatched, type WatchOptions, watchedBy } from "./live/watch-options
 import { assertAllowed, costsOf, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { openFolder } from "./open-folder.ts";
-import { openTarget } from "./open-target.ts";
+import { openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import type { OnProgress, RunControl } from "./run-control.ts";
 import { runLoads } from "./run-loads.ts";
 import { HandedOver } from "./shards/handed-over.ts";
 import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
-import { shardRequest } from "./shards/shard-options.ts";
+import { type ShardOptions, shardRequest } from "./shards/shard-options.ts";
 import { openTargetWatch, type TargetWatchOptions } from "./watch/open-watch.ts";
 
-export interface LoadOptions extends WatchOptions, TargetWatchOptions {
+export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
   readonly what: readonly string[];
-  readonly target?: string | undefined;
-  readonly json: boolean;
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
   readonly engine?: string | undefined;
-  readonly workers: number;
   /** Instances of k6, each with its share of the schedule. */
   readonly instances: number;
   /** Path of k6. */
@@ -46,14 +43,6 @@ export interface LoadOptions extends WatchOptions, TargetWatchOptions {
   readonly until?: string | undefined;
   /** Seconds after which it ends nevertheless; default: the duration of the workload. */
   readonly atMost?: number | undefined;
-  readonly mutation: readonly string[];
-  readonly variant: readonly string[];
-  /** One share of the schedule, `3/8`; others are sent by other processes. */
-  readonly shard?: string | undefined;
-  /** When all shares begin: ISO date-time with zone, or seconds since the epoch. */
-  readonly startAt?: string | undefined;
-  /** Whose `Date` header is the clock of the shares; default: the target's. */
-  readonly timeSource?: string | undefined;
 }
 
 /** Generates load and writes the run folder. */

@@ -8,8 +8,9 @@ import type { OnProgress } from "./run-control.ts";
 export interface TargetOptions {
   /** Path of a target file, or `embedded`; without it `gauntlet.yaml` where it exists. */
   readonly target?: string | undefined;
-  readonly mutation: readonly string[];
-  readonly variant: readonly string[];
+  /** Of the embedded gateway. */
+  readonly mutation?: readonly string[];
+  readonly variant?: readonly string[];
   /** A machine reads the verdict: it must say what it judged. */
   readonly json?: boolean | undefined;
   /** A policy decides: likewise. */
@@ -27,7 +28,7 @@ const EMBEDDED = "embedded";
  * @throws UsageError when nothing is named where a verdict would be taken for that of a gateway in use.
  */
 function chooseTarget(
-  { target, mutation, variant, json = false, policy }: TargetOptions,
+  { target, mutation = [], variant = [], json = false, policy }: TargetOptions,
   onProgress: OnProgress,
 ): string {
   const changed = mutation.length + variant.length > 0;
@@ -78,9 +79,10 @@ export async function openTarget(
       });
     return { target, provisioner, async [Symbol.asyncDispose]() {} };
   }
+  const { mutation = [], variant = [] } = options;
   const switches = [
-    ...options.mutation.flatMap((name) => ["--mutation", name]),
-    ...options.variant.flatMap((name) => ["--variant", name]),
+    ...mutation.flatMap((name) => ["--mutation", name]),
+    ...variant.flatMap((name) => ["--variant", name]),
   ];
   onProgress({ kind: "step", text: "starting the reference gateway" });
   const embedded = await startEmbedded({
@@ -88,7 +90,6 @@ export async function openTarget(
     signal,
   });
   // With a mutation or a variant it is another gateway: the record says so, and so do the commands that repeat it.
-  const { mutation, variant } = options;
   const configuration = {
     target: "embedded",
     ...(mutation.length === 0 ? {} : { mutations: mutation }),

@@ -59,10 +59,7 @@ async function verify(
   assumed: DurationOf,
   { interruption, onProgress, ...options }: SizeOptions & RunControl,
 ): Promise<Verified> {
-  await using opened: OpenTarget = await openTarget(
-    { ...options, mutation: [], variant: [] },
-    { signal: interruption.signal, onProgress },
-  );
+  await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const workload = servedWorkload(named, opened.target);
   const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);

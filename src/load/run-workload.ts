@@ -1,43 +1,32 @@
-import type { Redactor } from "../http-recorder/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
-import type { JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
+import type { JudgedPhase, JudgedRun, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import { phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter, type RunningPhase } from "./progress.ts";
-import type { OnSpan } from "./request-span.ts";
 import { runRecord } from "./run-record.ts";
-import type { Sample } from "./sampler.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
-import { boundOf, type Share, sendShare } from "./send-share.ts";
+import { boundOf, type Share, type ShareOptions, sendShare } from "./send-share.ts";
 import { type StoredShare, storeShare } from "./stored-share.ts";
 import { type Until, UntilKnown } from "./until.ts";
 import type { Workload } from "./workload.ts";
 
-export interface LoadContext {
+export interface LoadContext
+  extends Pick<
+    ShareOptions,
+    "seed" | "stop" | "abort" | "redactor" | "onSample" | "onSpan" | "calibration" | "outputTokens"
+  > {
   readonly target: Target;
   /** Keys of one account; they take turns. */
   readonly keys: readonly Key[];
-  readonly seed: number;
-  /** Ends the sending; what runs is waited for. */
-  readonly stop: AbortSignal;
-  /** Ends everything now. */
-  readonly abort: AbortSignal;
-  readonly redactor: Redactor;
-  readonly onSample: (sample: Sample) => void;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
   /** Told how to read each phase that is sent, when it begins. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
-  /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
-  readonly onSpan?: OnSpan | undefined;
   /** Told how to read the requests under way, when a tier run begins. */
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
-  readonly calibration: LoadGenerator["calibration"];
-  /** Most output tokens of a run, where the target names a budget. */
-  readonly outputTokens?: number | undefined;
   /** Ends a plain workload as soon as this is known; sent from this thread. */
   readonly until?: Until | undefined;
   /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */

@@ -36,6 +36,7 @@ export interface ShareOptions {
   readonly abort: AbortSignal;
   readonly redactor: Redactor;
   readonly onSample: (sample: Sample) => void;
+  /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
   readonly onSpan?: OnSpan | undefined;
   readonly calibration: LoadGenerator["calibration"];
   /** Counts what is in flight over all parts. */

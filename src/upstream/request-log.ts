@@ -39,18 +39,14 @@ const MARKER = /gauntlet-marker-[\w-]{1,64}/;
 const CREDENTIALS = /^(?:(?:proxy-)?authorization|x-api-key|api-key|x-goog-api-key|cookie)$/i;
 
 /** A request while it is answered. */
-export interface LoggedRequest {
-  readonly id: number;
-  readonly provider: string;
-  readonly connection: number;
-  readonly earlier: number;
-  readonly receivedMs: number;
+export interface LoggedRequest
+  extends Pick<
+    UpstreamRequest,
+    "id" | "provider" | "connection" | "earlier" | "receivedMs" | "bodyBytes" | "marker" | "attempt"
+  > {
   readonly raw: Omit<RawRequest, "body" | "keepAlive">;
   /** A copy: what was read together with it is not kept. */
   readonly body: Buffer;
-  readonly bodyBytes: number;
-  readonly marker: string | undefined;
-  readonly attempt: number | undefined;
   status?: number;
   headMs?: number;
   endMs?: number;
@@ -127,19 +123,9 @@ export function credentialsIn({ head }: Pick<RawRequest, "head">): string[] {
     .filter((secret) => secret.length > 3);
 }
 
-function shown({
-  raw,
-  body,
-  id,
-  provider,
-  connection,
-  earlier,
-  receivedMs,
-  bodyBytes,
-  marker,
-  attempt,
-  ...rest
-}: LoggedRequest) {
+function shown({ raw, body, ...logged }: LoggedRequest): UpstreamRequest {
+  const { id, provider, connection, earlier, receivedMs, bodyBytes, marker, attempt } = logged;
+  const { status, headMs, endMs, end, sentEvents } = logged;
   const fields = fieldsIn(raw.head);
   const secrets = credentialsIn(raw);
   const hidden = (text: string) => secrets.reduce((left, secret) => left.replaceAll(secret, fingerprint(secret)), text);
@@ -151,10 +137,7 @@ function shown({
       ([name, value]) => [name, CREDENTIALS.test(name) ? ofCredential(value) : hidden(value)] as const,
     ),
     body: hidden(body.toString("utf8")),
-    bodyBytes,
-    marker,
-    attempt,
-    ...{ status: rest.status, headMs: rest.headMs, endMs: rest.endMs, end: rest.end, sentEvents: rest.sentEvents },
+    ...{ bodyBytes, marker, attempt, status, headMs, endMs, end, sentEvents },
   };
 }
 

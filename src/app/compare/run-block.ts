@@ -1,28 +1,12 @@
 import type { Block } from "../../compare/index.ts";
-import type { Redactor } from "../../http-recorder/index.ts";
-import { type LoadProgress, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
-import type { Target } from "../../target/index.ts";
+import { type LoadContext, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 
-interface BlockContext {
-  readonly target: Target;
+interface BlockContext extends Pick<LoadContext, "target" | "seed" | "redactor" | "stop" | "abort" | "onProgress"> {
   readonly workload: Workload;
-  readonly seed: number;
-  readonly redactor: Redactor;
-  readonly stop: AbortSignal;
-  readonly abort: AbortSignal;
-  readonly onProgress: (progress: LoadProgress) => void;
 }
 
 /** Sends one block of open-loop load. */
-export async function runBlock({
-  target,
-  workload,
-  seed,
-  redactor,
-  stop,
-  abort,
-  onProgress,
-}: BlockContext): Promise<Block> {
+export async function runBlock({ workload, stop, abort, ...context }: BlockContext): Promise<Block> {
   // Signals of its own: what a block hangs on them must not pile up on those of the session.
   const [ending, ended] = [new AbortController(), new AbortController()];
   const onStop = () => ending.abort();
@@ -31,14 +15,11 @@ export async function runBlock({
   abort.addEventListener("abort", onAbort, { once: true });
   try {
     const ran = await runWorkload(workload, {
-      target,
-      keys: [target.keys.valid],
-      seed,
+      ...context,
+      keys: [context.target.keys.valid],
       stop: ending.signal,
       abort: ended.signal,
-      redactor,
       onSample: () => {},
-      onProgress,
       calibration: null,
     });
     return blockOf(ran);

@@ -35,10 +35,8 @@ export async function exportK6(options: ExportOptions, onProgress: OnProgress): 
   const { out, instances } = options;
   if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
   const named = findWorkload(options.what);
-  await using opened = await openTarget(
-    { target: options.target, mutation: [], variant: [] },
-    { signal: new AbortController().signal, onProgress },
-  );
+  const { signal } = new AbortController();
+  await using opened = await openTarget({ target: options.target }, { signal, onProgress });
   const workload = servedWorkload(named, opened.target);
   const target = await loadTargetOf(opened.target, [workload]);
   assertAllowed(target, [workload]);

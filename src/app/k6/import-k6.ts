@@ -26,7 +26,7 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
   const { name, seed, plan, judge } = stored;
   await using opened = await openTarget(
     // What was played on other machines was not played against a gateway that is started now.
-    { target: options.target, mutation: [], variant: [], json: true },
+    { target: options.target, json: true },
     { signal: new AbortController().signal, onProgress },
   );
   const { target } = opened;

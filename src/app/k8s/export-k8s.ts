@@ -50,7 +50,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
   const named = findWorkload(options.what);
   assertShared([named], shards);
   await using opened = await openTarget(
-    { target: options.target, mutation: [], variant: [], json: true },
+    { target: options.target, json: true },
     { signal: new AbortController().signal, onProgress },
   );
   const { target } = opened;

@@ -18,7 +18,7 @@ export async function proposeFile(file: string, out: string | undefined, onProgr
   if (out !== undefined && existsSync(out))
     throw new UsageError(`${out} already exists`, { hint: "Name another file, and compare the two." });
   const { signal } = new AbortController();
-  await using opened = await openTarget({ target: file, mutation: [], variant: [] }, { signal, onProgress });
+  await using opened = await openTarget({ target: file }, { signal, onProgress });
   const { target, provisioner } = opened;
   await using traffic = new Traffic({ target, seed: 1, signal, provisioner });
   const yaml = await propose(traffic, readFileSync(file, "utf8"));

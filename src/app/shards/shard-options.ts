@@ -3,10 +3,11 @@ import { boundOf, planOf, type Workload } from "../../load/index.ts";
 
 /** What the command line says of a shard. */
 export interface ShardOptions {
-  /** `3/8`: the third of eight. */
+  /** One share of the schedule, `3/8`; others are sent by other processes. */
   readonly shard?: string | undefined;
-  /** ISO date-time with zone, or seconds since the epoch. */
+  /** When all shares begin: ISO date-time with zone, or seconds since the epoch. */
   readonly startAt?: string | undefined;
+  /** Whose `Date` header is the clock of the shares; default: the target's. */
   readonly timeSource?: string | undefined;
   readonly workers: number;
 }

@@ -1,11 +1,10 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
-import type { LoadTarget } from "../prepared-requests.ts";
 import type { RequestSpan } from "../request-span.ts";
 import type { Sample } from "../sampler.ts";
+import type { ShareOptions } from "../send-share.ts";
 import type { StoredShare } from "../stored-share.ts";
 import type { StoredTally, TallyGrowth } from "../tally.ts";
-import type { Workload } from "../workload.ts";
 
 /** A secret and its name. Stays in the memory of this process. */
 export interface SentSecret {
@@ -14,19 +13,13 @@ export interface SentSecret {
 }
 
 /** What a worker is given at its start. */
-export interface WorkerStart {
-  readonly workload: Workload;
-  readonly target: LoadTarget;
+export interface WorkerStart
+  extends Pick<ShareOptions, "workload" | "target" | "seed" | "part" | "originMs" | "outputTokens"> {
   readonly keys: readonly SentSecret[];
   /** What must not be shown, for the samples. */
   readonly secrets: readonly SentSecret[];
-  readonly seed: number;
-  readonly part: { readonly index: number; readonly of: number };
-  /** Most output tokens of all parts together, where the target names a budget. */
-  readonly outputTokens: number | undefined;
-  /** Origin of the run on the clock that threads share, µs, and the wall clock at it. */
+  /** Origin of the run on the clock that threads share, µs. */
   readonly originUs: number;
-  readonly originMs: number;
   /** Requests in flight over all workers. */
   readonly inFlight: Int32Array;
   /** Whether somebody watches: what was counted is told as it goes on. */

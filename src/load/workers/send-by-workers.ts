@@ -2,34 +2,25 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../core/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import type { LoadGenerator } from "../../record/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import type { RunningPhase } from "../progress.ts";
-import type { OnSpan } from "../request-span.ts";
-import type { Sample } from "../sampler.ts";
-import type { Share } from "../send-share.ts";
+import type { Share, ShareOptions } from "../send-share.ts";
 import { mergeShares, type StoredShare } from "../stored-share.ts";
 import { Tally } from "../tally.ts";
 import type { FromWorker, Order, ShownGrowth, WorkerProgress, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 import { ShownPhase } from "./shown-phase.ts";
 
-export interface WorkersOptions {
+export interface WorkersOptions
+  extends Pick<ShareOptions, "originUs" | "stop" | "abort" | "onSample" | "onSpan" | "calibration"> {
   readonly workers: number;
   readonly start: Omit<WorkerStart, "part" | "inFlight" | "originUs" | "isShown" | "hasSpans">;
-  /** Origin of the run on the clock of `nowUs`. */
-  readonly originUs: number;
   /** `undefined` when it ends by the number of requests. */
   readonly totalS: number | undefined;
-  readonly stop: AbortSignal;
-  readonly abort: AbortSignal;
-  readonly onSample: (sample: Sample) => void;
   readonly onProgress: (all: Pick<Tally, "total" | "running">, inFlight: number) => void;
   /** Told how to read the sum of what they send, when they begin. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
-  readonly onSpan?: OnSpan | undefined;
-  readonly calibration: LoadGenerator["calibration"];
 }
 
 /** Time for the order to reach every worker, µs: they begin at one moment. */
