@@ -1,5 +1,5 @@
-import { cpus } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
+import { processorTimes } from "../core/index.ts";
 
 /** Share of the processors that others may use before latencies are theirs. */
 export const MOST_BUSY = 0.75;
@@ -11,14 +11,5 @@ export async function busyShare(): Promise<number> {
   await wait(LOOK_MS);
   const after = processorTimes();
   const all = after.all - before.all;
-  return all <= 0 ? 0 : 1 - (after.idle - before.idle) / all;
-}
-
-function processorTimes(): { readonly all: number; readonly idle: number } {
-  let [all, idle] = [0, 0];
-  for (const { times } of cpus()) {
-    all += times.user + times.nice + times.sys + times.irq + times.idle;
-    idle += times.idle;
-  }
-  return { all, idle };
+  return all <= 0 ? 0 : (after.busy - before.busy) / all;
 }

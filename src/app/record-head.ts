@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
+import type { z } from "zod";
 import { contractInWords, readingRules } from "../checks/index.ts";
-import { RECORD_VERSION, type RunRecord } from "../record/index.ts";
+import { RECORD_VERSION, type RunRecord, runRecordSchema } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { NAME, VERSION } from "./version.ts";
 import { requirementSet } from "./version-document.ts";
@@ -14,19 +15,19 @@ export interface RunStart {
 }
 
 /** The part of a record that is known before anything is sent. */
-export type RecordHead = Pick<
-  RunRecord,
-  | "schemaVersion"
-  | "runId"
-  | "command"
-  | "startedAt"
-  | "harness"
-  | "requirementSet"
-  | "target"
-  | "configuration"
-  | "environment"
-  | "seed"
->;
+export const recordHeadSchema = runRecordSchema.pick({
+  schemaVersion: true,
+  runId: true,
+  command: true,
+  startedAt: true,
+  harness: true,
+  requirementSet: true,
+  target: true,
+  configuration: true,
+  environment: true,
+  seed: true,
+});
+export type RecordHead = z.infer<typeof recordHeadSchema>;
 
 export function recordHead({ command, target, seed, startedAt }: RunStart): RecordHead {
   return {

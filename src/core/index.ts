@@ -16,6 +16,7 @@ export { groupBy } from "./group-by.ts";
 export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./json.ts";
 export { maskLikely } from "./mask-likely.ts";
 export { onAbort } from "./on-abort.ts";
+export { processorTimes } from "./processor-times.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";

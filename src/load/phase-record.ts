@@ -1,4 +1,3 @@
-import type { Dialect } from "../dialects/index.ts";
 import { conclusionOf } from "../judging/index.ts";
 import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
@@ -7,8 +6,8 @@ import type { Tally } from "./tally.ts";
 
 /** Denials by reason and kind, and failures by what happened: counted as they come. */
 export class OutcomeCounts {
-  readonly #denials = new Map<string, { reason: string; dialect: Dialect; stream: boolean; count: number }>();
-  readonly #failures = new Map<string, { what: string; count: number; exchange?: string | undefined }>();
+  readonly #denials = new Map<string, JudgedPhase["denials"][number]>();
+  readonly #failures = new Map<string, JudgedPhase["failures"][number]>();
 
   add(
     exchange: { readonly prepared: Pick<PreparedRequest, "dialect" | "stream"> },
@@ -16,36 +15,29 @@ export class OutcomeCounts {
     sample: string | undefined,
   ): void {
     const { dialect, stream } = exchange.prepared;
-    if (came.outcome === "denied") {
-      const name = `${came.what} ${dialect} ${stream}`;
-      const known = this.#denials.get(name);
-      if (known === undefined) this.#denials.set(name, { reason: came.what, dialect, stream, count: 1 });
-      else known.count++;
-    } else if (came.outcome !== "admitted") {
-      const known = this.#failures.get(came.what);
-      if (known !== undefined) known.count++;
-      else
-        this.#failures.set(came.what, {
-          what: came.what,
-          count: 1,
-          ...(sample === undefined ? {} : { exchange: sample }),
-        });
-    }
+    const { outcome, what } = came;
+    if (outcome === "denied") this.#addDenial({ reason: what, dialect, stream, count: 1 });
+    else if (outcome !== "admitted")
+      this.#addFailure({ what, count: 1, ...(sample === undefined ? {} : { exchange: sample }) });
   }
 
   /** Adds what another worker counted. */
   merge({ denials, failures }: Pick<JudgedPhase, "denials" | "failures">): void {
-    for (const denial of denials) {
-      const name = `${denial.reason} ${denial.dialect} ${denial.stream}`;
-      const known = this.#denials.get(name);
-      if (known === undefined) this.#denials.set(name, { ...denial });
-      else known.count += denial.count;
-    }
-    for (const failure of failures) {
-      const known = this.#failures.get(failure.what);
-      if (known === undefined) this.#failures.set(failure.what, { ...failure });
-      else known.count += failure.count;
-    }
+    for (const denial of denials) this.#addDenial(denial);
+    for (const failure of failures) this.#addFailure(failure);
+  }
+
+  #addDenial(denial: JudgedPhase["denials"][number]): void {
+    const name = `${denial.reason} ${denial.dialect} ${denial.stream}`;
+    const known = this.#denials.get(name);
+    if (known === undefined) this.#denials.set(name, { ...denial });
+    else known.count += denial.count;
+  }
+
+  #addFailure(failure: JudgedPhase["failures"][number]): void {
+    const known = this.#failures.get(failure.what);
+    if (known === undefined) this.#failures.set(failure.what, { ...failure });
+    else known.count += failure.count;
   }
 
   close(): Pick<JudgedPhase, "denials" | "failures"> {

@@ -12,21 +12,14 @@ import {
   shardHeadSchema,
 } from "../../load/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
-import {
-  checksOfLoad,
-  type LoadInstance,
-  RunFolder,
-  readJournal,
-  readRun,
-  runRecordSchema,
-} from "../../record/index.ts";
+import { checksOfLoad, type LoadInstance, RunFolder, readJournal, readRun } from "../../record/index.ts";
 import { composeFrom } from "../compose-record.ts";
 import { isExchangeLine } from "../exchange-line.ts";
 import { keepLoad } from "../finish-load.ts";
 import { judgeSamples, type KeptSample } from "../judge-samples.ts";
 import { defaultFolder } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
-import { type RecordHead, runIdOf } from "../record-head.ts";
+import { type RecordHead, recordHeadSchema, runIdOf } from "../record-head.ts";
 import { recoverLoad } from "../recover-load.ts";
 import { readOrRecover } from "../recover-record.ts";
 import type { OnProgress } from "../run-control.ts";
@@ -79,25 +72,12 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
   return keepLoad(record, folder, { [HLOG]: histogramLog(histograms, Date.parse(head.startedAt)) });
 }
 
-const headSchema = runRecordSchema.pick({
-  schemaVersion: true,
-  runId: true,
-  command: true,
-  startedAt: true,
-  harness: true,
-  requirementSet: true,
-  target: true,
-  configuration: true,
-  environment: true,
-  seed: true,
-});
-
 /** @throws UsageError when the folder is not one of a shard, or what it handed over cannot be read. */
 function readShard(dir: string): ShardFolder {
   const lines = readJournal(dir);
   const started = lines.find(({ event }) => event === "started");
   const head = shardHeadSchema.safeParse(started?.["shard"]);
-  const run = headSchema.safeParse(started?.["run"]);
+  const run = recordHeadSchema.safeParse(started?.["run"]);
   if (!head.success || !run.success)
     throw new UsageError(`${dir} is not the folder of a shard`, {
       hint: "`gauntlet load FILE --shard 1/3 --start-at TIME --out DIR` makes one.",

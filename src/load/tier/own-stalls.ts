@@ -1,4 +1,4 @@
-import { cpus } from "node:os";
+import { processorTimes } from "../../core/index.ts";
 import type { Stretch } from "../../limits/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 
@@ -35,8 +35,8 @@ export class OwnStalls implements Disposable {
     this.#looker = setInterval(() => {
       const now = nowUs();
       const times = processorTimes();
-      const total = times.total - this.#times.total;
-      if (total > 0 && (times.busy - this.#times.busy) / total > BUSY_SHARE) this.busy.push([this.#lookedUs, now]);
+      const all = times.all - this.#times.all;
+      if (all > 0 && (times.busy - this.#times.busy) / all > BUSY_SHARE) this.busy.push([this.#lookedUs, now]);
       this.#lookedUs = now;
       this.#times = times;
     }, LOOK_EVERY_MS);
@@ -58,16 +58,4 @@ export const NOT_HELD_UP: HeldUp = { still: [], busy: [] };
 /** Time of a span in some stretches, µs. */
 export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs)), 0);
-}
-
-/** Processor time of the machine since it started, ms. */
-function processorTimes(): { readonly busy: number; readonly total: number } {
-  let busy = 0;
-  let total = 0;
-  for (const { times } of cpus()) {
-    const used = times.user + times.nice + times.sys + times.irq;
-    busy += used;
-    total += used + times.idle;
-  }
-  return { busy, total };
 }
