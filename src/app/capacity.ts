@@ -9,6 +9,7 @@ import {
   type LoadProgress,
   parseObjective,
   servedWorkload,
+  shortClass,
   type Workload,
 } from "../load/index.ts";
 import { allKeys, keysOf, type Limits, type Target } from "../target/index.ts";
@@ -114,16 +115,7 @@ function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefin
 
 function mixOf({ workload, streams }: CapacityOptions, target: Target): Workload["mix"] {
   if (workload !== undefined) return servedWorkload(findWorkload(workload), target).mix;
-  return [
-    {
-      dialect: target.dialects[0] ?? "chat",
-      stream: streams,
-      model: undefined,
-      promptTokens: 20,
-      maxTokens: 64,
-      weight: 1,
-    },
-  ];
+  return [shortClass(target, streams)];
 }
 
 function tellStep({ level, durationS, met, binds, why }: CapacityStep, name: string): string {

@@ -42,4 +42,4 @@ export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
 export { runTier } from "./tier/run-tier.ts";
 export type { TierLength } from "./tier/tier-cost.ts";
 export { boundedBy, parseUntil, type Until } from "./until.ts";
-export { loadWorkload, type Workload, workloadJsonSchema } from "./workload.ts";
+export { loadWorkload, shortClass, type Workload, workloadJsonSchema } from "./workload.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../core/index.ts";
-import { readText, readYaml } from "../target/index.ts";
+import { readText, readYaml, type Target } from "../target/index.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "./goodput.ts";
 import type { Lengths } from "./lengths.ts";
 import { type Images, LEAST_IMAGE_BYTES } from "./request-content.ts";
@@ -172,7 +172,7 @@ export function workloadJsonSchema(): Record<string, unknown> {
 export interface RequestClass {
   readonly dialect: "chat" | "messages";
   readonly stream: boolean;
-  readonly model: string | undefined;
+  readonly model?: string | undefined;
   readonly promptTokens: Lengths;
   /** In place of `promptTokens`. */
   readonly promptBytes?: Lengths | undefined;
@@ -184,10 +184,10 @@ export interface RequestClass {
 
 export interface Workload {
   readonly name: string;
-  readonly tier: WorkloadFile["tier"];
+  readonly tier?: WorkloadFile["tier"];
   readonly arrivals: Arrivals | undefined;
   readonly mix: readonly RequestClass[];
-  readonly maxInFlight: number | undefined;
+  readonly maxInFlight?: number | undefined;
   readonly objectives?: readonly RequestObjective[] | undefined;
   readonly warmupS: number;
   readonly engine: "native" | "autocannon" | "k6";
@@ -197,6 +197,11 @@ export interface Workload {
   readonly namesTokens?: boolean | undefined;
   /** The file as written, for the record. */
   readonly written: unknown;
+}
+
+/** A short request in the first dialect of a target, for workloads that no file describes. */
+export function shortClass({ dialects }: Pick<Target, "dialects">, stream: boolean): RequestClass {
+  return { dialect: dialects[0] ?? "chat", stream, promptTokens: 20, maxTokens: 64, weight: 1 };
 }
 
 /** @throws ConfigError with every problem of the file and of the trace that it names. */

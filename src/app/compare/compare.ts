@@ -4,7 +4,7 @@ import { jsonDocument, renderComparison } from "../../../reports/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
-import { type LoadProgress, loadWorkload, servedWorkload, type Workload } from "../../load/index.ts";
+import { type LoadProgress, loadWorkload, servedWorkload, shortClass, type Workload } from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
@@ -137,20 +137,15 @@ const MOST_PER_S = 40;
 /** Connections are opened and caches filled before anything counts. */
 const LONGEST_WARMUP_S = 1;
 
-function workloadOf({ workload, rate, blockS }: CompareOptions, { limits, dialects }: Target): Workload {
-  if (workload !== undefined) return servedWorkload(loadWorkload(workload), { dialects });
+function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target): Workload {
+  const { limits } = target;
+  if (workload !== undefined) return servedWorkload(loadWorkload(workload), target);
   const ratePerS = rate ?? Math.min(MOST_PER_S, limits === undefined ? MOST_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
   const warmupS = Math.min(LONGEST_WARMUP_S, blockS / 4);
-  const kind = { model: undefined, promptTokens: 20, maxTokens: 64, weight: 1, dialect: dialects[0] ?? "chat" };
   return {
     name: "block",
-    tier: undefined,
     arrivals: { kind: "poisson", ratePerS, durationS: warmupS + blockS },
-    mix: [
-      { ...kind, stream: false },
-      { ...kind, stream: true },
-    ],
-    maxInFlight: undefined,
+    mix: [shortClass(target, false), shortClass(target, true)],
     warmupS,
     engine: "native",
     retryAfter: "none",

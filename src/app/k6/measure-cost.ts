@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InternalError } from "../../core/index.ts";
 import { type GeneratorCost, mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
-import type { Workload } from "../../load/index.ts";
+import { shortClass, type Workload } from "../../load/index.ts";
 import { startEmbedded, type Target } from "../../target/index.ts";
 import { mainFile } from "../open-target.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
@@ -53,11 +53,8 @@ async function usageOf(
 ) {
   const workload: Workload = {
     name: "cost",
-    tier: undefined,
     arrivals,
-    mix: [
-      { dialect: target.dialects[0] ?? "chat", stream, model: undefined, promptTokens: 20, maxTokens: 64, weight: 1 },
-    ],
+    mix: [shortClass(target, stream)],
     maxInFlight: stream ? undefined : USERS,
     warmupS: 0,
     engine: "k6",

@@ -146,10 +146,8 @@ async function runLevel(
       : { kind: "closed", inFlight: level, durationS, rampS: Math.min(1, durationS / 4) };
   const workload: Workload = {
     name: "capacity",
-    tier: undefined,
     arrivals,
     mix: plan.mix,
-    maxInFlight: undefined,
     warmupS: 0,
     engine: "native",
     retryAfter: "none",
