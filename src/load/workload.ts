@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../core/index.ts";
-import { readText, readYaml, type Target } from "../target/index.ts";
+import { optional, readText, readYaml, type Target } from "../target/index.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "./goodput.ts";
 import type { Lengths } from "./lengths.ts";
 import { type Images, LEAST_IMAGE_BYTES } from "./request-content.ts";
@@ -40,57 +40,49 @@ const arrivals = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("replay"),
     file: z.string().min(1).meta({ description: "Trace, beside the workload file." }),
-    format: z.enum(TRACE_FORMATS).optional().meta({ description: "default auto: told by the first line" }),
-    speed: z
-      .number()
-      .positive()
-      .optional()
-      .meta({ description: "2 replays it in half the time, at twice the rate; default 1." }),
-    ratePerS: rate
-      .optional()
-      .meta({ description: "Mean rate: requests are left out or repeated, and the time it takes is the same." }),
-    requests: whole.optional().meta({ description: "Only so many from the beginning of the trace." }),
+    format: optional(z.enum(TRACE_FORMATS), "default auto: told by the first line"),
+    speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
+    ratePerS: optional(rate, "Mean rate: requests are left out or repeated, and the time it takes is the same."),
+    requests: optional(whole, "Only so many from the beginning of the trace."),
   }),
   z.strictObject({
     kind: z.literal("sessions"),
     ratePerS: rate.meta({ description: "Sessions that begin per second." }),
     durationS: seconds.meta({ description: "Sessions begin within it; those that have begun come to their end." }),
-    spacing: z.enum(["even", "poisson"]).optional().meta({ description: "How sessions arrive; default even." }),
+    spacing: optional(z.enum(["even", "poisson"]), "How sessions arrive; default even."),
     turns: lengthsSchema.meta({ description: "Requests of a session." }),
-    thinkS: secondsSchema.optional().meta({ description: "From the end of an answer to the next turn; default 0." }),
-    sharedPrefix: z
-      .strictObject({ share: z.number().min(0).max(1), tokens: whole })
-      .optional()
-      .meta({
-        description: "System prompt: this share of the sessions has the same one, the others one of their own.",
-      }),
-    header: z
-      .string()
-      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header")
-      .optional()
-      .meta({ description: "Has the id of the session; default X-Session-Id." }),
+    thinkS: optional(secondsSchema, "From the end of an answer to the next turn; default 0."),
+    sharedPrefix: optional(
+      z.strictObject({ share: z.number().min(0).max(1), tokens: whole }),
+      "System prompt: this share of the sessions has the same one, the others one of their own.",
+    ),
+    header: optional(
+      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header"),
+      "Has the id of the session; default X-Session-Id.",
+    ),
   }),
 ]);
 
 const requestClass = z
   .strictObject({
     dialect: z.enum(["chat", "messages"]),
-    stream: z.boolean().optional().meta({ description: "default false" }),
-    model: z.string().min(1).optional().meta({ description: "default: the target's plain or streaming model" }),
-    promptTokens: lengthsSchema
-      .optional()
-      .meta({ description: "Tokens of the prompt's text, by the tokenizer that the record names; default 20." }),
-    promptBytes: lengthsSchema.optional().meta({ description: "Bytes of the prompt's text, in place of its tokens." }),
-    maxTokens: lengthsSchema.optional().meta({ description: "max_tokens of the request; default 64." }),
-    images: z
-      .strictObject({ count: whole.max(MOST_IMAGES), bytes: z.int().min(LEAST_IMAGE_BYTES).max(MOST_IMAGE_BYTES) })
-      .optional()
-      .meta({ description: "PNG images beside the prompt; bytes of each, before base64." }),
-    toolCalls: whole
-      .max(MOST_TOOL_CALLS)
-      .optional()
-      .meta({ description: "Calls of a tool in the conversation before the prompt, each with its result." }),
-    weight: z.number().positive().optional().meta({ description: "Share among the classes; default 1." }),
+    stream: optional(z.boolean(), "default false"),
+    model: optional(z.string().min(1), "default: the target's plain or streaming model"),
+    promptTokens: optional(
+      lengthsSchema,
+      "Tokens of the prompt's text, by the tokenizer that the record names; default 20.",
+    ),
+    promptBytes: optional(lengthsSchema, "Bytes of the prompt's text, in place of its tokens."),
+    maxTokens: optional(lengthsSchema, "max_tokens of the request; default 64."),
+    images: optional(
+      z.strictObject({ count: whole.max(MOST_IMAGES), bytes: z.int().min(LEAST_IMAGE_BYTES).max(MOST_IMAGE_BYTES) }),
+      "PNG images beside the prompt; bytes of each, before base64.",
+    ),
+    toolCalls: optional(
+      whole.max(MOST_TOOL_CALLS),
+      "Calls of a tool in the conversation before the prompt, each with its result.",
+    ),
+    weight: optional(z.number().positive(), "Share among the classes; default 1."),
   })
   .refine(({ promptTokens, promptBytes }) => promptTokens === undefined || promptBytes === undefined, {
     message: "is given beside promptTokens: name one of them",
@@ -102,33 +94,30 @@ const limits = z.strictObject({ rpm: whole, inFlight: whole });
 export const workloadSchema = z
   .strictObject({
     name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes"),
-    tier: z
-      .union([z.enum(["starter", "growth", "scale", "own"]), limits])
-      .optional()
-      .meta({ description: "Makes it a tier run, judged by these limits, instead of plain load." }),
+    tier: optional(
+      z.union([z.enum(["starter", "growth", "scale", "own"]), limits]),
+      "Makes it a tier run, judged by these limits, instead of plain load.",
+    ),
     arrivals: arrivals.optional(),
     mix: z.array(requestClass).min(1).optional(),
-    maxInFlight: whole
-      .optional()
-      .meta({ description: "Most requests in flight; arrivals beyond it are dropped and counted." }),
-    objectives: z
-      .array(z.string().refine((text) => requestObjective(text) !== undefined, OBJECTIVE_FORM))
-      .min(1)
-      .optional()
-      .meta({ description: 'What a request must meet to count as goodput, as "ttft_ms < 300"; all of them at once.' }),
-    warmupS: z.number().nonnegative().optional().meta({ description: "Seconds that are sent and not measured." }),
+    maxInFlight: optional(whole, "Most requests in flight; arrivals beyond it are dropped and counted."),
+    objectives: optional(
+      z.array(z.string().refine((text) => requestObjective(text) !== undefined, OBJECTIVE_FORM)).min(1),
+      'What a request must meet to count as goodput, as "ttft_ms < 300"; all of them at once.',
+    ),
+    warmupS: optional(z.number().nonnegative(), "Seconds that are sent and not measured."),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
-    retryAfter: z
-      .enum(["none", "compliant", "ignoring"])
-      .optional()
-      .meta({ description: "What becomes of denied requests: nothing, retried by the rules, retried at once." }),
-    allow: z
-      .strictObject({
+    retryAfter: optional(
+      z.enum(["none", "compliant", "ignoring"]),
+      "What becomes of denied requests: nothing, retried by the rules, retried at once.",
+    ),
+    allow: optional(
+      z.strictObject({
         deniedShare: z.number().min(0).max(1).optional(),
         failedShare: z.number().min(0).max(1).optional(),
-      })
-      .optional()
-      .meta({ description: "Shares of the sent requests that may be denied or fail; default 0." }),
+      }),
+      "Shares of the sent requests that may be denied or fail; default 0.",
+    ),
   })
   .refine((file) => file.tier !== undefined || file.arrivals !== undefined, {
     message: "needs arrivals, or a tier",

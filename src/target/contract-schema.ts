@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optional } from "./value-schemas.ts";
 
 /** A text that says something. */
 export const text = z.string().min(1);
@@ -16,24 +17,22 @@ const REASONS = [
 
 /** How a gateway expresses a denial differently. Whatever stands here is named in the first line of the verdict. */
 const contractDenial = z.strictObject({
-  status: z.int().min(400).max(599).optional().meta({ description: "The gateway's own status for this denial." }),
-  reason: z
-    .union([text, z.array(text).min(1)])
-    .optional()
-    .meta({ description: "The gateway's own word for the reason, or several: dialects may differ." }),
-  message: text.optional().meta({
-    description: "Text that the error body contains, where words alone do not tell two denials apart.",
-  }),
+  status: optional(z.int().min(400).max(599), "The gateway's own status for this denial."),
+  reason: optional(
+    z.union([text, z.array(text).min(1)]),
+    "The gateway's own word for the reason, or several: dialects may differ.",
+  ),
+  message: optional(text, "Text that the error body contains, where words alone do not tell two denials apart."),
 });
 /** How the gateway words its denials, where it differs from the specification. */
 export const contract = z.strictObject({
-  reasonFrom: z
-    .union([z.literal("header"), z.string().regex(/^\//, 'must be "header" or a JSON pointer such as /error/type')])
-    .optional()
-    .meta({ description: "Where the reason stands: the header, or a JSON pointer into the error body." }),
-  actionHint: z.boolean().optional().meta({ description: "false: the gateway sends no action hints." }),
-  denials: z
-    .partialRecord(z.enum(REASONS), contractDenial)
-    .optional()
-    .meta({ description: "Denials that this gateway expresses differently, by the specification's reason." }),
+  reasonFrom: optional(
+    z.union([z.literal("header"), z.string().regex(/^\//, 'must be "header" or a JSON pointer such as /error/type')]),
+    "Where the reason stands: the header, or a JSON pointer into the error body.",
+  ),
+  actionHint: optional(z.boolean(), "false: the gateway sends no action hints."),
+  denials: optional(
+    z.partialRecord(z.enum(REASONS), contractDenial),
+    "Denials that this gateway expresses differently, by the specification's reason.",
+  ),
 });

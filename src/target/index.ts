@@ -22,3 +22,4 @@ export {
 export { TIERS as TIER_LIMITS } from "./tiers.ts";
 export type { TokenLimits } from "./token-limits.ts";
 export { type UpstreamControl, upstreamControl } from "./upstream-control.ts";
+export { optional } from "./value-schemas.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Key } from "./key.ts";
-import { headerName, keyReference } from "./value-schemas.ts";
+import { headerName, keyReference, optional } from "./value-schemas.ts";
 
 /** What counts toward a limit on tokens per minute. */
 const COUNTS = ["total", "prompt", "reserved"] as const;
@@ -8,25 +8,23 @@ const COUNTS = ["total", "prompt", "reserved"] as const;
 /** A limit on tokens per minute as the target file declares it. */
 export const tokenLimits = z.strictObject({
   tokensPerMinute: z.int().positive().meta({ description: "Tokens per minute." }),
-  counts: z.enum(COUNTS).optional().meta({
-    description:
-      "What counts: total, the prompt and completion tokens of the usage; prompt, the prompt tokens alone; reserved, an estimate of the prompt plus max_tokens, when the request is admitted. Default total.",
-  }),
-  window: z.enum(["fixed", "rolling"]).optional().meta({
-    description:
-      "Kind of the window of 60 s: fixed counts afresh at its edge, rolling looks at the last 60 s. Unset: unknown, judged as fixed.",
-  }),
-  inFlightTokens: z.int().nonnegative().optional().meta({
-    description:
-      "Tokens that requests in flight may take beyond the limit, because their usage is not known yet. Default: 0 for prompt and reserved; for total unset means unknown, and not judged.",
-  }),
-  key: keyReference.optional().meta({
-    description: "Reference to a key that the limit holds for; default: the key of the rate checks.",
-  }),
-  remainingHeaders: z.array(headerName).min(1).optional().meta({
-    description:
-      "Headers that tell the remaining tokens, e.g. x-ratelimit-remaining-tokens; the first one found is read.",
-  }),
+  counts: optional(
+    z.enum(COUNTS),
+    "What counts: total, the prompt and completion tokens of the usage; prompt, the prompt tokens alone; reserved, an estimate of the prompt plus max_tokens, when the request is admitted. Default total.",
+  ),
+  window: optional(
+    z.enum(["fixed", "rolling"]),
+    "Kind of the window of 60 s: fixed counts afresh at its edge, rolling looks at the last 60 s. Unset: unknown, judged as fixed.",
+  ),
+  inFlightTokens: optional(
+    z.int().nonnegative(),
+    "Tokens that requests in flight may take beyond the limit, because their usage is not known yet. Default: 0 for prompt and reserved; for total unset means unknown, and not judged.",
+  ),
+  key: optional(keyReference, "Reference to a key that the limit holds for; default: the key of the rate checks."),
+  remainingHeaders: optional(
+    z.array(headerName).min(1),
+    "Headers that tell the remaining tokens, e.g. x-ratelimit-remaining-tokens; the first one found is read.",
+  ),
 });
 
 /** A limit on tokens per minute, with its defaults filled in. */

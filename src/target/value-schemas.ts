@@ -9,3 +9,8 @@ export const keyReference = z
     "must be a reference, env:NAME or file:PATH; keys are never written into the file",
   )
   .meta({ description: "Reference to a key: env:NAME or file:PATH, never the key itself." });
+
+/** A field that may be left out, with what the JSON Schema says of it. */
+export function optional<T extends z.ZodType>(schema: T, description: string): z.ZodOptional<T> {
+  return schema.optional().meta({ description });
+}
