@@ -15,13 +15,6 @@ export function slopeText({ perMinute, unit }: Pick<Leak, "perMinute" | "unit">)
   return `${of(perMinute.value)}${name} per minute (${of(perMinute.low)} … ${of(perMinute.high)})`;
 }
 
-/** `http_requests_total{code="200"}`. */
-export function seriesName({ name, labels }: Pick<WatchedMetric, "name" | "labels">): string {
-  const pairs = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  const inside = pairs.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",");
-  return inside === "" ? name : `${name}{${inside}}`;
-}
-
 /** What a value of a series is divided by for a reader, and what it is called then. */
 export function scaleOf({ name, kind }: Pick<WatchedMetric, "name" | "kind">): {
   readonly by: number;

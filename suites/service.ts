@@ -1,12 +1,13 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
-import { DIALECTS, type Dialect, MODES } from "../src/dialects/index.ts";
+import { DIALECTS, type Dialect, imagePart, MODES } from "../src/dialects/index.ts";
 import { filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { dialectOfCase } from "./shared/dialect-of-case.ts";
-import { imagePart, noise } from "./shared/images.ts";
+import { noise } from "./shared/images.ts";
 import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
+import { toolsOf } from "./shared/tools.ts";
 
 const endpointsExist = defineCheck({
   id: "service.endpoints",
@@ -147,8 +148,6 @@ const versionHeader = defineCheck({
   },
 });
 
-const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
-
 const toolsDependOnModel = defineCheck({
   id: "service.tools",
   title: "A tool request to a model that is said to support tools",
@@ -158,15 +157,7 @@ const toolsDependOnModel = defineCheck({
   across: { dialect: DIALECTS },
   cost: { requests: 1 },
   async run(t) {
-    const tools =
-      t.dialect === "chat"
-        ? [
-            {
-              type: "function",
-              function: { name: "get_weather", description: "Weather of a city", parameters: PARAMETERS },
-            },
-          ]
-        : [{ name: "get_weather", description: "Weather of a city", input_schema: PARAMETERS }];
+    const tools = toolsOf(t.dialect, { get_weather: "Weather of a city" });
     return {
       answer: await t.send({
         model: "tools",

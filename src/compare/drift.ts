@@ -126,10 +126,16 @@ const PASSING: ReadonlySet<string> = new Set([
 /** What answers of one kind have in common. */
 interface Form {
   count: number;
-  /** How many answers had it, and with which values. */
-  readonly headers: Map<string, { seen: number; values: Set<string> }>;
-  readonly fields: Map<string, { seen: number; types: Set<string> }>;
+  readonly headers: Map<string, Part>;
+  /** Their values are types. */
+  readonly fields: Map<string, Part>;
   readonly messages: Set<string>;
+}
+
+/** How many answers had a header or field, and with which values. */
+interface Part {
+  seen: number;
+  readonly values: Set<string>;
 }
 
 function formsOf({ answers }: Behaviour): Map<string, Form> {
@@ -139,23 +145,21 @@ function formsOf({ answers }: Behaviour): Map<string, Form> {
     const form = forms.get(key) ?? { count: 0, headers: new Map(), fields: new Map(), messages: new Set() };
     forms.set(key, form);
     form.count++;
-    for (const [name, values] of grouped(headers)) {
-      const entry = form.headers.get(name) ?? { seen: 0, values: new Set<string>() };
-      form.headers.set(name, entry);
-      entry.seen++;
-      entry.values.add(withoutMoments(values.slice(0, LONGEST_VALUE)));
-    }
+    for (const [name, values] of grouped(headers))
+      note(form.headers, name, withoutMoments(values.slice(0, LONGEST_VALUE)));
     const fields = new Map<string, string>();
     for (const document of documents) collectFields(document, "", fields);
-    for (const [path, type] of fields) {
-      const entry = form.fields.get(path) ?? { seen: 0, types: new Set<string>() };
-      form.fields.set(path, entry);
-      entry.seen++;
-      entry.types.add(type);
-    }
+    for (const [path, type] of fields) note(form.fields, path, type);
     if (message !== undefined) form.messages.add(withoutMoments(message));
   }
   return forms;
+}
+
+function note(parts: Map<string, Part>, name: string, value: string): void {
+  const part = parts.get(name) ?? { seen: 0, values: new Set() };
+  parts.set(name, part);
+  part.seen++;
+  part.values.add(value);
 }
 
 function grouped(headers: ComparedResponse["headers"]): Map<string, string> {
@@ -201,52 +205,36 @@ function byAnswer(a: Behaviour, b: Behaviour): Difference[] {
 }
 
 function headerDifferences(where: string, before: Form, now: Form): Difference[] {
-  return [...new Set([...before.headers.keys(), ...now.headers.keys()])].flatMap((name): Difference[] => {
-    const [was, is] = [before.headers.get(name), now.headers.get(name)];
-    const presence = presenceDifference(
-      "header",
-      where,
-      name,
-      [was?.seen ?? 0, before.count],
-      [is?.seen ?? 0, now.count],
-    );
-    if (presence !== undefined) return [presence];
-    if (PASSING.has(name)) return [];
-    const constant = (entry: typeof was) =>
-      entry !== undefined && entry.seen >= CONSTANT_AFTER && entry.values.size === 1;
-    if (was === undefined || is === undefined || !constant(was) || !constant(is) || same(was.values, is.values))
-      return [];
+  return partDifferences("header", where, [before, now], (name, was, is) => {
+    const constant = ({ seen, values }: Part) => seen >= CONSTANT_AFTER && values.size === 1;
+    if (PASSING.has(name) || !constant(was) || !constant(is) || same(was.values, is.values)) return [];
     return [{ kind: "header", where, what: name, before: listed(was.values), now: listed(is.values) }];
   });
 }
 
 function fieldDifferences(where: string, before: Form, now: Form): Difference[] {
-  return [...new Set([...before.fields.keys(), ...now.fields.keys()])].flatMap((path): Difference[] => {
-    const [was, is] = [before.fields.get(path), now.fields.get(path)];
-    const presence = presenceDifference(
-      "field",
-      where,
-      path,
-      [was?.seen ?? 0, before.count],
-      [is?.seen ?? 0, now.count],
-    );
-    if (presence !== undefined) return [presence];
-    if (was === undefined || is === undefined || overlap(was.types, is.types)) return [];
-    return [{ kind: "shape", where, what: path, before: listed(was.types), now: listed(is.types) }];
+  return partDifferences("field", where, [before, now], (path, was, is) => {
+    if (overlap(was.values, is.values)) return [];
+    return [{ kind: "shape", where, what: path, before: listed(was.values), now: listed(is.values) }];
   });
 }
 
-/** Always there on one side and never on the other: anything between may be chance. */
-function presenceDifference(
-  kind: Difference["kind"],
+/** Of each header or field: whether it is there; and where it is on both sides, what else differs. */
+function partDifferences(
+  kind: "header" | "field",
   where: string,
-  what: string,
-  [wasSeen, wasOf]: readonly [number, number],
-  [isSeen, isOf]: readonly [number, number],
-): Difference | undefined {
-  if (wasSeen === wasOf && isSeen === 0) return { kind, where, what, before: "present", now: "absent" };
-  if (wasSeen === 0 && isSeen === isOf) return { kind, where, what, before: "absent", now: "present" };
-  return undefined;
+  [before, now]: readonly [Form, Form],
+  compare: (what: string, was: Part, is: Part) => Difference[],
+): Difference[] {
+  const parts = `${kind}s` as const;
+  return [...new Set([...before[parts].keys(), ...now[parts].keys()])].flatMap((what): Difference[] => {
+    const [was, is] = [before[parts].get(what), now[parts].get(what)];
+    // Always there on one side and never on the other: anything between may be chance.
+    if (was?.seen === before.count && is === undefined)
+      return [{ kind, where, what, before: "present", now: "absent" }];
+    if (was === undefined && is?.seen === now.count) return [{ kind, where, what, before: "absent", now: "present" }];
+    return was === undefined || is === undefined ? [] : compare(what, was, is);
+  });
 }
 
 function same(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

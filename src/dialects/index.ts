@@ -11,6 +11,7 @@ export {
 } from "./dialect.ts";
 export { decodeEventStream, EventStreamDecoder, type StreamItem } from "./event-stream.ts";
 export { type HeaderList, header, headerValues, mediaType, requestId } from "./headers.ts";
+export { imagePart } from "./image-part.ts";
 export { parseJson } from "./json-values.ts";
 export { listEntries } from "./model-list.ts";
 export { outputOf } from "./output-text.ts";

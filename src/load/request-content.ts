@@ -1,5 +1,5 @@
-import { crc32 } from "node:zlib";
-import type { Dialect } from "../dialects/index.ts";
+import { PNG_SIGNATURE, pngOf } from "../core/index.ts";
+import { type Dialect, imagePart } from "../dialects/index.ts";
 
 /** Images of a request; `bytes` is the size of each, before base64. */
 export interface Images {
@@ -79,40 +79,25 @@ function joined(messages: readonly Message[]): Message[] {
 }
 
 function imageParts(dialect: Dialect, { count, bytes }: Images): object[] {
-  const data = pngOf(bytes).toString("base64");
-  const part =
-    dialect === "chat"
-      ? { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }
-      : { type: "image", source: { type: "base64", media_type: "image/png", data } };
+  const part = imagePart(dialect, onePixel(bytes).toString("base64"));
   return Array.from({ length: count }, () => part);
 }
 
-const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 /** One grey pixel: width, height, 8 bits, grey. */
 const HEADER = Buffer.from("00000001000000010800000000", "hex");
 /** The pixel, deflated. */
 const PIXEL = Buffer.from("789c6360000000020001", "hex");
 const CHUNK_FRAME = 12;
 const COMMENT = "Comment\0";
-/** Smallest image that `pngOf` makes, bytes. */
-export const LEAST_IMAGE_BYTES = SIGNATURE.length + HEADER.length + PIXEL.length + COMMENT.length + 4 * CHUNK_FRAME;
+/** Smallest image that `onePixel` makes, bytes. */
+export const LEAST_IMAGE_BYTES = PNG_SIGNATURE.length + HEADER.length + PIXEL.length + COMMENT.length + 4 * CHUNK_FRAME;
 
 /** An image of one pixel that any reader takes, with a comment that makes it so large. */
-function pngOf(bytes: number): Buffer {
+function onePixel(bytes: number): Buffer {
   const comment = COMMENT + "x".repeat(bytes - LEAST_IMAGE_BYTES);
-  return Buffer.concat([
-    SIGNATURE,
-    chunk("IHDR", HEADER),
-    chunk("tEXt", Buffer.from(comment, "latin1")),
-    chunk("IDAT", PIXEL),
-    chunk("IEND", Buffer.alloc(0)),
+  return pngOf([
+    ["IHDR", HEADER],
+    ["tEXt", Buffer.from(comment, "latin1")],
+    ["IDAT", PIXEL],
   ]);
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
-  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  sum.writeUInt32BE(crc32(body));
-  return Buffer.concat([length, body, sum]);
 }

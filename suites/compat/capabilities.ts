@@ -1,7 +1,7 @@
 import type { Check, Response, Session } from "../../src/checks/index.ts";
-import { type Dialect, MODES } from "../../src/dialects/index.ts";
+import { type Dialect, imagePart, MODES } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
-import { imagePart, noise } from "../shared/images.ts";
+import { noise } from "../shared/images.ts";
 import { misfitOf, STRUCTURED_PROMPT, structuredFields } from "../shared/structured-output.ts";
 import { AMPLE_TOKENS } from "../shared/texts.ts";
 import { defineCompat } from "./define-compat.ts";

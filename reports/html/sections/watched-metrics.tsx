@@ -1,6 +1,7 @@
+import { seriesName } from "../../../src/core/index.ts";
 import type { Leak, LoadRun, WatchedMetric } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { droppedSeries, failedScrapes, metricText, scaleOf, seriesName, slopeText } from "../../watched-figures.ts";
+import { droppedSeries, failedScrapes, metricText, scaleOf, slopeText } from "../../watched-figures.ts";
 import { type TimePanel, TimePanels } from "../charts/time-panels.tsx";
 import { spansOf } from "../load-phases.ts";
 import { DataTable, Figure, numbers } from "../parts.tsx";

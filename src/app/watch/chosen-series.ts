@@ -1,3 +1,4 @@
+import { seriesName } from "../../core/index.ts";
 import type { ExposedSample } from "./exposition.ts";
 
 /** One series of an endpoint that is kept. */
@@ -82,7 +83,7 @@ export class ChosenSeries {
     const values: (number | null)[] = this.series.map(() => null);
     const dropped = new Map<string, number>();
     for (const { name, labels, kind, value } of samples) {
-      const text = textOf(name, labels);
+      const text = seriesName({ name, labels });
       if (!this.#choice.bySeries(text)) continue;
       let index = this.#index.get(text);
       if (index === undefined && this.series.length < MOST_SERIES) {
@@ -101,10 +102,4 @@ export class ChosenSeries {
   get dropped(): DroppedSeries[] {
     return [...this.#dropped].map(([name, series]) => ({ name, series }));
   }
-}
-
-function textOf(name: string, labels: ExposedSample["labels"]): string {
-  const pairs = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  const inside = pairs.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(",");
-  return inside === "" ? name : `${name}{${inside}}`;
 }
