@@ -1,8 +1,8 @@
-import Table from "cli-table3";
 import type { HistoryReport, Trend } from "../src/history/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { byGroup, changeText, TREND_STATUS, valueText } from "./history-figures.ts";
 import { type Colors, painter } from "./terminal-options.ts";
+import { figures, terminalTable } from "./terminal-table.ts";
 
 /** A history for a person at a terminal: a table for each group of comparable runs, the verdict last. */
 export function renderHistory(history: HistoryReport, colors: Colors): string {
@@ -29,15 +29,11 @@ const SENTENCES = {
 } as const satisfies Readonly<Record<HistoryReport["verdict"], string>>;
 
 function tableOf(trends: readonly Trend[], colors: Colors): string {
-  const table = new Table({
-    head: ["metric", "runs", "latest", "median before", "change", "changed with run", "trend"],
-    style: { head: [], border: [], compact: true },
-    colAligns: ["left", "right", "right", "right", "right", "left", "left"],
-  });
+  const columns = ["metric", ...figures("runs", "latest", "median before", "change"), "changed with run", "trend"];
   const paint = painter(colors);
-  for (const trend of trends) {
+  const rows = trends.map((trend) => {
     const { name, values, latest, medianBefore, change, changePoint, verdict } = trend;
-    table.push([
+    return [
       oneLine(name, 80),
       values.length,
       valueText(trend, latest),
@@ -45,7 +41,7 @@ function tableOf(trends: readonly Trend[], colors: Colors): string {
       changeText(trend, change),
       changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
       paint(TREND_STATUS[verdict], verdict),
-    ]);
-  }
-  return table.toString();
+    ];
+  });
+  return terminalTable(columns, rows);
 }

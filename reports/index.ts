@@ -14,4 +14,5 @@ export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";
 export { renderComparison } from "./terminal-comparison.ts";
 export { renderOverhead } from "./terminal-overhead.ts";
+export { figures, terminalTable } from "./terminal-table.ts";
 export { unblockYaml } from "./unblock.ts";

@@ -1,4 +1,3 @@
-import Table from "cli-table3";
 import {
   type CheckResult,
   checkOfPhase,
@@ -12,6 +11,7 @@ import {
 import { oneLine } from "./clean-text.ts";
 import { isSupported, type QuantileName } from "./supported.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
+import { figures, terminalTable } from "./terminal-table.ts";
 import { verdictLines } from "./verdict-lines.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-figures.ts";
 
@@ -26,28 +26,16 @@ export function renderLoadRuns({ checks, load }: RunRecord, colors: Colors): str
 
 function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string {
   const limits = run.limits === null ? "" : `, ${run.limits.rpm}/min and ${run.limits.inFlight} in flight`;
-  const table = new Table({
-    head: [
-      "phase",
-      "verdict",
-      "offered",
-      "sent",
-      "admitted",
-      "denied",
-      "failed",
-      "dropped",
-      "in flight",
-      "p50 ms",
-      "p99 ms",
-      "ttft p99",
-    ],
-    style: { head: [], border: [], compact: true },
-    colAligns: ["left", "left", ...Array.from({ length: 10 }, () => "right" as const)],
-  });
-  for (const phase of run.phases)
-    table.push(rowOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors));
+  const counts = figures("offered", "sent", "admitted", "denied", "failed", "dropped");
+  const rows = run.phases.map((phase) =>
+    rowOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors),
+  );
+  const table = terminalTable(
+    ["phase", "verdict", ...counts, ...figures("in flight", "p50 ms", "p99 ms", "ttft p99")],
+    rows,
+  );
   const { generator, retryAfter } = run;
-  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table.toString()];
+  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table];
   for (const phase of run.phases) lines.push(...exactnessOf(phase));
   for (const check of checks) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${tellWaits(retryAfter)}`);

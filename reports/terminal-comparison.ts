@@ -1,7 +1,7 @@
-import Table from "cli-table3";
 import type { ComparedMetric, RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import type { Colors } from "./terminal-options.ts";
+import { figures, terminalTable } from "./terminal-table.ts";
 import { paintedHeadline } from "./verdict-lines.ts";
 
 const MOST_DRIFT = 30;
@@ -39,14 +39,14 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
 }
 
 function table(metrics: readonly ComparedMetric[]): string {
-  const made = new Table({
-    head: ["figure", "A", "B", "change", "90 % interval", "margin", "p (Holm)", "could see", "verdict"],
-    style: { head: [], border: [], compact: true },
-    colAligns: ["left", "right", "right", "right", "right", "right", "right", "right", "left"],
-  });
-  for (const metric of metrics) {
+  const columns = [
+    "figure",
+    ...figures("A", "B", "change", "90 % interval", "margin", "p (Holm)", "could see"),
+    "verdict",
+  ];
+  const rows = metrics.map((metric) => {
     const { name, a, b, change, low, high, margin, pHolm, detectable, verdict } = metric;
-    made.push([
+    return [
       oneLine(name, 60),
       number(metric, a),
       number(metric, b),
@@ -56,9 +56,9 @@ function table(metrics: readonly ComparedMetric[]): string {
       pHolm === null ? "–" : pHolm.toFixed(3),
       detectable === null ? "–" : `${(detectable * 100).toFixed(1)} %`,
       verdict,
-    ]);
-  }
-  return made.toString();
+    ];
+  });
+  return terminalTable(columns, rows);
 }
 
 function number({ unit }: ComparedMetric, value: number | null): string {

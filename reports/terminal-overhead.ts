@@ -1,8 +1,8 @@
-import Table from "cli-table3";
 import type { AddedDifference, Frontier, OverheadLevel, RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { differenceText, promptText } from "./overhead-figures.ts";
 import type { Colors } from "./terminal-options.ts";
+import { figures, terminalTable } from "./terminal-table.ts";
 import { paintedHeadline } from "./verdict-lines.ts";
 
 type Arm = NonNullable<RunRecord["overhead"]>["arms"][number];
@@ -29,14 +29,15 @@ export function renderOverhead({ overhead, verdict }: RunRecord, colors: Colors)
 }
 
 function tableOf(levels: readonly OverheadLevel[]): string {
-  const table = new Table({
-    head: ["clients", "request", "prompt", "p50", "p90", "p99", "TTFT p50", "gap p50", "requests/s", ""],
-    style: { head: [], border: [], compact: true },
-    colAligns: ["right", "left", "right", "right", "right", "right", "right", "right", "right", "left"],
-  });
-  for (const level of levels) {
+  const columns = [
+    ...figures("clients"),
+    "request",
+    ...figures("prompt", "p50", "p90", "p99", "TTFT p50", "gap p50", "requests/s"),
+    "",
+  ];
+  const rows = levels.map((level) => {
     const { concurrency, stream, promptBytes, addedMs, addedTtftMs, addedGapMs, requestsPerS } = level;
-    table.push([
+    return [
       concurrency,
       stream ? "streaming" : "non-streaming",
       promptText(promptBytes),
@@ -47,9 +48,9 @@ function tableOf(levels: readonly OverheadLevel[]): string {
       told(addedGapMs?.p50),
       requestsPerS.toFixed(requestsPerS < 100 ? 1 : 0),
       [...(level.upstreamBound ? ["u"] : []), ...(level.heldAtPerS === null ? [] : ["h"])].join(" "),
-    ]);
-  }
-  return table.toString();
+    ];
+  });
+  return terminalTable(columns, rows);
 }
 
 /** `carries 1,200/s before it adds more than 5 ms at p99`. */

@@ -1,4 +1,3 @@
-import Table from "cli-table3";
 import { groupBy } from "../src/core/index.ts";
 import {
   type CheckResult,
@@ -12,6 +11,7 @@ import { oneLine } from "./clean-text.ts";
 import { SIGNS } from "./status-style.ts";
 import { renderCauses } from "./terminal-causes.ts";
 import { type Colors, type Paint, painter, type TerminalOptions } from "./terminal-options.ts";
+import { figures, terminalTable } from "./terminal-table.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 import { verdictLines } from "./verdict-lines.ts";
 
@@ -40,20 +40,13 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
 
 function suiteTable(record: RunRecord, paint: Paint): string {
   const statuses = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
-  const table = new Table({
-    // The longest word of a status alone would make the table wider than a terminal of 80 columns.
-    head: ["suite", ...statuses.map((status) => `${SIGNS[status]} ${status === "not-applicable" ? "n/a" : status}`)],
-    style: { head: [], border: [], compact: true },
-    colAligns: ["left", ...statuses.map(() => "right" as const)],
+  // The longest word of a status alone would make the table wider than a terminal of 80 columns.
+  const heads = statuses.map((status) => `${SIGNS[status]} ${status === "not-applicable" ? "n/a" : status}`);
+  const rows = [...groupBy(record.checks, ({ suite }) => suite)].map(([suite, checks]) => {
+    const counts = countStatuses(checks.map(({ status }) => status));
+    return [suite, ...statuses.map((status) => (counts[status] === 0 ? "" : paint(status, String(counts[status]))))];
   });
-  for (const suite of [...new Set(record.checks.map((check) => check.suite))]) {
-    const counts = countStatuses(record.checks.filter((check) => check.suite === suite).map(({ status }) => status));
-    table.push([
-      suite,
-      ...statuses.map((status) => (counts[status] === 0 ? "" : paint(status, String(counts[status])))),
-    ]);
-  }
-  return table.toString();
+  return terminalTable(["suite", ...figures(...heads)], rows);
 }
 
 /** A result that no cause explains: one that could not be decided, or that is waived. */

@@ -1,4 +1,4 @@
-import Table from "cli-table3";
+import { figures, terminalTable } from "../../reports/index.ts";
 import { type Instance, type Plan, planOf } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
@@ -21,14 +21,10 @@ export function dryRun({ instances, target, rounds }: DryRun): Outcome {
 }
 
 function planText(plan: Plan, target: Target, rounds: number): string {
-  const table = new Table({
-    head: ["suite", "checks", "instances", "requests", "wait", "blocked", "skipped"],
-    style: { head: [], border: [], compact: true },
-    colAligns: ["left", "right", "right", "right", "right", "right", "right"],
+  const columns = ["suite", ...figures("checks", "instances", "requests", "wait", "blocked", "skipped")];
+  const rows = plan.suites.map(({ suite, checks, instances, requests, waitS, blocked, skipped }) => {
+    return [suite, checks, instances, requests, waitS === 0 ? "" : `${waitS} s`, blocked || "", skipped || ""];
   });
-  for (const { suite, checks, instances, requests, waitS, blocked, skipped } of plan.suites) {
-    table.push([suite, checks, instances, requests, waitS === 0 ? "" : `${waitS} s`, blocked || "", skipped || ""]);
-  }
   const times = rounds === 1 ? "" : ` in ${rounds} rounds`;
   const budget = target.budget.requests;
   const lacks = plan.leftOut.length;
@@ -37,7 +33,7 @@ function planText(plan: Plan, target: Target, rounds: number): string {
       ? ""
       : `; the budget of ${budget} has no room for ${lacks} checks, budget.requests: ${plan.budgetNeeded} has`;
   return [
-    table.toString(),
+    terminalTable(columns, rows),
     `${target.name} at ${target.baseUrl}: nothing was sent.`,
     `A run would send about ${plan.requests * rounds} requests${times}${over}, and take at least ${plan.durationS * rounds} s.`,
   ]
