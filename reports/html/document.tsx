@@ -8,16 +8,14 @@ export interface Head {
   readonly script?: string;
 }
 
-/** A page with its policy, style and script, and a link that skips to its main part. */
-export function Document({
-  title,
-  head,
-  children,
-}: {
+interface DocumentProps {
   readonly title: string;
   readonly head: Head;
   readonly children: ComponentChildren;
-}) {
+}
+
+/** A page with its policy, style and script, and a link that skips to its main part. */
+export function Document({ title, head, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>

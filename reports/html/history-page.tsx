@@ -64,15 +64,13 @@ function Verdict({ history: { verdict, reasons, runs, trends } }: { readonly his
   );
 }
 
-function GroupSection({
-  id,
-  group,
-  trends,
-}: {
+interface GroupSectionProps {
   readonly id: string;
   readonly group: Trend["group"];
   readonly trends: readonly Trend[];
-}) {
+}
+
+function GroupSection({ id, group, trends }: GroupSectionProps) {
   const changed = trends.filter(({ changePoint }) => changePoint !== null);
   const steady = trends.filter(({ changePoint, values }) => changePoint === null && values.length > 1);
   return (

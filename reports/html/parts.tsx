@@ -3,18 +3,15 @@ import type { Status } from "../../src/record/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
 import { SIGNS, TONES } from "../status-style.ts";
 
-/** A part of the page that can be linked to: its number, its title, and what it found, in one sentence. */
-export function Section({
-  id,
-  title,
-  finding,
-  children,
-}: {
+interface SectionProps {
   readonly id: string;
   readonly title: string;
   readonly finding: ComponentChildren;
   readonly children?: ComponentChildren;
-}) {
+}
+
+/** A part of the page that can be linked to: its number, its title, and what it found, in one sentence. */
+export function Section({ id, title, finding, children }: SectionProps) {
   return (
     <section id={id} aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>
@@ -27,16 +24,14 @@ export function Section({
   );
 }
 
-/** A heading inside a section that can be linked to. */
-export function Heading({
-  id,
-  title,
-  more = "",
-}: {
+interface HeadingProps {
   readonly id: string;
   readonly title: string;
   readonly more?: string;
-}) {
+}
+
+/** A heading inside a section that can be linked to. */
+export function Heading({ id, title, more = "" }: HeadingProps) {
   return (
     <h3 id={id}>
       {title}
@@ -108,23 +103,20 @@ export const numbers = (...names: readonly string[]): Cell[] => names.map((value
 /** Columns that a narrow page has room for. */
 const MOST_NARROW = 4;
 
-/**
- * A table that scrolls by itself where the page is narrow, and can be reached by keyboard for that.
- *
- * @param rows first cell of each names the row.
- */
-export function DataTable({
-  caption,
-  head,
-  rows,
-  quietCaption = false,
-}: {
+interface DataTableProps {
   readonly caption: string;
   readonly head: readonly (string | Cell)[];
   readonly rows: readonly (readonly (ComponentChildren | Cell)[])[];
   /** The caption is for screen readers only, because the place says it already. */
   readonly quietCaption?: boolean;
-}) {
+}
+
+/**
+ * A table that scrolls by itself where the page is narrow, and can be reached by keyboard for that.
+ *
+ * @param rows first cell of each names the row.
+ */
+export function DataTable({ caption, head, rows, quietCaption = false }: DataTableProps) {
   const heads = head.map(toCell);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
@@ -183,18 +175,15 @@ export function Facts({ pairs }: { readonly pairs: readonly (readonly [string, C
   );
 }
 
-/** Text in fixed width that scrolls by itself, and can be reached by keyboard for that. */
-export function ScrollText({
-  kind,
-  label,
-  copy,
-  children,
-}: {
+interface ScrollTextProps {
   readonly kind: "listing" | "command";
   readonly label: string;
   readonly copy?: boolean;
   readonly children: ComponentChildren;
-}) {
+}
+
+/** Text in fixed width that scrolls by itself, and can be reached by keyboard for that. */
+export function ScrollText({ kind, label, copy, children }: ScrollTextProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
@@ -212,19 +201,16 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
     </ScrollText>
   );
 }
-/** A drawing with the words and the table behind it. */
-export function Figure({
-  title,
-  note,
-  drawing,
-  children,
-}: {
+interface FigureProps {
   readonly title: string;
   readonly note?: ComponentChildren;
   readonly drawing: ComponentChildren;
   /** The table behind the drawing, where no other place of the page has it. */
   readonly children?: ComponentChildren;
-}) {
+}
+
+/** A drawing with the words and the table behind it. */
+export function Figure({ title, note, drawing, children }: FigureProps) {
   return (
     <figure>
       <figcaption>

@@ -19,19 +19,16 @@ export const HALF: Box = { width: 430, height: 208, left: 48, right: 14, top: 20
 
 export type Scale = ScaleContinuousNumeric<number, number>;
 
-/** The sheet of a drawing: named and described for those who cannot see it, and no wider than the page. */
-export function Sheet({
-  box = BOX,
-  label,
-  fits = false,
-  children,
-}: {
+interface SheetProps {
   readonly box?: Box;
   readonly label: string;
   /** Narrow enough for any page: it is made smaller in place of scrolling. */
   readonly fits?: boolean;
   readonly children: ComponentChildren;
-}) {
+}
+
+/** The sheet of a drawing: named and described for those who cannot see it, and no wider than the page. */
+export function Sheet({ box = BOX, label, fits = false, children }: SheetProps) {
   const drawing = (
     <svg viewBox={`0 0 ${box.width} ${n(box.height)}`} role="img" aria-label={label}>
       {children}
@@ -52,18 +49,15 @@ export interface Tick {
   readonly text: string;
 }
 
-/** Ticks below, with thin lines up through the drawing. */
-export function AxisBelow({
-  box = BOX,
-  scale,
-  ticks,
-  title,
-}: {
+interface AxisBelowProps {
   readonly box?: Box;
   readonly scale: Scale;
   readonly ticks: readonly Tick[];
   readonly title: string;
-}) {
+}
+
+/** Ticks below, with thin lines up through the drawing. */
+export function AxisBelow({ box = BOX, scale, ticks, title }: AxisBelowProps) {
   const base = box.height - box.bottom;
   return (
     <g>
@@ -83,20 +77,16 @@ export function AxisBelow({
   );
 }
 
-export function AxisLeft({
-  box = BOX,
-  scale,
-  ticks,
-  title,
-  lift = 0,
-}: {
+interface AxisLeftProps {
   readonly box?: Box;
   readonly scale: Scale;
   readonly ticks: readonly Tick[];
   readonly title: string;
   /** How far above the drawing the title stands, where something else stands between. */
   readonly lift?: number;
-}) {
+}
+
+export function AxisLeft({ box = BOX, scale, ticks, title, lift = 0 }: AxisLeftProps) {
   return (
     <g>
       {ticks.map(({ at, text }) => (
@@ -184,17 +174,14 @@ export function styleOf(index: number): Style {
   return STYLES[index % STYLES.length] ?? STYLES[0];
 }
 
-export function Mark({
-  style,
-  x,
-  y,
-  title,
-}: {
+interface MarkProps {
   readonly style: Style;
   readonly x: number;
   readonly y: number;
   readonly title?: string;
-}) {
+}
+
+export function Mark({ style, x, y, title }: MarkProps) {
   const path = {
     circle: "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0",
     square: "M-2.6 -2.6h5.2v5.2h-5.2z",

@@ -15,17 +15,15 @@ export interface HeatMapCell {
   readonly count: number;
 }
 
-/** How often each duration was seen, over time: the stronger the colour, the more often; durations on a logarithmic scale. */
-export function HeatMap({
-  label,
-  cells,
-  phases,
-}: {
+interface HeatMapProps {
   readonly label: string;
   /** In order of duration, then of time. */
   readonly cells: readonly HeatMapCell[];
   readonly phases: readonly PhaseSpan[];
-}) {
+}
+
+/** How often each duration was seen, over time: the stronger the colour, the more often; durations on a logarithmic scale. */
+export function HeatMap({ label, cells, phases }: HeatMapProps) {
   const end = Math.max(1, ...cells.map(({ toS }) => toS), ...phases.map((phase) => phase.startS + phase.durationS));
   const bottom = Math.min(...cells.map(({ fromMs }) => fromMs));
   const top = Math.max(...cells.map(({ toMs }) => toMs));

@@ -11,17 +11,15 @@ export interface Bar {
 
 const MARKED = ["p50", "p95", "p99"] as const;
 
-/** How many requests took how long, on a logarithmic scale, with the quantiles of the table marked. */
-export function HistogramBars({
-  label,
-  bars,
-  quantiles,
-}: {
+interface HistogramBarsProps {
   readonly label: string;
   /** Neighbours, the shortest first; the first begins above zero. */
   readonly bars: readonly Bar[];
   readonly quantiles: Quantiles;
-}) {
+}
+
+/** How many requests took how long, on a logarithmic scale, with the quantiles of the table marked. */
+export function HistogramBars({ label, bars, quantiles }: HistogramBarsProps) {
   const [first, last] = [bars[0], bars.at(-1)];
   if (first === undefined || last === undefined) return null;
   const x = scaleLog([first.fromMs, last.toMs], [HALF.left, HALF.width - HALF.right]).clamp(true);

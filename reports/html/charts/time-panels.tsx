@@ -36,16 +36,14 @@ export interface TimePanel {
 /** Between two panels: the title of the lower one stands there. */
 const BETWEEN = 26;
 
-/** Lines over seconds, panel above panel, with the phases of the run named above. */
-export function TimePanels({
-  label,
-  panels: given,
-  phases,
-}: {
+interface TimePanelsProps {
   readonly label: string;
   readonly panels: readonly TimePanel[];
   readonly phases: readonly PhaseSpan[];
-}) {
+}
+
+/** Lines over seconds, panel above panel, with the phases of the run named above. */
+export function TimePanels({ label, panels: given, phases }: TimePanelsProps) {
   const panels = given.filter((panel) => valuesOf(panel).length > 0);
   if (panels.length === 0) return null;
   const end = Math.max(
@@ -136,16 +134,14 @@ function lonely(points: Points): Points {
 
 const apart = (point: Points[number]): Points[number][] => [point, { atS: point.atS, value: null }];
 
-/** A limit across a panel, its name below it where there is no room above. */
-function Limit({
-  limit,
-  box,
-  at,
-}: {
+interface LimitProps {
   readonly limit: { readonly name: string };
   readonly box: Box;
   readonly at: number;
-}) {
+}
+
+/** A limit across a panel, its name below it where there is no room above. */
+function Limit({ limit, box, at }: LimitProps) {
   return (
     <g>
       <line class="limit" x1={box.left} x2={box.width - box.right} y1={n(at)} y2={n(at)} />

@@ -58,15 +58,13 @@ export function WaitPanels({ panels }: { readonly panels: readonly WaitPanel[] }
   );
 }
 
-function Waits({
-  name,
-  waits,
-  most,
-}: {
+interface WaitsProps {
   readonly name: string;
   readonly waits: readonly Wait[];
   readonly most: number;
-}) {
+}
+
+function Waits({ name, waits, most }: WaitsProps) {
   const x = scaleLinear([0, most], [PANEL.left, PANEL.width - PANEL.right]);
   const y = scaleLinear([0, most], [PANEL.height - PANEL.bottom, PANEL.top]);
   return (

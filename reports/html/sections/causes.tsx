@@ -73,15 +73,13 @@ function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
 /** Name of the anchor of a cause; the verdict links to it. */
 export const causeAnchor = (anchors: Anchors, index: number): string => anchors.of("cause", String(index + 1));
 
-function CauseArticle({
-  group,
-  index,
-  context,
-}: {
+interface CauseArticleProps {
   readonly group: CauseGroup;
   readonly index: number;
   readonly context: Context;
-}) {
+}
+
+function CauseArticle({ group, index, context }: CauseArticleProps) {
   const { cause } = group;
   const { source, anchors } = context;
   const id = causeAnchor(anchors, index);
@@ -134,18 +132,15 @@ function Requirements({ group: { cause }, context }: { readonly group: CauseGrou
   );
 }
 
-/** An exchange in which the cause was seen, beside its control request. */
-function Seen({
-  group: { cause },
-  check,
-  isUnfolded,
-  context,
-}: {
+interface SeenProps {
   readonly group: CauseGroup;
   readonly check: CheckResult;
   readonly isUnfolded: boolean;
   readonly context: Context;
-}) {
+}
+
+/** An exchange in which the cause was seen, beside its control request. */
+function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
   const { source, anchors } = context;
   const evidence = cause.exchange === undefined ? undefined : source.evidence(cause.exchange);
   const control = evidence === undefined ? undefined : controlOf(check, evidence, source);

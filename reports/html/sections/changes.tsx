@@ -120,15 +120,13 @@ export function relative({ unit }: ComparedMetric, value: number | null): string
 /** Most changes of one kind that are listed. */
 const MOST = 100;
 
-function CheckList({
-  id,
-  title,
-  changes,
-}: {
+interface CheckListProps {
   readonly id: string;
   readonly title: string;
   readonly changes: readonly CheckChange[];
-}) {
+}
+
+function CheckList({ id, title, changes }: CheckListProps) {
   if (changes.length === 0) return null;
   return (
     <>

@@ -59,15 +59,13 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
 const JUDGED: readonly Status[] = ["pass", "warn", "fail", "flaky", "observed"];
 const QUIET: readonly Status[] = ["pass", "observed", "not-applicable"];
 
-function Layer({
-  layer,
-  requirements,
-  anchors,
-}: {
+interface LayerProps {
   readonly layer: keyof typeof LAYERS;
   readonly requirements: readonly CoveredRequirement[];
   readonly anchors: Anchors;
-}) {
+}
+
+function Layer({ layer, requirements, anchors }: LayerProps) {
   if (requirements.length === 0) return null;
   const areas = [...new Set(requirements.map(({ requirement }) => requirement.area))];
   const isOpen = requirements.some(({ status }) => status !== undefined && !QUIET.includes(status));
@@ -98,16 +96,14 @@ function tallyOf(requirements: readonly CoveredRequirement[]): string {
   return [...tally].map(([status, count]) => `${decimal(count)} ${status}`).join(", ");
 }
 
-/** One area of requirements: its state in one line, its matrix inside. */
-function Area({
-  area,
-  requirements,
-  anchors,
-}: {
+interface AreaProps {
   readonly area: string;
   readonly requirements: readonly CoveredRequirement[];
   readonly anchors: Anchors;
-}) {
+}
+
+/** One area of requirements: its state in one line, its matrix inside. */
+function Area({ area, requirements, anchors }: AreaProps) {
   const columns = COLUMNS.filter((column) => requirements.some(({ cells }) => cells[column] !== undefined));
   return (
     <details class="area">

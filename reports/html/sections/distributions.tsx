@@ -46,17 +46,14 @@ function classesWith(phase: LoadPhase, field: Figured["field"]): LoadClass[] {
     .sort((a, b) => b.count - a.count);
 }
 
-function Distribution({
-  figure: { field, title },
-  run,
-  phase,
-  source,
-}: {
+interface DistributionProps {
   readonly figure: Figured;
   readonly run: LoadRun;
   readonly phase: LoadPhase;
   readonly source: ReportSource;
-}) {
+}
+
+function Distribution({ figure: { field, title }, run, phase, source }: DistributionProps) {
   const classes = classesWith(phase, field);
   const [most] = classes;
   const quantiles = most?.[field] ?? null;

@@ -11,19 +11,16 @@ const MOST_BLOCKS = 24;
 const MOST_BLOCK = 400;
 const MOST_HEADERS = 40;
 
-/** One exchange: request and answer, redacted when recorded, with the lines marked that its control does not have. */
-export function ExchangeView({
-  evidence,
-  title,
-  against,
-  pointers,
-}: {
+interface ExchangeViewProps {
   readonly evidence: Evidence;
   readonly title: string;
   readonly against: Evidence | undefined;
   /** Places that findings name: these header lines are marked. */
   readonly pointers: readonly string[];
-}) {
+}
+
+/** One exchange: request and answer, redacted when recorded, with the lines marked that its control does not have. */
+export function ExchangeView({ evidence, title, against, pointers }: ExchangeViewProps) {
   const { request, response, timeline } = evidence;
   const named = new Set(pointers.map((pointer) => pointer.toLowerCase()));
   const stream = response?.headers.some(
@@ -56,16 +53,14 @@ export function ExchangeView({
 
 const EMPTY: ReadonlySet<string> = new Set();
 
-/** Request ids, dates and lengths differ between any two answers and tell nothing. */
-function Headers({
-  headers,
-  others,
-  named,
-}: {
+interface HeadersProps {
   readonly headers: readonly (readonly [string, string])[];
   readonly others: readonly (readonly [string, string])[] | undefined;
   readonly named: ReadonlySet<string>;
-}) {
+}
+
+/** Request ids, dates and lengths differ between any two answers and tell nothing. */
+function Headers({ headers, others, named }: HeadersProps) {
   const known = new Set(others?.map(([name, value]) => `${name.toLowerCase()}: ${value}`));
   return (
     <>
@@ -86,18 +81,15 @@ function Headers({
   );
 }
 
-/** A marked line has a sign in front of it as well: colour is never the only one. */
-function Line({
-  name,
-  text,
-  marked = false,
-  strong = false,
-}: {
+interface LineProps {
   readonly name?: string;
   readonly text: string;
   readonly marked?: boolean;
   readonly strong?: boolean;
-}) {
+}
+
+/** A marked line has a sign in front of it as well: colour is never the only one. */
+function Line({ name, text, marked = false, strong = false }: LineProps) {
   const shown = visible(shorten(text.replace(/[\r\n]+/g, " "), 500));
   const words =
     name === undefined ? (
@@ -116,15 +108,13 @@ function Line({
   );
 }
 
-function Body({
-  text,
-  base64,
-  total,
-}: {
+interface BodyProps {
   readonly text: string;
   readonly base64?: string | undefined;
   readonly total: number;
-}) {
+}
+
+function Body({ text, base64, total }: BodyProps) {
   if (base64 !== undefined) {
     return <span class="content">{`\n${bytes(total)} that are not UTF-8, in base64:\n${shorten(base64, 400)}`}</span>;
   }

@@ -16,19 +16,16 @@ import { ExchangeView } from "./exchange.tsx";
 /** Most findings of one instance that are tabled. */
 const MOST_FINDINGS = 12;
 
-/** One result: what was expected and observed, its exchange beside the control request, and how to see it again. */
-export function Instance({
-  check,
-  source,
-  anchors,
-  shownAbove,
-}: {
+interface InstanceProps {
   readonly check: CheckResult;
   readonly source: ReportSource;
   readonly anchors: Anchors;
   /** The exchange that the cause shows already. */
   readonly shownAbove?: string | undefined;
-}) {
+}
+
+/** One result: what was expected and observed, its exchange beside the control request, and how to see it again. */
+export function Instance({ check, source, anchors, shownAbove }: InstanceProps) {
   const { record } = source;
   const broken = brokenOf(check);
   const seenIn = broken.flatMap(({ finding }) => finding.exchanges)[0] ?? check.exchanges.at(-1);
@@ -112,18 +109,15 @@ function Findings({ broken, record }: { readonly broken: readonly Broken[]; read
   );
 }
 
-/** An exchange beside its control request. */
-export function Pair({
-  evidence,
-  control,
-  pointers,
-  title = "What was judged",
-}: {
+interface PairProps {
   readonly evidence: Evidence;
   readonly control: Evidence | undefined;
   readonly pointers: readonly string[];
   readonly title?: string;
-}) {
+}
+
+/** An exchange beside its control request. */
+export function Pair({ evidence, control, pointers, title = "What was judged" }: PairProps) {
   return (
     <div class={control === undefined ? "pair single" : "pair"}>
       <ExchangeView evidence={evidence} title={title} against={control} pointers={pointers} />
@@ -134,16 +128,14 @@ export function Pair({
   );
 }
 
-/** How to see it again. */
-export function Again({
-  record,
-  check,
-  evidence,
-}: {
+interface AgainProps {
   readonly record: RunRecord;
   readonly check: CheckResult;
   readonly evidence: Evidence | undefined;
-}) {
+}
+
+/** How to see it again. */
+export function Again({ record, check, evidence }: AgainProps) {
   const id = evidence === undefined ? undefined : requestIdOf(evidence);
   return (
     <div class="again">

@@ -148,15 +148,13 @@ function causeOf({ causes }: RunRecord, check: CheckResult | undefined, finding:
   return finding.outcome === "broken" && index >= 0 ? index : undefined;
 }
 
-function FindingTitle({
-  finding,
-  cause,
-  anchors,
-}: {
+interface FindingTitleProps {
   readonly finding: Finding;
   readonly cause: number | undefined;
   readonly anchors: Anchors;
-}) {
+}
+
+function FindingTitle({ finding, cause, anchors }: FindingTitleProps) {
   const title = oneLine(finding.title ?? finding.name, 120);
   return cause === undefined ? <span>{title}</span> : <a href={`#${causeAnchor(anchors, cause)}`}>{title}</a>;
 }
