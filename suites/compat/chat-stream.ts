@@ -2,7 +2,7 @@ import type { Check, Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { isEndMarker, mediaType, type StreamEvent } from "../../src/dialects/index.ts";
 import { anArray, anObject, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
-import { aJsonType, anEmptyArray, defineCompat, memberJudge } from "./define-compat.ts";
+import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./define-compat.ts";
 import { chatChoice } from "./tool-calls.ts";
 
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
@@ -133,10 +133,7 @@ const streamShape = defineCompat("chat", {
       judgeDone(answer, verdict);
     }
     const ids = streams.map(({ stream }) => member(stream.events[0]?.json, "id")).filter((id) => id !== undefined);
-    verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {
-      in: streams[1],
-      because: "ids of different streams",
-    });
+    judgeIds(ids, streams[1], verdict, "streams");
   },
 });
 
@@ -240,10 +237,7 @@ const wholeShape = defineCompat("chat", {
         judge("COMPAT-USAGE", `/usage/${name}`, wholeNumber);
     }
     const ids = replies.map(({ json }) => member(json, "id"));
-    verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {
-      in: replies[1],
-      because: "ids of different replies",
-    });
+    judgeIds(ids, replies[1], verdict, "replies");
   },
 });
 

@@ -22,6 +22,11 @@ export function memberJudge(answer: Response, verdict: Verdict, json = answer.js
     verdict.compat(requirement, atPointer(json, pointer), expected, { in: answer, at: pointer });
 }
 
+/** Judges that the ids of several replies or streams, `of` which they are, differ. */
+export function judgeIds(ids: readonly unknown[], second: Response | undefined, verdict: Verdict, of: string): void {
+  verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, { in: second, because: `ids of different ${of}` });
+}
+
 export const anEmptyArray = that("an empty array", (value) => Array.isArray(value) && value.length === 0);
 
 /** Media types by which the SDKs know JSON: those whose structured syntax suffix says so as well (RFC 6839, 3.1). */

@@ -3,7 +3,7 @@ import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { anArray, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
-import { aJsonType, anEmptyArray, defineCompat, memberJudge } from "./define-compat.ts";
+import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./define-compat.ts";
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
 const DELTAS = ["text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"];
@@ -175,10 +175,7 @@ const streamShape = defineCompat("messages", {
     const ids = streams
       .map(({ stream }) => member(member(stream.events[0]?.json, "message"), "id"))
       .filter((id) => id !== undefined);
-    verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {
-      in: streams[1],
-      because: "ids of different streams",
-    });
+    judgeIds(ids, streams[1], verdict, "streams");
   },
 });
 
@@ -230,10 +227,7 @@ const wholeShape = defineCompat("messages", {
       judge("COMPAT-USAGE", "/usage/output_tokens", wholeNumber);
     }
     const ids = replies.map(({ json }) => member(json, "id"));
-    verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, {
-      in: replies[1],
-      because: "ids of different replies",
-    });
+    judgeIds(ids, replies[1], verdict, "replies");
   },
 });
 

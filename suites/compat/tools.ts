@@ -48,7 +48,7 @@ async function answerCall(
   first: Response,
   request: RequestSpec,
 ): Promise<Response | null> {
-  const calls = dialect === "chat" ? chatCalls(first) : messagesCalls(first);
+  const calls = CALLS_OF[dialect](first);
   if (calls.length === 0) return null;
   const user = { role: "user", content: PROMPT };
   const messages =
@@ -79,66 +79,43 @@ function knownBlocks(first: Response): readonly unknown[] {
 const EXPLAINS =
   "A model that answers with a tool call, streaming and non-streaming, and the conversation that goes on with the tool's result. Calls need an id, a name once, and arguments that join to a JSON object; the finish reason says that a call is wanted. Agents stop at the first of these that is wrong.";
 
-const COVERS = ["COMPAT-TOOLS", "COMPAT-TOOL-RESULT"] as const;
+const TITLES = { chat: "Tool calls in the chat dialect", messages: "Tool use in the messages dialect" };
+const FINISH = {
+  chat: { word: "tool_calls", at: "/choices/0/finish_reason" },
+  messages: { word: "tool_use", at: "/stop_reason" },
+};
+const CALLS_OF = { chat: chatCalls, messages: messagesCalls };
+const JUDGE_STREAM = { chat: judgeChatStream, messages: judgeMessagesStream };
 
-const chatTools = defineCompat("chat", {
-  id: "compat.chat-tools",
-  title: "Tool calls in the chat dialect",
-  covers: COVERS,
-  explains: EXPLAINS,
-  needs: ["model.tools"],
-  cost: { requests: 6 },
-  run: (t) => askForTools(t, "chat"),
-  judge({ nonStreaming, streams, result }, verdict) {
-    const [first] = nonStreaming;
-    for (const answer of nonStreaming) {
-      if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
-      judgeCalls(chatCalls(answer), answer, verdict, "non-streaming reply");
-      verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_calls", {
-        in: answer,
-        at: "/choices/0/finish_reason",
-      });
-    }
-    const expected = first === undefined ? 0 : chatCalls(first).length;
-    for (const answer of streams) {
-      if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
-      judgeChatStream(answer, verdict, expected);
-    }
-    if (result !== null)
-      verdict.compat("COMPAT-TOOL-RESULT", result.admitted, true, { in: result, because: result.summary });
-  },
-});
-
-const messagesTools = defineCompat("messages", {
-  id: "compat.messages-tools",
-  title: "Tool use in the messages dialect",
-  covers: [...COVERS, "COMPAT-MSG-EVENTS"],
-  explains: EXPLAINS,
-  needs: ["model.tools"],
-  cost: { requests: 6 },
-  run: (t) => askForTools(t, "messages"),
-  judge({ nonStreaming, streams, result }, verdict) {
-    const [first] = nonStreaming;
-    for (const answer of nonStreaming) {
-      if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
-      judgeCalls(messagesCalls(answer), answer, verdict, "non-streaming reply");
-      verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, "tool_use", { in: answer, at: "/stop_reason" });
-    }
-    const expected = first === undefined ? 0 : messagesCalls(first).length;
-    for (const answer of streams) {
-      if (
-        !verdict.compat("COMPAT-TOOLS", answer.admitted && answer.streamed, true, {
-          in: answer,
-          because: answer.summary,
-        })
-      )
-        continue;
-      judgeMessagesStream(answer, verdict, expected);
-    }
-    if (result !== null)
-      verdict.compat("COMPAT-TOOL-RESULT", result.admitted, true, { in: result, because: result.summary });
-  },
-});
+function tools(dialect: Dialect): Check {
+  const callsOf = CALLS_OF[dialect];
+  return defineCompat(dialect, {
+    id: `compat.${dialect}-tools`,
+    title: TITLES[dialect],
+    covers: ["COMPAT-TOOLS", "COMPAT-TOOL-RESULT", ...(dialect === "chat" ? [] : (["COMPAT-MSG-EVENTS"] as const))],
+    explains: EXPLAINS,
+    needs: ["model.tools"],
+    cost: { requests: 6 },
+    run: (t) => askForTools(t, dialect),
+    judge({ nonStreaming, streams, result }, verdict) {
+      const [first] = nonStreaming;
+      for (const answer of nonStreaming) {
+        if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
+        judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
+        const { word, at } = FINISH[dialect];
+        verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, word, { in: answer, at });
+      }
+      const expected = first === undefined ? 0 : callsOf(first).length;
+      for (const answer of streams) {
+        const served = answer.admitted && (dialect === "chat" || answer.streamed);
+        if (verdict.compat("COMPAT-TOOLS", served, true, { in: answer, because: answer.summary }))
+          JUDGE_STREAM[dialect](answer, verdict, expected);
+      }
+      if (result !== null)
+        verdict.compat("COMPAT-TOOL-RESULT", result.admitted, true, { in: result, because: result.summary });
+    },
+  });
+}
 
 const PARALLEL_PROMPT = "What are the weather and the local time in Paris? Use both tools at once.";
 
@@ -154,8 +131,7 @@ function parallelTools(dialect: Dialect): Check {
     cost: { requests: 5 },
     run: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
     judge({ nonStreaming, streams }, verdict) {
-      const callsOf = dialect === "chat" ? chatCalls : messagesCalls;
-      const judgeStream = dialect === "chat" ? judgeChatStream : judgeMessagesStream;
+      const [callsOf, judgeStream] = [CALLS_OF[dialect], JUDGE_STREAM[dialect]];
       for (const answer of [...nonStreaming, ...streams])
         verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary });
       const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
@@ -178,8 +154,8 @@ function parallelTools(dialect: Dialect): Check {
 }
 
 export const TOOL_COMPAT: readonly Check[] = [
-  chatTools,
-  messagesTools,
+  tools("chat"),
+  tools("messages"),
   parallelTools("chat"),
   parallelTools("messages"),
 ];
