@@ -1,4 +1,5 @@
 import type { Block } from "../../compare/index.ts";
+import { onAbort } from "../../core/index.ts";
 import { type LoadContext, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 
 interface BlockContext extends Pick<LoadContext, "target" | "seed" | "redactor" | "stop" | "abort" | "onProgress"> {
@@ -9,24 +10,17 @@ interface BlockContext extends Pick<LoadContext, "target" | "seed" | "redactor" 
 export async function runBlock({ workload, stop, abort, ...context }: BlockContext): Promise<Block> {
   // Signals of its own: what a block hangs on them must not pile up on those of the session.
   const [ending, ended] = [new AbortController(), new AbortController()];
-  const onStop = () => ending.abort();
-  const onAbort = () => ended.abort();
-  stop.addEventListener("abort", onStop, { once: true });
-  abort.addEventListener("abort", onAbort, { once: true });
-  try {
-    const ran = await runWorkload(workload, {
-      ...context,
-      keys: [context.target.keys.valid],
-      stop: ending.signal,
-      abort: ended.signal,
-      onSample: () => {},
-      calibration: null,
-    });
-    return blockOf(ran);
-  } finally {
-    stop.removeEventListener("abort", onStop);
-    abort.removeEventListener("abort", onAbort);
-  }
+  using _stopping = onAbort(stop, () => ending.abort());
+  using _aborting = onAbort(abort, () => ended.abort());
+  const ran = await runWorkload(workload, {
+    ...context,
+    keys: [context.target.keys.valid],
+    stop: ending.signal,
+    abort: ended.signal,
+    onSample: () => {},
+    calibration: null,
+  });
+  return blockOf(ran);
 }
 
 const FIGURES: Readonly<Record<string, string>> = { response: "response_ms", ttft: "ttft_ms", gap: "gap_ms" };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { InternalError, messageOf } from "../../core/index.ts";
+import { InternalError, messageOf, onAbort } from "../../core/index.ts";
 import { type ProcessUsage, usageOf } from "./process-usage.ts";
 import { segmentsOf } from "./segments.ts";
 
@@ -78,15 +78,13 @@ export async function runInstances(options: InstancesOptions): Promise<RanInstan
   const signalAll = (signal: NodeJS.Signals) => {
     for (const { child } of instances) if (child.exitCode === null && child.signalCode === null) child.kill(signal);
   };
-  const onStop = () => signalAll("SIGINT");
-  const onAbort = () => signalAll("SIGKILL");
-  options.stop.addEventListener("abort", onStop, { once: true });
-  options.abort.addEventListener("abort", onAbort, { once: true });
+  using _stopping = onAbort(options.stop, () => signalAll("SIGINT"));
+  using _aborting = onAbort(options.abort, () => signalAll("SIGKILL"));
   const watch = setInterval(() => {
     for (const one of instances) if (one.child.pid !== undefined) one.usage = usageOf(one.child.pid) ?? one.usage;
   }, POLL_MS);
   try {
-    if (options.stop.aborted) onStop();
+    if (options.stop.aborted) signalAll("SIGINT");
     await Promise.all(instances.map((one) => ready(one, options.stop)));
     await Promise.all(instances.map((one) => resume(one, options.stop)));
     const telling = tellProgress(instances, options.onProgress);
@@ -95,8 +93,6 @@ export async function runInstances(options: InstancesOptions): Promise<RanInstan
   } finally {
     clearInterval(watch);
     signalAll("SIGKILL");
-    options.stop.removeEventListener("abort", onStop);
-    options.abort.removeEventListener("abort", onAbort);
   }
   return instances.map(({ name, segment, output, child, usage, said }) => ({
     name,
