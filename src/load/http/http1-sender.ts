@@ -1,7 +1,7 @@
-import { InFlightGauge } from "./in-flight-gauge.ts";
+import { CarrierSender } from "./carrier-sender.ts";
 import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connection.ts";
-import { LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
-import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
+import type { OnEnd } from "./request-sender.ts";
 
 /** Connections opened side by side: a backlog of a listening socket is often 128 or 511. */
 const OPEN_AT_ONCE = 100;
@@ -12,72 +12,33 @@ const STALE_AFTER_US = 500_000;
  * Sends requests over connections that stay open, one exchange on each at a time. Deadlines, sizes and silences are
  * bounded; nothing is retried, except once what met a connection that the server closed while it was idle (RFC 9112, 9.3).
  */
-export class Http1Sender implements RequestSender {
-  readonly #options: SenderOptions;
-  readonly #url: URL;
+export class Http1Sender extends CarrierSender<LoadConnection> {
   readonly #buffer: ReadBuffer = makeReadBuffer();
   readonly #free: LoadConnection[] = [];
-  readonly #busy = new Map<LoadConnection, OnEnd>();
-  readonly #gauge: InFlightGauge;
   #opening = 0;
-  #closed = false;
   #ordinal = 0;
-  readonly #sweeper: NodeJS.Timeout;
-  opened = 0;
-  waits = 0;
-  peakInFlight = 0;
-  lastFailure: string | undefined;
-
-  constructor(options: SenderOptions) {
-    this.#options = options;
-    this.#url = new URL(options.url);
-    this.#gauge = options.gauge ?? new InFlightGauge();
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
-    this.#sweeper.unref();
-  }
-
-  get inFlight(): number {
-    return this.#busy.size;
-  }
 
   async open(count: number): Promise<number> {
-    const wanted = Math.min(count, this.#options.maxConnections) - this.#free.length - this.#busy.size;
-    for (let left = wanted; left > 0 && !this.#closed; left -= OPEN_AT_ONCE) {
+    const wanted = Math.min(count, this.options.maxConnections) - this.#free.length - this.busy.size;
+    for (let left = wanted; left > 0 && !this.closed; left -= OPEN_AT_ONCE) {
       const came = await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
       // A host that takes no connection is not waited for a hundred times.
       if (!came.includes(true)) break;
     }
-    return this.#free.length + this.#busy.size;
+    return this.#free.length + this.busy.size;
   }
 
   send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean {
-    if (this.#closed || this.#busy.size + this.#opening >= this.#options.maxConnections) return false;
-    const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
-    const exchange = new LoadExchange(prepared, dueUs, maxCaptureBytes, onStamp);
+    if (this.closed || this.busy.size + this.#opening >= this.options.maxConnections) return false;
+    const exchange = this.exchangeOf(prepared, dueUs);
     const connection = this.#takeFree();
     if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
     else this.#begin(connection, exchange, onEnd);
     return true;
   }
 
-  abortAll(): void {
-    for (const connection of [...this.#busy.keys()]) connection.leave("aborted");
-  }
-
-  underWay(prepared: PreparedRequest): LoadExchange | undefined {
-    for (const { exchange } of this.#busy.keys()) if (exchange?.prepared === prepared) return exchange;
-    return undefined;
-  }
-
-  abort(exchange: LoadExchange): void {
-    const connection = [...this.#busy.keys()].find((candidate) => candidate.exchange === exchange);
-    connection?.leave("aborted");
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#sweeper);
-    this.abortAll();
+    this.close();
     for (const connection of this.#free) connection.destroy();
     this.#free.length = 0;
   }
@@ -90,9 +51,8 @@ export class Http1Sender implements RequestSender {
   }
 
   #begin(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
-    this.#busy.set(connection, onEnd);
-    exchange.inFlight = this.#gauge.enter();
-    if (exchange.inFlight > this.peakInFlight) this.peakInFlight = exchange.inFlight;
+    this.busy.set(connection, onEnd);
+    this.countIn(exchange);
     connection.send(exchange);
   }
 
@@ -102,8 +62,8 @@ export class Http1Sender implements RequestSender {
     const startUs = nowUs();
     const { connection, failure } = await this.#connect();
     this.#opening--;
-    if (failure !== undefined || this.#closed) {
-      exchange.ending = this.#closed ? "aborted" : "unreachable";
+    if (failure !== undefined || this.closed) {
+      exchange.ending = this.closed ? "aborted" : "unreachable";
       exchange.detail = failure ?? "";
       exchange.endUs = nowUs();
       onEnd(exchange);
@@ -126,17 +86,16 @@ export class Http1Sender implements RequestSender {
       onExchange: (exchange, from) => this.#ended(exchange, from),
       onIdleClose: (from) => this.#forget(from),
     });
-    const failure = await connection.open(this.#url, this.#buffer);
+    const failure = await connection.open(this.url, this.#buffer);
     if (failure === undefined) this.opened++;
     else this.lastFailure = failure;
     return { connection, failure };
   }
 
   #ended(exchange: LoadExchange, connection: LoadConnection): void {
-    const onEnd = this.#busy.get(connection);
-    if (this.#busy.delete(connection)) this.#gauge.leave();
+    const onEnd = this.countOut(connection);
     const { sentUs, ending, status, firstByteUs, earlier } = exchange;
-    if (exchange.reusable && !this.#closed) this.#free.push(connection);
+    if (exchange.reusable && !this.closed) this.#free.push(connection);
     if (onEnd === undefined) return;
     const idleUs = sentUs - connection.idleBeforeSendUs;
     if (
@@ -145,14 +104,9 @@ export class Http1Sender implements RequestSender {
       firstByteUs === 0 &&
       earlier > 0 &&
       idleUs > STALE_AFTER_US &&
-      !this.#closed
+      !this.closed
     ) {
-      const again = new LoadExchange(
-        exchange.prepared,
-        exchange.dueUs,
-        this.#options.maxCaptureBytes ?? 256 * 1024,
-        this.#options.onStamp,
-      );
+      const again = this.exchangeOf(exchange.prepared, exchange.dueUs);
       again.stale = true;
       void this.#sendOnNew(again, onEnd);
       return;
@@ -163,15 +117,5 @@ export class Http1Sender implements RequestSender {
   #forget(connection: LoadConnection): void {
     const at = this.#free.indexOf(connection);
     if (at !== -1) this.#free.splice(at, 1);
-  }
-
-  #sweep(): void {
-    const now = nowUs();
-    // What is left is taken out of the map meanwhile, which the walk bears.
-    for (const connection of this.#busy.keys()) {
-      const { exchange } = connection;
-      const why = exchange === undefined ? undefined : overdue(exchange, now, this.#options);
-      if (why !== undefined) connection.leave(why);
-    }
   }
 }

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
+import { CarrierSender } from "./carrier-sender.ts";
 import { Http2Connection, type Http2Stream } from "./http2-connection.ts";
-import { InFlightGauge } from "./in-flight-gauge.ts";
-import { LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
-import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
+import type { OnEnd, SenderOptions } from "./request-sender.ts";
 
 /** Connections opened side by side. */
 const OPEN_AT_ONCE = 16;
@@ -12,80 +12,42 @@ const OPEN_AT_ONCE = 16;
  * never more than 100; a new request goes to the connection with the fewest. Nothing is retried, except once what the
  * server says it has not looked at (RFC 9113, 8.7).
  */
-export class Http2Sender implements RequestSender {
-  readonly #options: SenderOptions;
-  readonly #url: URL;
+export class Http2Sender extends CarrierSender<Http2Stream> {
   readonly #connections = new Set<Http2Connection>();
-  readonly #streams = new Map<Http2Stream, OnEnd>();
-  readonly #gauge: InFlightGauge;
-  readonly #sweeper: NodeJS.Timeout;
   #socket: Socket | undefined;
   /** Requests that wait for a connection, and the one connection that they wait for. */
   #waiting: (() => void)[] = [];
   #connecting: Promise<void> | undefined;
-  #closed = false;
   #ordinal = 0;
-  opened = 0;
-  waits = 0;
-  peakInFlight = 0;
-  lastFailure: string | undefined;
 
   /** @param socket a connection that has just agreed on HTTP/2, to begin with. */
   constructor(options: SenderOptions, socket?: Socket) {
-    this.#options = options;
-    this.#url = new URL(options.url);
-    this.#gauge = options.gauge ?? new InFlightGauge();
+    super(options);
     this.#socket = socket;
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
-    this.#sweeper.unref();
-  }
-
-  get inFlight(): number {
-    return this.#streams.size;
   }
 
   async open(count: number): Promise<number> {
-    const wanted = Math.min(count, this.#options.maxConnections);
-    while (!this.#closed && this.#room() + this.#streams.size < wanted) {
+    const wanted = Math.min(count, this.options.maxConnections);
+    while (!this.closed && this.#room() + this.busy.size < wanted) {
       const before = this.#connections.size;
       // The first one tells how many streams each may carry.
-      const missing = before === 0 ? 1 : Math.ceil((wanted - this.#room() - this.#streams.size) / this.#each());
+      const missing = before === 0 ? 1 : Math.ceil((wanted - this.#room() - this.busy.size) / this.#each());
       await Promise.all(Array.from({ length: Math.min(missing, OPEN_AT_ONCE) }, () => this.#connect()));
       if (this.#connections.size === before) break;
     }
-    return this.#room() + this.#streams.size;
+    return this.#room() + this.busy.size;
   }
 
   send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean {
-    if (this.#closed || this.#streams.size + this.#waiting.length >= this.#options.maxConnections) return false;
-    this.#send(this.#exchange(prepared, dueUs), onEnd);
+    if (this.closed || this.busy.size + this.#waiting.length >= this.options.maxConnections) return false;
+    this.#send(this.exchangeOf(prepared, dueUs), onEnd);
     return true;
   }
 
-  abortAll(): void {
-    for (const stream of [...this.#streams.keys()]) stream.leave("aborted");
-  }
-
-  underWay(prepared: PreparedRequest): LoadExchange | undefined {
-    for (const { exchange } of this.#streams.keys()) if (exchange.prepared === prepared) return exchange;
-    return undefined;
-  }
-
-  abort(exchange: LoadExchange): void {
-    [...this.#streams.keys()].find((stream) => stream.exchange === exchange)?.leave("aborted");
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#sweeper);
-    this.abortAll();
+    this.close();
     for (const connection of this.#connections) connection.destroy();
     this.#socket?.destroy();
-  }
-
-  #exchange(prepared: PreparedRequest, dueUs: number): LoadExchange {
-    const { maxCaptureBytes = 256 * 1024, onStamp } = this.#options;
-    return new LoadExchange(prepared, dueUs, maxCaptureBytes, onStamp);
   }
 
   /** Streams that one more connection is likely to carry. */
@@ -109,7 +71,7 @@ export class Http2Sender implements RequestSender {
     this.#waiting.push(() => {
       const found = this.#emptiest();
       if (found === undefined) {
-        exchange.ending = this.#closed ? "aborted" : "unreachable";
+        exchange.ending = this.closed ? "aborted" : "unreachable";
         exchange.detail = this.lastFailure ?? "";
         exchange.endUs = nowUs();
         onEnd(exchange);
@@ -144,20 +106,17 @@ export class Http2Sender implements RequestSender {
   }
 
   #begin(connection: Http2Connection, exchange: LoadExchange, onEnd: OnEnd): void {
-    exchange.inFlight = this.#gauge.enter();
-    this.peakInFlight = Math.max(this.peakInFlight, exchange.inFlight);
+    this.countIn(exchange);
     const stream = connection.send(exchange, (ended) => this.#ended(ended, connection));
-    this.#streams.set(stream, onEnd);
+    this.busy.set(stream, onEnd);
   }
 
   #ended(stream: Http2Stream, connection: Http2Connection): void {
-    const onEnd = this.#streams.get(stream);
+    const onEnd = this.countOut(stream);
     if (onEnd === undefined) return;
-    this.#streams.delete(stream);
-    this.#gauge.leave();
     const { exchange, refused } = stream;
-    if (refused && !exchange.stale && connection.leaving && !this.#closed) {
-      const again = this.#exchange(exchange.prepared, exchange.dueUs);
+    if (refused && !exchange.stale && connection.leaving && !this.closed) {
+      const again = this.exchangeOf(exchange.prepared, exchange.dueUs);
       again.stale = true;
       this.#send(again, onEnd);
       return;
@@ -169,20 +128,12 @@ export class Http2Sender implements RequestSender {
     const connection = new Http2Connection(++this.#ordinal, (gone) => this.#connections.delete(gone));
     const socket = this.#socket;
     this.#socket = undefined;
-    const failure = await connection.open(this.#url, socket);
+    const failure = await connection.open(this.url, socket);
     if (failure !== undefined) this.lastFailure = failure;
-    else if (this.#closed) connection.destroy();
+    else if (this.closed) connection.destroy();
     else {
       this.opened++;
       this.#connections.add(connection);
-    }
-  }
-
-  #sweep(): void {
-    const now = nowUs();
-    for (const stream of [...this.#streams.keys()]) {
-      const why = overdue(stream.exchange, now, this.#options);
-      if (why !== undefined) stream.leave(why);
     }
   }
 }

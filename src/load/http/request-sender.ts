@@ -12,10 +12,6 @@ export interface SenderOptions {
   readonly headMs?: number | undefined;
   /** Silence inside an answer that has begun, ms; default 20,000. */
   readonly idleMs?: number;
-  /** Answer, bytes; default 64 MiB: a bound against endless streams. */
-  readonly maxBodyBytes?: number;
-  /** Bytes of an answer that is kept; default 256 KiB. */
-  readonly maxCaptureBytes?: number;
   /** Reads `x_send_ns` stamps of events, for calibration. */
   readonly onStamp?: OnStamp;
   /** Counts what is in flight; default one of its own. */
@@ -56,18 +52,16 @@ export interface RequestSender extends AsyncDisposable {
 /** How often deadlines are looked at, ms: a timer per request would cost more than the request. */
 export const SWEEP_MS = 100;
 
+/** Longest answer, bytes: a bound against endless streams. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
 /** Why an exchange under way has to be left now; `undefined`: it may go on. */
 export function overdue(
   { sentUs, headUs, readUs, bodyBytes }: LoadExchange,
   atUs: number,
-  {
-    deadlineMs = 60_000,
-    headMs = deadlineMs,
-    idleMs = 20_000,
-    maxBodyBytes = 64 * 1024 * 1024,
-  }: Pick<SenderOptions, "deadlineMs" | "headMs" | "idleMs" | "maxBodyBytes">,
+  { deadlineMs = 60_000, headMs = deadlineMs, idleMs = 20_000 }: SenderOptions,
 ): Ending | undefined {
   if (atUs - sentUs > (headUs > 0 ? deadlineMs : Math.min(deadlineMs, headMs)) * 1_000) return "deadline";
   if (headUs > 0 && atUs - readUs > idleMs * 1_000) return "idle-timeout";
-  return bodyBytes > maxBodyBytes ? "size-bound" : undefined;
+  return bodyBytes > MOST_BYTES ? "size-bound" : undefined;
 }
