@@ -10,8 +10,6 @@ import { InterimFilter } from "./interim-filter.ts";
 const loadUndici = (): typeof import("undici") => createRequire(import.meta.url)("undici");
 
 export interface ConnectionOptions {
-  /** TCP and TLS handshake, ms; default 10,000. */
-  readonly connectTimeoutMs?: number;
   /** Certificate authorities to trust in place of the system's, PEM. */
   readonly ca?: string | undefined;
 }
@@ -23,6 +21,8 @@ interface Wire {
   carried: number;
 }
 
+/** TCP and TLS handshake, ms. */
+const CONNECT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 /** Bytes that the parser is given at once: it makes two objects of each field, and can be stopped only between two turns. */
 const MOST_AT_ONCE = 8 * 1024;
@@ -53,10 +53,10 @@ export class Connection {
   #afterHead: number | undefined;
 
   /** @param origin scheme, host and port. @param nextId names the sockets; unique within the run. */
-  constructor(origin: string, nextId: () => string, { connectTimeoutMs = 10_000, ca }: ConnectionOptions = {}) {
+  constructor(origin: string, nextId: () => string, { ca }: ConnectionOptions = {}) {
     const { buildConnector, Client } = loadUndici();
     const connector = buildConnector({
-      timeout: connectTimeoutMs,
+      timeout: CONNECT_MS,
       allowH2: false,
       ...(ca === undefined ? {} : { ca }),
     });

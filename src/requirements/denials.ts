@@ -6,33 +6,19 @@ export interface DenialEntry {
   readonly status: 401 | 402 | 404 | 429;
   /** Requirement that states the requirement. */
   readonly requirement: string;
-  /** Whether waiting can help. `budget_exhausted` is a 429 and yet permanent. */
-  readonly temporary: boolean;
   /** `certain`: stated (8.P5). `expected`: the retry rule says "when present". `meaningless`: a hint does not permit bypass. */
   readonly retryAfter: "certain" | "expected" | "meaningless" | "none";
 }
 
 export const DENIALS = [
-  { reason: "invalid_api_key", status: 401, requirement: "ERR-401-INVALID", temporary: false, retryAfter: "none" },
-  { reason: "key_revoked", status: 401, requirement: "ERR-401-REVOKED", temporary: false, retryAfter: "none" },
-  { reason: "insufficient_credits", status: 402, requirement: "ERR-402-CREDITS", temporary: false, retryAfter: "none" },
-  { reason: "quota_exceeded", status: 402, requirement: "ERR-402-QUOTA", temporary: false, retryAfter: "none" },
-  { reason: "model_not_found", status: 404, requirement: "ERR-404-MODEL", temporary: false, retryAfter: "none" },
-  { reason: "rate_limit_exceeded", status: 429, requirement: "ERR-429-RATE", temporary: true, retryAfter: "certain" },
-  {
-    reason: "concurrency_limit_exceeded",
-    status: 429,
-    requirement: "ERR-429-CONC",
-    temporary: true,
-    retryAfter: "expected",
-  },
-  {
-    reason: "budget_exhausted",
-    status: 429,
-    requirement: "ERR-429-BUDGET",
-    temporary: false,
-    retryAfter: "meaningless",
-  },
+  { reason: "invalid_api_key", status: 401, requirement: "ERR-401-INVALID", retryAfter: "none" },
+  { reason: "key_revoked", status: 401, requirement: "ERR-401-REVOKED", retryAfter: "none" },
+  { reason: "insufficient_credits", status: 402, requirement: "ERR-402-CREDITS", retryAfter: "none" },
+  { reason: "quota_exceeded", status: 402, requirement: "ERR-402-QUOTA", retryAfter: "none" },
+  { reason: "model_not_found", status: 404, requirement: "ERR-404-MODEL", retryAfter: "none" },
+  { reason: "rate_limit_exceeded", status: 429, requirement: "ERR-429-RATE", retryAfter: "certain" },
+  { reason: "concurrency_limit_exceeded", status: 429, requirement: "ERR-429-CONC", retryAfter: "expected" },
+  { reason: "budget_exhausted", status: 429, requirement: "ERR-429-BUDGET", retryAfter: "meaningless" },
 ] as const satisfies readonly DenialEntry[];
 
 export type Reason = (typeof DENIALS)[number]["reason"];
