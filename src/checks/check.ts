@@ -1,7 +1,6 @@
 import type { Dialect, Mode } from "../dialects/index.ts";
 import type { Verdict } from "../judging/index.ts";
-import type { Layer, RequirementId } from "../requirements/index.ts";
-import { requirementOf } from "../requirements/index.ts";
+import { type Layer, type RequirementId, requirementOf } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
 import type { Need } from "./need.ts";

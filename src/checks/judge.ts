@@ -2,8 +2,7 @@ import { messageOf } from "../core/index.ts";
 import { Undecided, Verdict } from "../judging/index.ts";
 import type { Attestation, CheckResult, Finding, Status } from "../record/index.ts";
 import type { Axes } from "./axes.ts";
-import type { Instance } from "./check.ts";
-import { suiteOf } from "./check.ts";
+import { type Instance, suiteOf } from "./check.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 
 /** A judgement before it is put beside the facts of the run. */

@@ -1,6 +1,5 @@
 import { Readable } from "node:stream";
-import type { Clock } from "../core/index.ts";
-import { systemClock } from "../core/index.ts";
+import { type Clock, systemClock } from "../core/index.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { type Bounds, DEFAULT_BOUNDS, type Exchange } from "./exchange.ts";
 import { LiveExchange, type OutgoingRequest } from "./live-exchange.ts";

@@ -1,9 +1,7 @@
-import type { LoadExchange, PreparedRequest } from "./http/load-exchange.ts";
-import { nowUs } from "./http/load-exchange.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "./http/load-exchange.ts";
 import type { Sender } from "./http/sender.ts";
 import type { LoadGuard } from "./load-guard.ts";
-import type { Came } from "./outcome.ts";
-import { outcomeOf } from "./outcome.ts";
+import { type Came, outcomeOf } from "./outcome.ts";
 import type { ReadReason } from "./read-reason.ts";
 import type { Retrying, RetryTally } from "./retry-tally.ts";
 import { type Arrival, type Arrivals, arrivalsOf, type OpenArrivals, type Part, scheduleOf } from "./schedule.ts";

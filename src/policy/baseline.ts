@@ -3,8 +3,7 @@ import { z } from "zod";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
 import { type ComparedMetric, type LoadRun, type RunRecord, STATUSES } from "../record/index.ts";
 import { figureOf } from "./figure.ts";
-import type { Threshold } from "./threshold.ts";
-import { parseThreshold } from "./threshold.ts";
+import { parseThreshold, type Threshold } from "./threshold.ts";
 
 const machineSchema = z.strictObject({
   platform: z.string(),

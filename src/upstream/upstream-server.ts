@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { member } from "../core/index.ts";
-import type { Asked, Dialect } from "./encode.ts";
-import { errorBody } from "./encode.ts";
+import { type Asked, type Dialect, errorBody } from "./encode.ts";
 import { type Link, play, sinceStartMs } from "./play.ts";
 import { json, type PreparedAnswer, prepare } from "./prepare.ts";
 import { credentialsIn, RequestLog } from "./request-log.ts";

@@ -1,6 +1,5 @@
 import type { Check, RequestSpec, Response } from "../../src/checks/index.ts";
-import type { Dialect, Mode } from "../../src/dialects/index.ts";
-import { MODES } from "../../src/dialects/index.ts";
+import { type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 import { defineCompat } from "./define-compat.ts";

@@ -1,6 +1,5 @@
 import { accountOfKey, type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
-import type { Expectation } from "../../src/judging/index.ts";
-import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
+import { atLeast, atMost, type Expectation, type Verdict } from "../../src/judging/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { QUIET_MS } from "./paced.ts";

@@ -1,6 +1,5 @@
 import type { Merged, RanInstance } from "../../engines/index.ts";
-import type { LoadPlan, LoadStop, RanLoad, Workload } from "../../load/index.ts";
-import { judgeExternal } from "../../load/index.ts";
+import { judgeExternal, type LoadPlan, type LoadStop, type RanLoad, type Workload } from "../../load/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { generatorOf } from "./generator-of.ts";
 

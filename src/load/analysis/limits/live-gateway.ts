@@ -1,7 +1,6 @@
 import { median, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
-import type { Decision, RequestKind } from "../../../limits/index.ts";
-import { isUnnamedLimit } from "../../../limits/index.ts";
+import { type Decision, isUnnamedLimit, type RequestKind } from "../../../limits/index.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-exchange.ts";
 import { Sender } from "../../http/sender.ts";
 import { outcomeOf } from "../../outcome.ts";

@@ -1,5 +1,4 @@
-import type { Decision, RequestKind } from "../../../limits/index.ts";
-import { inferRate, type RateInference } from "../../../limits/index.ts";
+import { type Decision, inferRate, type RateInference, type RequestKind } from "../../../limits/index.ts";
 import type { GatewayUnderTest } from "./gateway-under-test.ts";
 
 export interface RatePlan {
