@@ -147,7 +147,6 @@ export class ClassTally {
     return made;
   }
 
-  /** @param steady the part of the phase that is steady, where that is not all of it. */
   get count(): number {
     return this.#count;
   }
@@ -156,6 +155,7 @@ export class ClassTally {
     return this.#outputTokens;
   }
 
+  /** @param steady the part of the phase that is steady, where that is not all of it. */
   close(steady: Part | undefined): LoadClass {
     const ms = (figure: Figure) => this.#quantiles(figure, steady);
     return {
