@@ -43,8 +43,8 @@ const PARALLEL = 12;
 const BESIDE_LOAD = 7;
 
 /**
- * Runs instances: those that must come first, one by one; then together, but for those of one resource; then, when load beside
- * them has ended, the exclusive ones; then the invariants over all the traffic. Returns a result for each, in the order given, also when the
+ * Runs instances: those that must come first, one by one; then together, but for those of one resource; then those that
+ * follow a silence; then, when load beside them has ended, the exclusive ones; then the invariants over all the traffic. Returns a result for each, in the order given, also when the
  * run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
@@ -89,6 +89,8 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     others.abort();
     await background;
   }
+  for (const { instance } of inOrder("silent")) await runOne(instance);
+  traffic.load()?.silence.end();
   await load?.ended;
   for (const { instance } of inOrder("exclusive")) await runOne(instance);
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
