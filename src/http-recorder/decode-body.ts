@@ -54,6 +54,18 @@ export async function decodeBody(
   return { pieces, error: undefined, overBound };
 }
 
+/** The pieces that begin within so many bytes. */
+export function beginningOf(pieces: readonly TimedPiece[], bytes: number): readonly TimedPiece[] {
+  const kept: TimedPiece[] = [];
+  let left = bytes;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    kept.push(piece.bytes.length <= left ? piece : { ...piece, bytes: Buffer.from(piece.bytes.subarray(0, left)) });
+    left -= piece.bytes.length;
+  }
+  return kept;
+}
+
 /**
  * Whether the data could lose its last byte and be whole all the same. Node's streaming brotli decoder neither ends nor
  * fails on such data; the others tell it by themselves.
