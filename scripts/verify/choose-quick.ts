@@ -94,7 +94,7 @@ function report(
 }
 
 /** What passes in a quick run of a sound gateway and is short, with what it costs there. */
-async function unitsOf(): Promise<Unit[]> {
+export async function unitsOf(): Promise<Unit[]> {
   const { results } = await judgeGateway({ instances: INSTANCES, isQuick: true });
   const { requests: preparation } = await judgeGateway({ instances: INSTANCES.filter(isInvariant), isQuick: true });
   const groups = new Map<string, CheckResult[]>();
