@@ -17,6 +17,8 @@ function withTool(request: RequestSpec): RequestSpec {
   return { ...request, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
 }
 
+/** Into a request, ms: it is under way by then. */
+const LEFT_AFTER_MS = 300;
 /** Into a stream, ms: clients that leave late. */
 const LONG_AFTER_MS = 1_300;
 const LONG_CONVERSATION = inTurns("hello", LONG_TEXT, "Noted.");
@@ -77,7 +79,12 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
         await sendTogether(t, account, hanging);
       },
     },
-    { what: "broken streams", possible: cut.length > 0, run: () => each(cut) },
+    {
+      what: "broken streams",
+      possible: cut.length > 0,
+      // They break after a second.
+      run: () => (t.isQuick ? Promise.all(cut.map((one) => each([one]))) : each(cut)),
+    },
     {
       what: "streams whose client disconnected",
       disconnects: true,
@@ -87,7 +94,7 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       what: "non-streaming requests whose client disconnected",
       disconnects: true,
       possible: await t.hasModel("slow"),
-      run: () => abort(t, { key, model: "slow" }, { afterMs: 300, count: account.limits.inFlight }),
+      run: () => abort(t, [{ key, model: "slow" }], { afterMs: LEFT_AFTER_MS, count: account.limits.inFlight }),
     },
     {
       what: "many finished requests",
@@ -99,15 +106,30 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   return causes.filter(({ possible = true }) => possible);
 }
 
-/** What ended by itself, few of each. */
-export function allTogether(causes: readonly ReleaseCause[]): ReleaseCause {
-  const quick = causes.filter(({ disconnects, isMany }) => disconnects !== true && isMany !== true);
-  return {
-    what: quick.map(({ what }) => what).join(", "),
-    async run() {
-      for (const { run } of quick) await run();
+/** What ended by itself, few of each; and what the clients left, streams and replies together. */
+export async function quickCauses(t: Session, options: CauseOptions): Promise<ReleaseCause[]> {
+  const causes = await releaseCauses(t, options);
+  const ended = causes.filter(({ disconnects, isMany }) => disconnects !== true && isMany !== true);
+  const { account, long } = options;
+  const { key, limits } = account;
+  const left = await servable(t, [
+    long,
+    { ...long, endpoint: otherDialect(t) ?? t.dialect },
+    { key, model: "slow", freshConnection: true },
+  ]);
+  return [
+    {
+      what: ended.map(({ what }) => what).join(", "),
+      async run() {
+        for (const { run } of ended) await run();
+      },
     },
-  };
+    {
+      what: "streams and replies whose client disconnected",
+      disconnects: true,
+      run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
+    },
+  ];
 }
 
 /** Requests with more in them than the plainest. */
@@ -155,13 +177,15 @@ async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
   await Promise.all(Array.from({ length: Math.max(1, limits.inFlight - 1) }, worker));
 }
 
-/** Starts `count` requests and disconnects `afterMs` later; 0: as soon as all of them have begun to answer. */
+/** Starts `count` requests, of several kinds in turn, and disconnects `afterMs` later; 0: as soon as all of them have begun to answer. */
 async function abort(
   t: Session,
-  request: RequestSpec,
+  requests: readonly RequestSpec[],
   { afterMs, count }: { readonly afterMs: number; readonly count: number },
 ) {
-  const leaving = Array.from({ length: count }, () => t.start({ ...request, intent: "odd", freshConnection: true }));
+  const leaving = Array.from({ length: count }, (_, at) =>
+    t.start({ ...requests[at % requests.length], intent: "odd", freshConnection: true }),
+  );
   if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
   else await t.wait(afterMs);
   for (const { live } of leaving) live.abort();
@@ -174,14 +198,16 @@ async function abortStreams(t: Session, { key, second, limits }: LimitedAccount,
   const own: RequestSpec = { key, ...long };
   // Both dialects together: while the gateway has not noticed that the first clients left, it would deny the second.
   await Promise.all([
-    abort(t, own, { afterMs: 0, count: Math.max(1, limit - half) }),
-    abort(t, { ...own, endpoint: otherDialect(t) ?? t.dialect }, { afterMs: 300, count: half }),
+    abort(t, [own], { afterMs: 0, count: Math.max(1, limit - half) }),
+    abort(t, [{ ...own, endpoint: otherDialect(t) ?? t.dialect }], { afterMs: LEFT_AFTER_MS, count: half }),
   ]);
   await t.wait(NOTICE_MS[0]);
   // Before anything was sent, and long after the first text; with the account's other key, too.
   await Promise.all([
-    abort(t, own, { afterMs: 20, count: 1 }),
-    ...(limit > 1 ? [abort(t, own, { afterMs: LONG_AFTER_MS, count: 1 })] : []),
-    ...(limit > 2 ? [abort(t, second === undefined ? own : { ...own, key: second }, { afterMs: 300, count: 1 })] : []),
+    abort(t, [own], { afterMs: 20, count: 1 }),
+    ...(limit > 1 ? [abort(t, [own], { afterMs: LONG_AFTER_MS, count: 1 })] : []),
+    ...(limit > 2
+      ? [abort(t, [second === undefined ? own : { ...own, key: second }], { afterMs: LEFT_AFTER_MS, count: 1 })]
+      : []),
   ]);
 }

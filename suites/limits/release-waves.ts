@@ -1,7 +1,7 @@
 import { isStale, type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { atOnce } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
-import { allTogether, NOTICE_MS, releaseCauses } from "./release-causes.ts";
+import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
 
 /** Requests over the concurrency limit, sent at once after others had ended. `what` says which. */
 export type Wave = {
@@ -18,6 +18,9 @@ export type Wave = {
 /** A request may count as in flight until a moment after its last byte; a wave that met a denial is sent once more later. */
 export const SETTLE_MS = 250;
 export const LATE_MS = 1_500;
+/** A gateway that has not begun to answer by then queues what it should deny, ms. */
+const BEGUN_MS = 3_000;
+
 /** Sends at half the account's rate: no limiter has a reason to deny these for it. */
 export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Response[]> {
   const sent: Promise<Response>[] = [];
@@ -35,7 +38,7 @@ export interface WavePacing {
   readonly unnamed: Unnamed;
 }
 
-/** A wave after each cause of release; in a quick run one after all that ended by themselves. */
+/** A wave after each cause of release; in a quick run one after all that ended by themselves, and one after all that was left. */
 export async function wavesAfterRelease(
   t: Session,
   account: LimitedAccount,
@@ -46,8 +49,8 @@ export async function wavesAfterRelease(
   const { isConcurrency } = limitDenials(unnamed);
   const send = (request: RequestSpec) => sendWave(t, account, { request, long, spacingMs, unnamed });
   const waves: Wave[] = [];
-  const causes = await releaseCauses(t, { account, long, spacingMs });
-  for (const { what, disconnects = false, run } of t.isQuick ? [allTogether(causes)] : causes) {
+  const options = { account, long, spacingMs };
+  for (const { what, disconnects = false, run } of await (t.isQuick ? quickCauses : releaseCauses)(t, options)) {
     await run();
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that carried other requests before: a request on one of these counts once, too.
@@ -64,6 +67,14 @@ export async function wavesAfterRelease(
   return waves;
 }
 
+/** Requests that are left as soon as each has been admitted or denied. */
+async function begin(t: Session, request: RequestSpec, count: number): Promise<Response[]> {
+  const held = Array.from({ length: count }, () => t.start(request));
+  await Promise.race([Promise.all(held.map(({ live }) => live.started)), t.wait(BEGUN_MS)]);
+  for (const { live } of held) live.abort();
+  return Promise.all(held.map(({ done }) => done));
+}
+
 /** Two requests more than the limit. */
 async function sendWave(
   t: Session,
@@ -72,7 +83,7 @@ async function sendWave(
 ): Promise<Response[]> {
   const count = account.limits.inFlight + 2;
   if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-  const answers = await atOnce(t, [request], count);
+  const answers = await (t.isQuick ? begin(t, request, count) : atOnce(t, [request], count));
   // A connection that was closed while idle says nothing about the limit; new connections are not closed.
   if (answers.some(({ exchange }) => isStale(exchange)))
     return sendWave(t, account, { request: long, long, spacingMs, unnamed });
