@@ -2,7 +2,7 @@
 export interface Schedule {
   /**
    * - `parallel` (default): together with others.
-   * - `background`: beside all others, and ends with them.
+   * - `background`: in parallel with all others, and ends with them.
    * - `exclusive`: nothing else of the run is in flight, because it uses up what others need, or measures time; after
    *   the others. `exclusive-first`: before them. `exclusive-last`: at the very end.
    */

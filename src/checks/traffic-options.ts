@@ -15,11 +15,11 @@ export interface TrafficOptions {
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
-  /** Whether load on the tiers is part of the run, beside the checks or after them: it measures what some could only guess. */
+  /** Whether load on the tiers is part of the run, in parallel with the checks or after them: it measures what some could only guess. */
   readonly loadFollows?: boolean;
   /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
   readonly isQuick?: boolean;
-  /** Requests of load beside the checks that are under way. */
+  /** Requests in flight of load that runs in parallel with the checks. */
   readonly inFlightOfLoad?: (() => number) | undefined;
 }
 
