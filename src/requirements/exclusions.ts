@@ -31,7 +31,7 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   client("ERR-BODY-5", "test/dialects/classify.test.ts", "error bodies of any shape are survived"),
   client("LIMIT-3", "test/checks/harness-rules.test.ts", "without limits in the target, limit checks are blocked"),
   client("LIMIT-4", "test/checks/harness-rules.test.ts", "no verdict depends on headers that are optional"),
-  client("HIST-2", "test/checks/harness-rules.test.ts", "the record says that attempts may be missing from the history"),
+  client("HIST-2", "test/checks/harness-rules.test.ts", "the record says: attempts may be missing from the history"),
   client("RETRY-12", "test/checks/harness-rules.test.ts", "first answers only: no retries, no redirects"),
   client("CLIENT-1", "test/checks/harness-rules.test.ts", "an automatic model id is taken verbatim from the list"),
   client("CLIENT-2", "test/checks/harness-rules.test.ts", "every POST has a JSON body and says so"),
