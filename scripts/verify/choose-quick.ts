@@ -1,109 +1,139 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { instancesOf } from "../../src/checks/index.ts";
+import { type Instance, instancesOf } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
+import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
+import { cover } from "./cover.ts";
 import { killOf } from "./evaluate.ts";
 import { judgeGateway } from "./judge-gateway.ts";
-import type { Judgement } from "./judgement.ts";
+import { judgeInWorkers } from "./judge-in-workers.ts";
 
 const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
+const INSTANCES = CHECKS.flatMap(instancesOf);
 
-/** What a quick run may send, with room for the preparation and the control requests that instances share. */
-const MOST_REQUESTS = 630;
-/** A check that takes longer by itself has no place in a run of seconds, ms; nor has one that everything else waits for. */
+/** What a quick run may send, with room for its preparation. */
+const MOST_REQUESTS = 785;
+/** A unit that sends more than this has no place in a quick run. */
+const MOST_OF_ONE = 130;
+/** What takes longer by itself has no place in a run of seconds, ms; nor has what everything else waits for. */
 const LONGEST_MS = { beside: 13_000, exclusive: 1_000 };
-/** A request costs as much as so many milliseconds of a check. */
-const MS_PER_REQUEST = 25;
-/** What an instance costs that sends nothing of its own: its place in a report. */
-const LEAST_COST = 0.2;
+/** All that everything else waits for, together, ms. */
+const MOST_EXCLUSIVE_MS = 1_500;
 
-interface Candidate {
-  readonly id: string;
+/** Gateways that are judged at once to see what a unit costs; they wait most of the time. */
+const AT_ONCE = 8;
+
+/** What is run together or not at all: the checks of one scenario, or one instance. */
+interface Unit {
+  readonly ids: readonly string[];
   readonly requests: number;
-  readonly cost: number;
+  readonly exclusiveMs: number;
+  /** Looks at the traffic of the whole run: sends nothing of its own, and is always in. */
   readonly isInvariant: boolean;
-  /** Mutations that it shows, in a requirement that they belong to. */
-  readonly kills: ReadonlySet<string>;
+}
+
+export interface ChooseOptions {
+  /** Where the judgements stay, so that an interrupted choice goes on where it stopped. */
+  readonly folder: string;
+  readonly workers: number;
+  /** Only mutations with such names; what is chosen now stays, and what shows these is added. Default: all, chosen anew. */
+  readonly only?: RegExp | undefined;
 }
 
 /**
- * Chooses the instances of a quick run by greedy set cover: again and again the one that shows most further mutations for what it
- * costs, until a quick run may send no more. Instances that say nothing in a quick run of a sound gateway are left out.
- *
- * @param keepsChosen the instances that are chosen now stay: what the judgements know of is added to them.
+ * Chooses the instances of a quick run: judges every mutation with all that a quick run could have, as a quick run judges it,
+ * and takes what shows most mutations with the requests that a quick run may send.
  */
-export async function chooseQuick(
-  judgements: readonly Judgement[],
-  { keepsChosen }: { readonly keepsChosen: boolean },
-): Promise<readonly string[]> {
-  const all = await candidatesOf(judgements);
-  const kept = new Set(keepsChosen ? QUICK_INSTANCES : []);
-  const candidates = all.filter(({ id, kills }) => kills.size > 0 || kept.has(id));
-  // What looks at the whole run costs nothing and is always in. What it showed in a whole run it need not show in a quick one.
-  const chosen = candidates.filter(({ id, isInvariant }) => isInvariant || kept.has(id));
-  const covered = new Set(chosen.flatMap(({ isInvariant, kills }) => (isInvariant ? [] : [...kills])));
-  for (;;) {
-    const sent = chosen.reduce((sum, { requests }) => sum + requests, 0);
-    const [best] = candidates
-      .filter((candidate) => !chosen.includes(candidate) && sent + candidate.requests <= MOST_REQUESTS)
-      .map((candidate) => ({ candidate, gain: gainOf(candidate, covered) }))
-      .filter(({ gain }) => gain > 0)
-      .sort((a, b) => b.gain / b.candidate.cost - a.gain / a.candidate.cost);
-    if (best === undefined) break;
-    chosen.push(best.candidate);
-    for (const mutation of best.candidate.kills) covered.add(mutation);
-  }
-  const order = CHECKS.flatMap(instancesOf).map(({ id }) => id);
-  const ids = chosen.map(({ id }) => id).sort((a, b) => order.indexOf(a) - order.indexOf(b));
-  writeFileSync(FILE, source(ids));
-  const shown = new Set(candidates.flatMap(({ kills }) => [...kills]));
-  const open = [...shown].filter((mutation) => !covered.has(mutation));
-  console.log(
-    `chosen: ${ids.length} of ${candidates.length} instances, which showed ${covered.size} of ${shown.size} mutations`,
+export async function chooseQuick({ folder, workers, only }: ChooseOptions): Promise<void> {
+  const units = await unitsOf();
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, "instances.txt");
+  writeFileSync(file, units.flatMap(({ ids }) => ids).join("\n"));
+  const names = MUTATIONS.map(({ name }) => name).filter((name) => only?.test(name) ?? true);
+  const options = ["--instances", file, "--concurrency", "9"];
+  const judgements = await judgeInWorkers("mutations", names, { workers, folder, options, label: "choose" });
+  const killers = new Map(judgements.map((one) => [one.name, new Set(Object.keys(killOf(one).killers))]));
+  const costed = units.map((unit) => ({
+    ...unit,
+    isKept: unit.isInvariant || (only !== undefined && unit.ids.some((id) => QUICK_INSTANCES.includes(id))),
+    shows: new Set([...killers].filter(([, ids]) => unit.ids.some((id) => ids.has(id))).map(([name]) => name)),
+  }));
+  const chosen = cover(costed, { requests: MOST_REQUESTS, exclusiveMs: MOST_EXCLUSIVE_MS });
+  const ids = new Set(chosen.flatMap((unit) => speaking(unit.ids, killers)));
+  const ordered = INSTANCES.map(({ id }) => id).filter((id) => ids.has(id));
+  writeFileSync(FILE, source(ordered));
+  report(
+    judgements.map(({ name }) => name),
+    killers,
+    ids,
   );
-  if (open.length > 0) console.log(`left out, or left to what looks at the whole run: ${open.join(", ")}`);
-  return ids;
+  const requests = chosen.reduce((sum, one) => sum + one.requests, 0);
+  console.log(
+    `chosen: ${ordered.length} of ${units.flatMap((unit) => unit.ids).length} instances, ${requests} requests`,
+  );
 }
 
-const gainOf = ({ kills }: Candidate, covered: ReadonlySet<string>): number =>
-  [...kills].filter((mutation) => !covered.has(mutation)).length;
+/** Of what runs together anyway, only what shows something has a place in the report. */
+function speaking(ids: readonly string[], killers: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  return ids.filter((id) => [...killers.values()].some((own) => own.has(id)));
+}
 
-/** Instances that passed in a quick run of a sound gateway, with what they cost there and what they showed. */
-async function candidatesOf(judgements: readonly Judgement[]): Promise<Candidate[]> {
-  const kills = new Map<string, Set<string>>();
-  for (const judgement of judgements)
-    for (const instance of Object.keys(killOf(judgement).killers))
-      kills.set(instance, (kills.get(instance) ?? new Set()).add(judgement.name));
-  const { results } = await judgeGateway({ instances: CHECKS.flatMap(instancesOf), isQuick: true });
-  const counted = new Set<string>();
-  // Whichever of its checks comes first runs a scenario: its time is that of all.
-  const longestOf = (result: CheckResult) => {
-    const schedule = sendingCheckOf(result)?.schedule;
-    const order = typeof schedule === "object" ? schedule.order : undefined;
-    return order?.startsWith("exclusive") === true ? LONGEST_MS.exclusive : LONGEST_MS.beside;
+function report(
+  names: readonly string[],
+  killers: ReadonlyMap<string, ReadonlySet<string>>,
+  chosen: ReadonlySet<string>,
+): void {
+  const unseen = names.filter((name) => killers.get(name)?.size === 0);
+  const missed = names.filter((name) => {
+    const own = [...(killers.get(name) ?? [])];
+    return own.length > 0 && !own.some((id) => chosen.has(id));
+  });
+  console.log(`mutations that nothing in a quick run could show: ${unseen.length}: ${unseen.join(", ")}`);
+  console.log(`left out for their cost: ${missed.length}: ${missed.join(", ")}`);
+}
+
+/** What passes in a quick run of a sound gateway and is short, with what it costs there. */
+export async function unitsOf(): Promise<Unit[]> {
+  const { results } = await judgeGateway({ instances: INSTANCES, isQuick: true });
+  const { requests: preparation } = await judgeGateway({ instances: INSTANCES.filter(isInvariant), isQuick: true });
+  const groups = new Map<string, CheckResult[]>();
+  for (const result of results) groups.set(unitOf(result), [...(groups.get(unitOf(result)) ?? []), result]);
+  const queue = [...groups.values()];
+  const units: Unit[] = [];
+  const costNext = async () => {
+    for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
+      const passed = group.filter(({ status }) => status === "pass").map(({ id }) => id);
+      if (passed.length === 0 || !isShort(group)) continue;
+      const instances = INSTANCES.filter(({ id }) => passed.includes(id));
+      // What a scenario or a fixture sends shows only when nothing else is run.
+      const { requests } = await judgeGateway({ instances, isQuick: true });
+      units.push({
+        ids: passed,
+        requests: requests - preparation,
+        exclusiveMs: group.some(isExclusive) ? longestOf(group) : 0,
+        isInvariant: instances.every(isInvariant),
+      });
+    }
   };
-  const tooLong = new Set(results.filter((one) => one.durationMs > longestOf(one)).map(scenarioOf));
-  return results
-    .filter((result) => result.status === "pass" && !tooLong.has(scenarioOf(result)))
-    .map(({ id, exchanges, durationMs }) => {
-      // The traffic of a scenario counts once, for the first of its checks.
-      const requests = exchanges.filter((exchange) => !counted.has(exchange)).length;
-      for (const exchange of exchanges) counted.add(exchange);
-      const isInvariant = CHECKS.some((check) => check.kind === "invariant" && check.id === id);
-      const own = isInvariant ? 0 : requests;
-      return {
-        id,
-        requests: own,
-        isInvariant,
-        cost: LEAST_COST + own + durationMs / MS_PER_REQUEST,
-        kills: kills.get(id) ?? new Set<string>(),
-      };
-    });
+  await Promise.all(Array.from({ length: AT_ONCE }, costNext));
+  return units.filter(({ requests }) => requests <= MOST_OF_ONE);
+}
+
+const isInvariant = ({ check }: Instance): boolean => check.kind === "invariant";
+const longestOf = (group: readonly CheckResult[]): number => Math.max(...group.map(({ durationMs }) => durationMs));
+
+function isShort(group: readonly CheckResult[]): boolean {
+  return longestOf(group) <= (group.some(isExclusive) ? LONGEST_MS.exclusive : LONGEST_MS.beside);
+}
+
+function isExclusive(result: CheckResult): boolean {
+  const { schedule } = sendingCheckOf(result) ?? {};
+  return typeof schedule === "object" && schedule.order?.startsWith("exclusive") === true;
 }
 
 /** The scenario that an instance judges together with others; its own id where it judges none. */
-function scenarioOf(result: CheckResult): string {
+function unitOf(result: CheckResult): string {
   return sendingCheckOf(result)?.scenario ?? result.id;
 }
 
@@ -116,7 +146,7 @@ function sendingCheckOf({ check: name }: CheckResult) {
 function source(ids: readonly string[]): string {
   return `// Written by \`npm run verify:quick -- --choose\`: do not edit.
 
-/** Instances of a quick run: the few that show most mutations of the reference gateway for what they cost. */
+/** Instances of a quick run: those that show most mutations of the reference gateway with the requests that it may send. */
 export const QUICK_INSTANCES: readonly string[] = [
 ${ids.map((id) => `  ${JSON.stringify(id)},`).join("\n")}
 ];

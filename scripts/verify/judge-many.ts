@@ -1,14 +1,14 @@
 /**
  * Judges the reference gateway once per mutation or variant and appends one JSON line each; a worker of `mutations.ts`:
  *
- *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b | --quick] [--until MS]
+ *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b | --quick | --instances FILE] [--until MS]
  *
  * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import yargs from "yargs";
 import { isQuick } from "../../src/app/own-suites.ts";
-import { instancesOf, suiteOf } from "../../src/checks/index.ts";
+import { type Instance, instancesOf, suiteOf } from "../../src/checks/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { judgeGateway } from "./judge-gateway.ts";
@@ -21,7 +21,6 @@ const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",
 );
 const HANG_MS = 600_000;
-const QUICK = CHECKS.flatMap(instancesOf).filter(isQuick);
 
 const args = await yargs(process.argv.slice(2))
   .command("$0 <kind> <out>", "judge mutations or variants", (y) =>
@@ -33,10 +32,21 @@ const args = await yargs(process.argv.slice(2))
   .option("names", { type: "string" })
   .option("suites", { type: "string" })
   .option("quick", { type: "boolean", default: false, describe: "Only what a quick run has" })
+  .option("instances", { type: "string", describe: "Only these, one id per line, as a quick run judges them" })
   .option("until", { type: "number", describe: "Time of day, ms, after which none is begun" })
   .strict()
   .parseAsync();
 const { kind, out } = args as unknown as { kind: "mutations" | "variants"; out: string };
+
+const quickInstances = args.quick
+  ? CHECKS.flatMap(instancesOf).filter(isQuick)
+  : args.instances === undefined
+    ? undefined
+    : listed(readFileSync(args.instances, "utf8").split("\n"));
+
+function listed(ids: readonly string[]): readonly Instance[] {
+  return CHECKS.flatMap(instancesOf).filter(({ id }) => ids.includes(id));
+}
 
 interface Switch {
   readonly name: string;
@@ -56,7 +66,7 @@ async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "b
   const suites = suitesOf(wanted);
   const { results, requests } = await judgeGateway({
     [kind]: [wanted.name],
-    ...(args.quick ? { instances: QUICK, isQuick: true } : suites === undefined ? {} : { suites }),
+    ...(quickInstances !== undefined ? { instances: quickInstances, isQuick: true } : suites && { suites }),
   });
   const bad = results
     .filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status))

@@ -4,10 +4,11 @@
  *
  *     npm run verify:quick                              everything; renews docs/quick.json with --write
  *     npm run verify:quick -- --every 10                a tenth of both, another one each day
- *     npm run verify:quick -- --choose FILE…            chooses its checks anew, from judgements by judge-many.ts
- *     npm run verify:quick -- --extend FILE…            adds checks to those that are chosen, for mutations that are new
+ *     npm run verify:quick -- --choose                  chooses its checks anew: judges every mutation with all that it could have
+ *     npm run verify:quick -- --choose --only '^auth'   adds checks to those that are chosen, for such mutations
  */
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
 import { isQuick } from "../../src/app/own-suites.ts";
@@ -17,13 +18,17 @@ import { chooseQuick } from "./choose-quick.ts";
 import { killOf } from "./evaluate.ts";
 import { judgeGateway } from "./judge-gateway.ts";
 import { judgeInWorkers } from "./judge-in-workers.ts";
-import { readJudgements } from "./judgement.ts";
 import { everything } from "./sample.ts";
 
 const args = await yargs(process.argv.slice(2))
   .option("every", { type: "number", default: 1, describe: "Judge one in so many, others each day" })
-  .option("choose", { type: "string", array: true, describe: "Choose the checks anew from these judgements" })
-  .option("extend", { type: "string", array: true, describe: "Add checks that show what these judgements hold" })
+  .option("choose", { type: "boolean", default: false, describe: "Choose the checks anew, which takes 40 minutes" })
+  .option("only", {
+    type: "string",
+    implies: "choose",
+    describe: "Add checks to those that are chosen, for such mutations",
+  })
+  .option("out", { type: "string", describe: "Folder for the judgements; what it holds is not judged again" })
   .option("write", { type: "boolean", default: false, describe: "Renew docs/quick.json" })
   .option("workers", { type: "number", default: 2 })
   .strict()
@@ -35,9 +40,10 @@ const LEAST_SHARE = 0.7;
 /** Exit code of a verification that came to no verdict: the machine was too busy. */
 const NO_VERDICT = 4;
 
-const judged = args.choose ?? args.extend;
-if (judged !== undefined) {
-  await chooseQuick(judged.flatMap(readJudgements), { keepsChosen: args.choose === undefined });
+const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-quick-"));
+if (args.choose) {
+  const only = args.only === undefined ? undefined : new RegExp(args.only);
+  await chooseQuick({ folder, workers: args.workers, only });
   process.exit(0);
 }
 
@@ -49,7 +55,7 @@ const seconds = (performance.now() - startedMs) / 1_000;
 const day = Math.floor(Date.now() / 86_400_000);
 const part = (names: readonly string[]) => names.filter((_, index) => (index + day) % args.every === 0);
 const all = everything();
-const how = { workers: args.workers, options: ["--quick", "--concurrency", "3"] };
+const how = { workers: args.workers, folder, options: ["--quick", "--concurrency", "3"] };
 const mutations = await judgeInWorkers("mutations", part(all.mutations), how);
 const variants = await judgeInWorkers("variants", part(all.variants), how);
 

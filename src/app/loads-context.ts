@@ -1,6 +1,8 @@
+import type { Silence } from "../core/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import type {
   Calibration,
+  LoadGauge,
   LoadProgress,
   OnSpan,
   RunningPhase,
@@ -42,8 +44,10 @@ export interface LoadsContext {
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
   /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
   readonly onSpan?: OnSpan | undefined;
-  /** Told how to read the requests under way of each tier run. */
-  readonly onGauge?: ((inFlight: () => number) => void) | undefined;
+  /** Told how to read the traffic of each tier run. */
+  readonly onGauge?: ((gauge: LoadGauge) => void) | undefined;
+  /** What checks beside tier runs may want. */
+  readonly silence?: Silence | undefined;
   /** Of this machine, where it was measured just now; otherwise tier runs measure it before they begin. */
   readonly calibration?: Calibration | undefined;
   /** Of a load that several processes send. */

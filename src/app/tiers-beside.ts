@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import type { LoadBeside, Traffic } from "../checks/index.ts";
-import { messageOf } from "../core/index.ts";
-import { calibrate, problemsOf } from "../load/index.ts";
+import type { LoadBeside, LoadTraffic, Traffic } from "../checks/index.ts";
+import { messageOf, Silence } from "../core/index.ts";
+import { calibrate, type LoadGauge, problemsOf } from "../load/index.ts";
 import type { JudgedLoad } from "../record/index.ts";
 import { keysOf, type Provisioner, type Target } from "../target/index.ts";
 import { LOAD_DISCARDED } from "./recover-load.ts";
@@ -19,10 +19,11 @@ const BESIDE_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
  * The tiers of a run. Where the target can make accounts for them that no check uses, and this machine is on time, they are loaded
  * beside the checks. A tier that does not pass there is measured again alone: what the checks may have disturbed fails no gateway.
  */
-export class TierRuns {
+export class TierRuns implements LoadTraffic {
   readonly #options: StepOptions;
   readonly #provisioner: Provisioner | undefined;
-  readonly #gauges: (() => number)[] = [];
+  readonly #gauges: LoadGauge[] = [];
+  readonly silence = new Silence(() => this.idleMs);
   #beside: Promise<JudgedLoad | undefined> | undefined;
   #sentBefore = 0;
 
@@ -33,7 +34,11 @@ export class TierRuns {
 
   /** Requests of tiers that are under way. */
   get inFlight(): number {
-    return this.#gauges.reduce((sum, gauge) => sum + gauge(), 0);
+    return this.#gauges.reduce((sum, { inFlight }) => sum + inFlight, 0);
+  }
+
+  get idleMs(): number {
+    return Math.min(...this.#gauges.map(({ idleMs }) => idleMs));
   }
 
   /** Requests of measurements that were made again. */
@@ -61,6 +66,7 @@ export class TierRuns {
       calibration,
       lastUseMs: () => 0,
       onGauge: (gauge) => this.#gauges.push(gauge),
+      silence: this.silence,
     });
     const ended = this.#beside.then(
       () => undefined,

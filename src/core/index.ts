@@ -17,6 +17,7 @@ export { maskLikely } from "./mask-likely.ts";
 export { onAbort } from "./on-abort.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
+export { Silence } from "./silence.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";
 export { didYouMean, nearestOf } from "./suggestion.ts";
 export { LEAST_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./sum-spread.ts";

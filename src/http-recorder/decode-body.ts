@@ -54,14 +54,26 @@ export async function decodeBody(
   return { pieces, error: undefined, overBound };
 }
 
+/** The pieces that begin within so many bytes. */
+export function beginningOf(pieces: readonly TimedPiece[], bytes: number): readonly TimedPiece[] {
+  const kept: TimedPiece[] = [];
+  let left = bytes;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    kept.push(piece.bytes.length <= left ? piece : { ...piece, bytes: Buffer.from(piece.bytes.subarray(0, left)) });
+    left -= piece.bytes.length;
+  }
+  return kept;
+}
+
 /**
  * Whether the data could lose its last byte and be whole all the same. Node's streaming brotli decoder neither ends nor
  * fails on such data; the others tell it by themselves.
  */
-function hasMoreThanBrotli(pieces: readonly TimedPiece[], maxBytes: number): boolean {
+function hasMoreThanBrotli(pieces: readonly TimedPiece[], decodedBytes: number): boolean {
   const data = Buffer.concat(pieces.map(({ bytes }) => bytes));
   try {
-    brotliDecompressSync(data.subarray(0, -1), { maxOutputLength: maxBytes });
+    brotliDecompressSync(data.subarray(0, -1), { maxOutputLength: Math.max(1, decodedBytes) });
     return true;
   } catch {
     // Cut short, broken or too large: the decoder below says which.
@@ -88,7 +100,6 @@ function decompressor(coding: string, whole: boolean) {
 }
 
 async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: number, whole: boolean) {
-  if (coding === "br" && hasMoreThanBrotli(pieces, maxBytes)) throw new Error("bytes follow the compressed data");
   const stream = decompressor(coding, whole);
   const decoded: TimedPiece[] = [];
   let total = 0;
@@ -125,7 +136,10 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
     stream.end();
     await Promise.race([failed, ended, over]);
     collect(pieces.at(-1)?.atUs ?? 0);
-    return { pieces: decoded, overBound: total > maxBytes };
+    const isOver = total > maxBytes;
+    if (coding === "br" && !isOver && hasMoreThanBrotli(pieces, total))
+      throw new Error("bytes follow the compressed data");
+    return { pieces: decoded, overBound: isOver };
   } finally {
     stream.destroy();
   }

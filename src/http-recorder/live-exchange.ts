@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../core/index.ts";
 import { type HeaderList, header } from "../dialects/index.ts";
 import type { Connection, WireListener } from "./connection.ts";
-import { decodeBody } from "./decode-body.ts";
+import { beginningOf, decodeBody } from "./decode-body.ts";
 import { endingOf, isCut, isParserError, OwnAbort } from "./ending-of.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
 import { MOST_INTERIM } from "./interim-filter.ts";
@@ -20,6 +20,8 @@ import { type FilledBody, sentBody } from "./sent-body.ts";
 const MOST_FRAMING_BYTES = 16 * 1024;
 /** Pieces of one answer that are read, twenty times what long replies have: 4 MiB in single bytes take seconds to parse. */
 const MOST_READS = 100_000;
+/** Of a body that is larger than its bound, bytes: enough to see what it is, and little beside the bodies of a run. */
+const KEPT_OF_TOO_LARGE_BYTES = 256 * 1024;
 const FRAMING_DETAIL = "more than 16 KiB of trailers or chunk extensions";
 
 /** A request as it is put on the wire. */
@@ -237,7 +239,9 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     const { bounds, redactor, id, ownLag, originUs } = this.#options;
     const ownLagMs = ownLag.within(originUs + (this.#sentUs ?? this.#dueUs), originUs + endUs);
     const encoding = header(this.#headers, "content-encoding");
-    const body = await decodeBody(this.#pieces.close(), encoding, bounds.maxBodyBytes, ending.kind === "complete");
+    const whole = await decodeBody(this.#pieces.close(), encoding, bounds.maxBodyBytes, ending.kind === "complete");
+    const isOverBound = whole.overBound || ending.kind === "size-bound";
+    const body = isOverBound ? { ...whole, pieces: beginningOf(whole.pieces, KEPT_OF_TOO_LARGE_BYTES) } : whole;
     this.#connection.forget(this);
     const response: Omit<RecordedResponse, "body"> | undefined =
       this.#status === 0
@@ -265,7 +269,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
       body,
       receivedBytes: this.#receivedBytes,
       reads: this.#pieces.reads,
-      ending: body.overBound ? { kind: "size-bound" } : ending,
+      ending: whole.overBound ? { kind: "size-bound" } : ending,
       ownLagMs,
       afterwards: this.#afterwards,
     });

@@ -1,3 +1,4 @@
+import type { Silence } from "../core/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../record/index.ts";
@@ -33,8 +34,10 @@ export interface LoadContext {
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
   /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
   readonly onSpan?: OnSpan | undefined;
-  /** Told how to read the requests under way, when a tier run begins. */
-  readonly onGauge?: ((inFlight: () => number) => void) | undefined;
+  /** Told how to read the traffic of a tier run, when it begins. */
+  readonly onGauge?: ((gauge: LoadGauge) => void) | undefined;
+  /** What somebody may want beside a tier run. */
+  readonly silence?: Silence | undefined;
   readonly calibration: LoadGenerator["calibration"];
   /** Most output tokens of a run, where the target names a budget. */
   readonly outputTokens?: number | undefined;
@@ -44,6 +47,13 @@ export interface LoadContext {
   readonly workers?: number;
   /** Of a plain workload that several processes send: which share is this one's. */
   readonly shard?: ShardPart | undefined;
+}
+
+/** What a tier run has under way at the moment. */
+export interface LoadGauge {
+  readonly inFlight: number;
+  /** How long nothing has been under way, ms. */
+  readonly idleMs: number;
 }
 
 /** The share of one process. */

@@ -89,7 +89,7 @@ export class UntilKnown {
     const observed = `${ms.toFixed(1)} ms, ${low.toFixed(1)} to ${high.toFixed(1)} (±${(share * 100).toFixed(1)} %), ${count} values of ${kind}`;
     return share <= withinShare
       ? compared(name, title, [], true, within, observed)
-      : undecided(name, title, [], `${text}: ${observed} within the bound`);
+      : undecided(name, title, [], `${text}: ${observed}; that is wider than ${within}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Held } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
 import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
@@ -34,12 +34,15 @@ const withOthers = defineCheck({
     const waitMs = Math.max(0, ...denials.map((denial) => retryAfterWaitMs(denial) ?? 0));
     if (waitMs > LONGEST_WAIT_MS) return { answers: [] };
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
-    const sent: Promise<Response>[] = [];
+    const sent: Held[] = [];
     for (let index = 0; index < STREAMS; index++) {
       if (index > 0) await t.wait(SPACING_MS);
-      sent.push(t.start({ ...longStream(account.key), freshConnection: false }).done);
+      sent.push(t.start({ ...longStream(account.key), freshConnection: false }));
     }
-    return { answers: await Promise.all(sent) };
+    await Promise.all(sent.map(({ live }) => live.started));
+    // Whether each was denied is known: what is left of the streams says nothing.
+    for (const { live } of sent) live.abort();
+    return { answers: await Promise.all(sent.map(({ done }) => done)) };
   },
   judge({ answers }, verdict) {
     if (answers.length === 0) return verdict.notApplicable("the target has no account of the growth or scale tier");

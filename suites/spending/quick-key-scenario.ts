@@ -1,5 +1,6 @@
 import type { Session } from "../../src/checks/index.ts";
-import { cutOf, drive, type Effort, inTurnsOf, kindsOf } from "./drive.ts";
+import type { Key } from "../../src/target/index.ts";
+import { cutOf, type Drive, drive, type Effort, inTurnsOf, kindsOf } from "./drive.ts";
 import { type KeyRecording, NOTHING } from "./key-scenario.ts";
 
 /** Large requests use a small limit up in a few; where they do not, a quick run says nothing. */
@@ -9,24 +10,44 @@ const FEW = EFFORT.large / 2;
 /** A lifetime budget has no allowance for a late tally; seconds. */
 const LAG_S = 8;
 
+const STATE = "childSmall";
+
 /**
- * What a quick run learns of a small lifetime budget: whether each kind of traffic uses it up, each on a fresh key, all at the same
- * time.
+ * What a quick run learns of a small lifetime budget, all on fresh keys and at the same time: whether each kind of traffic uses it up,
+ * and whether other keys of the account are harmed.
  *
  * @returns `undefined` where no fresh keys can be made: a quick run does not use up a key of the target file.
  */
 export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined> {
-  const key = await t.freshKey("key.childSmall");
+  const key = await t.freshKey(`key.${STATE}`);
   if (key === undefined) return undefined;
   const before = await t.send({ key, intent: "either" });
-  const all = await Promise.all(
+  const driven = await Promise.all(
     [...kindsOf(t), inTurnsOf(t), cutOf(t)].map(async (kind) => {
-      const own = await t.freshKey("key.childSmall");
-      return own === undefined ? undefined : drive(t, own, kind, LAG_S, EFFORT);
+      const own = await t.freshKey(`key.${STATE}`);
+      return own === undefined ? undefined : { key: own, drive: await drive(t, own, kind, LAG_S, EFFORT) };
     }),
   );
-  const drives = all.filter((one) => one !== undefined);
+  const known = driven.filter((one) => one !== undefined);
+  const drives = known.map((one) => one.drive);
+  const [first] = known;
   const isSmall = drives.some(({ denial, served }) => denial !== null && served <= FEW);
+  if (first === undefined || !isSmall) return { ...NOTHING, before };
   // No batches: so many failures as show a charge for them are too many for a quick run.
-  return { ...NOTHING, before, drives: isSmall ? drives : [] };
+  return { ...NOTHING, before, drives, ...(await othersOf(t, first)) };
+}
+
+/** Other keys of the account, while one is denied. */
+async function othersOf(
+  t: Session,
+  { key, drive: { kind, denial } }: { readonly key: Key; readonly drive: Drive },
+): Promise<Pick<KeyRecording, "sibling" | "fresh" | "again">> {
+  if (denial === null) return NOTHING;
+  const { endpoint, mode } = kind;
+  const other = await t.freshKey(`key.${STATE}`);
+  return {
+    sibling: [await t.send({ key: "valid", endpoint, mode })],
+    fresh: other === undefined ? null : await t.send({ key: other, endpoint, mode, intent: "either", repeats: false }),
+    again: await t.send({ key, mode: "non-streaming", intent: "denied", repeats: false }),
+  };
 }

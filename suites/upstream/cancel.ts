@@ -1,4 +1,11 @@
-import { type Check, defineCheck, type ProviderSaw, type RequestSpec } from "../../src/checks/index.ts";
+import {
+  type Check,
+  defineCheck,
+  type ProviderSaw,
+  type RequestSpec,
+  type Session,
+  type Upstreamed,
+} from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atMost } from "../../src/judging/index.ts";
 import { type Answers, assumePassed, NOTHING_CAME, sendPlain } from "./marked.ts";
@@ -33,7 +40,7 @@ const cancelled = defineCheck({
   title: "A request whose caller has left is ended at the provider",
   covers: ["UPSTREAM-CANCEL", "UPSTREAM-AFTER-LEFT"],
   explains:
-    "The caller leaves while the provider has not answered, before the first token, in the middle of a stream, and just before the provider fails. The gateway has one second to let go of the provider: what goes on is generated and paid for, and nobody reads it. Nothing is asked of any provider after that.",
+    "The caller leaves while the provider has not answered, before the first token, in the middle of a stream, and just before the provider fails. The gateway has one second to let go of the provider: what goes on is generated and paid for, and nobody reads it. Nothing is asked of any provider after that. A provider that is let go of later than that is tried once more.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(PHASES) },
   cost: { requests: 2, waitS: 4 },
@@ -42,21 +49,9 @@ const cancelled = defineCheck({
     const phase = PHASES[t.case] as Phase;
     const plain = await sendPlain(t, phase.mode);
     if (!plain.answer.admitted) return { plain, before: NOTHING_CAME, leftAtMs: 0, after: NOTHING_CAME };
-    const marker = t.upstream.marker();
-    await t.upstream.answer(marker, phase.answers);
-    const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "odd", freshConnection: true };
-    const held = t.start(t.upstream.marked(marker, t.dialect, request));
-    await t.upstream.until(marker, (seen) => seen.length > 0, ARRIVES_MS);
-    if (phase.hasBegun) await held.live.started;
-    await t.wait(INTO_MS);
-    const before = await t.upstream.requests(marker);
-    held.live.abort();
-    await held.done;
-    // Read after the caller has left: however late this process was, the gateway has a whole second.
-    const { nowMs: leftAtMs } = await t.upstream.requests(marker);
-    await t.upstream.until(marker, (seen) => seen.every(({ end }) => end !== undefined), WATCHED_MS);
-    await t.wait(LATER_MS, "attempts after the caller left");
-    return { plain, before, leftAtMs, after: await t.upstream.requests(marker) };
+    const left = await leave(t, phase);
+    // Once may be a busy machine's fault: a gateway that lets go late does so again.
+    return { plain, ...(isLate(left) ? await leave(t, phase) : left) };
   },
   judge({ plain, before, leftAtMs, after }, verdict, axes) {
     assumePassed(verdict, plain);
@@ -75,6 +70,32 @@ const cancelled = defineCheck({
     verdict.should("UPSTREAM-AFTER-LEFT", later.length, atMost(0), { because: "requests to providers after that" });
   },
 });
+
+type Left = { readonly before: Upstreamed; readonly leftAtMs: number; readonly after: Upstreamed };
+
+/** Sends a request, and leaves in a phase of it. */
+async function leave(t: Session, phase: Phase): Promise<Left> {
+  const marker = t.upstream.marker();
+  await t.upstream.answer(marker, phase.answers);
+  const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "odd", freshConnection: true };
+  const held = t.start(t.upstream.marked(marker, t.dialect, request));
+  await t.upstream.until(marker, (seen) => seen.length > 0, ARRIVES_MS);
+  if (phase.hasBegun) await held.live.started;
+  await t.wait(INTO_MS);
+  const before = await t.upstream.requests(marker);
+  held.live.abort();
+  await held.done;
+  // Read after the caller has left: however late this process was, the gateway has a whole second.
+  const { nowMs: leftAtMs } = await t.upstream.requests(marker);
+  await t.upstream.until(marker, (seen) => seen.every(({ end }) => end !== undefined), WATCHED_MS);
+  await t.wait(LATER_MS, "attempts after the caller left");
+  return { before, leftAtMs, after: await t.upstream.requests(marker) };
+}
+
+/** Whether the provider was let go of, but not within the second. */
+function isLate({ leftAtMs, after }: Left): boolean {
+  return after.requests.some(({ end, endMs = 0 }) => end === "gateway-left" && endMs - leftAtMs > NOTICE_MS);
+}
 
 /** What became of a request at the provider; `undefined`: it was over before the gateway had to let go of it. */
 function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {

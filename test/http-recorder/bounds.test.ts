@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { type Bounds, type Exchange, ExchangePacker, Recorder } from "../../src/http-recorder/index.ts";
 import { PieceList } from "../../src/http-recorder/piece-list.ts";
@@ -179,6 +180,23 @@ describe("what was sent", () => {
     );
     expect(request.body).toBe(body);
     expect(request).not.toHaveProperty("truncated");
+  });
+});
+
+describe("an answer beyond its bound", () => {
+  const MUCH = Buffer.alloc(9 * 1024 * 1024, "z");
+
+  test.each([
+    ["as it is", "", MUCH],
+    ["compressed", "content-encoding: br\r\n", brotliCompressSync(MUCH)],
+  ])("is kept in its beginning, and counted: %s", async (_how, field, bytes) => {
+    const { ending, response } = await exchangeWith((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${field}content-length: ${bytes.length}\r\n\r\n`);
+      socket.write(bytes);
+    });
+    expect(ending.kind).toBe("size-bound");
+    expect(response?.body.text).toBe("z".repeat(256 * 1024));
+    expect(response?.body.receivedBytes).toBeGreaterThan(field === "" ? 8 * 1024 * 1024 : 0);
   });
 });
 

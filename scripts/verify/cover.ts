@@ -1,0 +1,91 @@
+import { seededRandom } from "../../src/core/index.ts";
+
+export interface Coverable {
+  readonly requests: number;
+  /** How long everything else waits for it, ms. */
+  readonly exclusiveMs: number;
+  /** Is chosen whatever it shows. */
+  readonly isKept: boolean;
+  /** Looks at what others send: what it showed beside all of them it may not show beside a few, so that it covers nothing. */
+  readonly isInvariant: boolean;
+  /** Names of the mutations that it shows. */
+  readonly shows: ReadonlySet<string>;
+}
+
+export interface Bounds {
+  readonly requests: number;
+  readonly exclusiveMs: number;
+}
+
+/** What a unit costs beside its requests: its place in a report. */
+const LEAST_COST = 0.2;
+/** Attempts at a better choice, each of which gives up a part of the best one. */
+const ATTEMPTS = 2_000;
+const GIVEN_UP_SHARE = 0.15;
+const SEED = 1;
+
+/**
+ * Budgeted maximum coverage: the units that show most mutations within the bounds. Greedy by what a unit shows for what it costs;
+ * then parts of the choice are given up at random and filled again, and the best choice is kept.
+ */
+export function cover<T extends Coverable>(units: readonly T[], bounds: Bounds): readonly T[] {
+  const random = seededRandom(SEED);
+  const kept = units.filter(({ isKept }) => isKept);
+  let best = fill(units, kept, bounds);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const rest = best.filter((unit) => unit.isKept || random() > GIVEN_UP_SHARE);
+    const other = fill(units, rest, bounds);
+    if (isBetter(other, best)) best = other;
+  }
+  return best;
+}
+
+function fill<T extends Coverable>(units: readonly T[], begun: readonly T[], bounds: Bounds): T[] {
+  const chosen = [...begun];
+  const shown = shownBy(chosen);
+  let { requests, exclusiveMs } = costOf(chosen);
+  for (;;) {
+    let best: { readonly unit: T; readonly worth: number } | undefined;
+    for (const unit of units) {
+      if (chosen.includes(unit) || unit.isInvariant) continue;
+      if (requests + unit.requests > bounds.requests || exclusiveMs + unit.exclusiveMs > bounds.exclusiveMs) continue;
+      let gain = 0;
+      for (const name of unit.shows) if (!shown.has(name)) gain++;
+      const worth = gain / (unit.requests + LEAST_COST);
+      if (gain > 0 && worth > (best?.worth ?? 0)) best = { unit, worth };
+    }
+    if (best === undefined) return withoutIdle(chosen);
+    chosen.push(best.unit);
+    for (const name of best.unit.shows) shown.add(name);
+    requests += best.unit.requests;
+    exclusiveMs += best.unit.exclusiveMs;
+  }
+}
+
+/** Without those that show nothing which another does not show, too; the dearest go first. */
+function withoutIdle<T extends Coverable>(chosen: readonly T[]): T[] {
+  let rest = [...chosen];
+  for (const unit of [...chosen].sort((a, b) => b.requests - a.requests)) {
+    if (unit.isKept) continue;
+    const others = rest.filter((other) => other !== unit);
+    const shown = shownBy(others);
+    if ([...unit.shows].every((name) => shown.has(name))) rest = others;
+  }
+  return rest;
+}
+
+function isBetter(one: readonly Coverable[], other: readonly Coverable[]): boolean {
+  const more = shownBy(one).size - shownBy(other).size;
+  return more > 0 || (more === 0 && costOf(one).requests < costOf(other).requests);
+}
+
+function shownBy(units: readonly Coverable[]): Set<string> {
+  return new Set(units.flatMap(({ isInvariant, shows }) => (isInvariant ? [] : [...shows])));
+}
+
+function costOf(units: readonly Coverable[]): Bounds {
+  return {
+    requests: units.reduce((sum, unit) => sum + unit.requests, 0),
+    exclusiveMs: units.reduce((sum, unit) => sum + unit.exclusiveMs, 0),
+  };
+}
