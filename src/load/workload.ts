@@ -39,7 +39,7 @@ const arrivals = z.discriminatedUnion("kind", [
   }),
   z.strictObject({
     kind: z.literal("replay"),
-    file: z.string().min(1).meta({ description: "Trace, beside the workload file." }),
+    file: z.string().min(1).meta({ description: "Trace file; its path is relative to the workload file." }),
     format: z.enum(TRACE_FORMATS).optional().meta({ description: "default auto: told by the first line" }),
     speed: z
       .number()
@@ -85,7 +85,7 @@ const requestClass = z
     images: z
       .strictObject({ count: whole.max(MOST_IMAGES), bytes: z.int().min(LEAST_IMAGE_BYTES).max(MOST_IMAGE_BYTES) })
       .optional()
-      .meta({ description: "PNG images beside the prompt; bytes of each, before base64." }),
+      .meta({ description: "PNG images in addition to the prompt; bytes of each, before base64." }),
     toolCalls: whole
       .max(MOST_TOOL_CALLS)
       .optional()
@@ -93,7 +93,7 @@ const requestClass = z
     weight: z.number().positive().optional().meta({ description: "Share among the classes; default 1." }),
   })
   .refine(({ promptTokens, promptBytes }) => promptTokens === undefined || promptBytes === undefined, {
-    message: "is given beside promptTokens: name one of them",
+    message: "cannot be combined with promptTokens: name one of them",
     path: ["promptBytes"],
   });
 

@@ -22,7 +22,7 @@ const contractDenial = z.strictObject({
     .optional()
     .meta({ description: "The gateway's own word for the reason, or several: dialects may differ." }),
   message: text.optional().meta({
-    description: "Text that the error body contains, where words alone do not tell two denials apart.",
+    description: "Text that the error body contains, if the reason does not distinguish two denials.",
   }),
 });
 /** How the gateway words its denials, where it differs from the specification. */

@@ -5,7 +5,7 @@ import { json, mutation, seed, target, variant } from "../options.ts";
 /** `gauntlet capacity`: how much load still meets an objective. */
 export const capacityCommand = defineCommand({
   command: "capacity",
-  describe: "Find the highest rate, or number of streams, that meets an objective, and what prevents more",
+  describe: "Find the highest rate, or number of streams, that meets an objective, and what limits it",
   examples: [
     ["gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams", "how many streams begin in time"],
     [
@@ -37,7 +37,7 @@ export const capacityCommand = defineCommand({
       from: { type: "number", requiresArg: true, describe: "first level; default: a quarter of the limit" },
       to: { type: "number", requiresArg: true, describe: "highest level; default: 1.2 times the limit" },
       "step-s": { type: "number", default: 10, requiresArg: true, describe: "length of a step, seconds" },
-      minutes: { type: "number", default: 10, requiresArg: true, describe: "most minutes that the search may take" },
+      minutes: { type: "number", default: 10, requiresArg: true, describe: "longest duration of the search, minutes" },
       seed,
       json,
       mutation,

@@ -18,7 +18,7 @@ export const doctorCommand = defineCommand({
       propose: {
         type: "boolean",
         default: false,
-        describe: "print a target file in the gateway's own words, with the evidence; sends few requests",
+        describe: "print a target file derived from the gateway's responses, with the evidence; sends few requests",
       },
       out: { type: "string", requiresArg: true, implies: "propose", describe: "file to write the proposal to" },
       json,

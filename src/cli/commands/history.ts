@@ -4,7 +4,7 @@ import { json } from "../options.ts";
 
 export const historyCommand = defineCommand({
   command: "history <paths..>",
-  describe: "Keep runs in one file, and show and gate the trends of their metrics",
+  describe: "Store runs in one file, and show how their metrics change over time",
   examples: [
     ["gauntlet history gauntlet-runs", "import run folders, and show the trends of what they measured"],
     ["gauntlet history gauntlet-history.db --metric ttft_ms --gate", "what the file has; exit code 1 if it got worse"],
@@ -29,17 +29,21 @@ export const historyCommand = defineCommand({
           array: true,
           nargs: 1,
           default: [] as string[],
-          describe: "metric to show, or how its name begins; may be repeated",
+          describe: "metric to show, or a prefix of metric names; may be repeated",
         },
         since: { type: "string", requiresArg: true, describe: "run id or date: leave older runs out" },
         margin: {
           type: "number",
           default: 10,
           requiresArg: true,
-          describe: "smaller changes of latencies and rates do not matter, percent",
+          describe: "smaller changes of latencies and rates are ignored, percent",
         },
-        gate: { type: "boolean", default: false, describe: "exit 1 if a metric got worse, 4 if it is not decided" },
-        html: { type: "string", requiresArg: true, describe: "file to render the trends into" },
+        gate: {
+          type: "boolean",
+          default: false,
+          describe: "exit code 1 if a metric got worse, 4 if one is not decided",
+        },
+        html: { type: "string", requiresArg: true, describe: "HTML file to write the trends to" },
         json,
       }),
   run: async (argv) => (await useCase.history()).history(argv),

@@ -20,7 +20,7 @@ const exportCommand = defineCommand({
       output: {
         choices: ["opentelemetry", "prometheus"] as const,
         default: "opentelemetry" as const,
-        describe: "live output of the pods, beside their raw samples",
+        describe: "live output of the pods, in addition to their raw samples",
       },
       seed: { type: "number", default: 1, requiresArg: true, describe: "seed of everything random" },
       brief: { type: "boolean", default: false, describe: "tier runs: do not wait for a Retry-After of over 40 s" },
@@ -35,7 +35,7 @@ const exportCommand = defineCommand({
 
 const importCommand = defineCommand({
   command: "import <files..>",
-  describe: "Make one run record from the raw output of k6 (JSON or CSV) of many machines",
+  describe: "Merge the raw outputs of k6 (JSON or CSV) from all machines into one run",
   examples: [
     ["gauntlet k6 import k6-growth/out-*.json --target gauntlet.yaml", "all instances of a run"],
     ["gauntlet k6 import out.csv --plan k6-growth/plan.json", "with the plan that was run"],
@@ -52,7 +52,7 @@ const importCommand = defineCommand({
         plan: {
           type: "string",
           requiresArg: true,
-          describe: "plan.json that k6 ran; default: the one beside the first file",
+          describe: "plan.json that k6 ran; default: the one next to the first file",
         },
         target,
         out: { type: "string", requiresArg: true, describe: "folder for this run" },
@@ -78,8 +78,13 @@ const planCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       rate: { type: "number", demandOption: true, requiresArg: true, describe: "requests per minute" },
-      "in-flight": { type: "number", demandOption: true, requiresArg: true, describe: "most requests in flight" },
-      cores: { type: "number", default: 2, requiresArg: true, describe: "processor cores of an instance" },
+      "in-flight": {
+        type: "number",
+        demandOption: true,
+        requiresArg: true,
+        describe: "highest number of requests in flight",
+      },
+      cores: { type: "number", default: 2, requiresArg: true, describe: "CPU cores of an instance" },
       "memory-gib": { type: "number", default: 4, requiresArg: true, describe: "memory of an instance, GiB" },
       measure: {
         type: "boolean",

@@ -5,7 +5,7 @@ import { json, mutation, target, variant } from "../options.ts";
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
   command: "limits",
-  describe: "Measure how an account is limited: rate, burst, limiter, concurrency; uses the account up",
+  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; uses them up",
   examples: [
     ["gauntlet limits --target gauntlet.yaml --account limited.0", "an account that is set aside for this"],
     ["gauntlet limits --target gauntlet.yaml --budget-requests 2000 --minutes 3", "within a budget"],
@@ -22,9 +22,9 @@ export const limitsCommand = defineCommand({
       "budget-requests": {
         type: "number",
         requiresArg: true,
-        describe: "most requests; default: from the limits of the account",
+        describe: "largest number of requests; default: from the limits of the account",
       },
-      minutes: { type: "number", requiresArg: true, describe: "most minutes; default 6" },
+      minutes: { type: "number", requiresArg: true, describe: "longest duration, minutes; default 6" },
       json,
       mutation,
       variant,

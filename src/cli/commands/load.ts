@@ -21,7 +21,7 @@ export const loadCommand = defineCommand({
         variant,
         engine: {
           type: "string",
-          describe: "who generates the load: native, autocannon (closed loops) or k6",
+          describe: "load engine: native, autocannon (closed loops) or k6",
           requiresArg: true,
         },
         brief: { type: "boolean", default: false, describe: "tier runs: do not wait for a Retry-After of over 40 s" },
@@ -39,7 +39,7 @@ export const loadCommand = defineCommand({
           requiresArg: true,
           describe: "with --shard: URL whose Date header is the clock; default: the target's",
         },
-        live: { type: "boolean", default: false, describe: "show the run on a page of 127.0.0.1 while it goes on" },
+        live: { type: "boolean", default: false, describe: "serve a page on 127.0.0.1 that shows the run live" },
         "live-port": {
           type: "number",
           describe: "port of the live page; default: any free one",
@@ -63,18 +63,18 @@ export const loadCommand = defineCommand({
         "watch-unit": {
           type: "string",
           requiresArg: true,
-          describe: "the same of a systemd unit of the target, or of a control group by its path",
+          describe: "the same for a systemd unit of the target, or for a control group by its path",
         },
         "watch-metrics": {
           type: "string",
           requiresArg: true,
-          describe: "Prometheus endpoint of the target: its series are shown beside the load",
+          describe: "Prometheus endpoint of the target: its series are recorded and shown with the load",
         },
         "watch-series": {
           type: "string",
           requiresArg: true,
           implies: "watch-metrics",
-          describe: "regular expression of the series that are kept; default: process, runtime, counters of requests",
+          describe: "regular expression that selects the series; default: process, runtime, request counters",
         },
         "watch-key": {
           type: "string",
@@ -91,13 +91,13 @@ export const loadCommand = defineCommand({
           type: "string",
           requiresArg: true,
           describe:
-            "end as soon as a figure is known so well, as in 'ttft_ms p99 within 5%'; not known in time: exit code 4",
+            "end as soon as a figure is known this precisely, such as 'ttft_ms p99 within 5%'; exit code 4 if it is not known in time",
         },
         "at-most": {
           type: "number",
           requiresArg: true,
           implies: "until",
-          describe: "with --until: most seconds to send; default: the duration of the workload",
+          describe: "with --until: longest duration, seconds; default: the duration of the workload",
         },
         "dry-run": { type: "boolean", default: false, describe: "print the plan and send nothing" },
       }),

@@ -56,7 +56,7 @@ export class Http1Sender implements RequestSender {
     const exchange = new LoadExchange(prepared, dueUs, maxCaptureBytes, onStamp);
     const connection = this.#takeFree();
     if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
-    else this.#begin(connection, exchange, onEnd);
+    else this.#start(connection, exchange, onEnd);
     return true;
   }
 
@@ -89,7 +89,7 @@ export class Http1Sender implements RequestSender {
     return undefined;
   }
 
-  #begin(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
+  #start(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
     this.#busy.set(connection, onEnd);
     exchange.inFlight = this.#gauge.enter();
     if (exchange.inFlight > this.peakInFlight) this.peakInFlight = exchange.inFlight;
@@ -109,7 +109,7 @@ export class Http1Sender implements RequestSender {
       onEnd(exchange);
       return;
     }
-    this.#begin(connection, exchange, onEnd);
+    this.#start(connection, exchange, onEnd);
     // The service begins when the client wants to send: a handshake that it has to pay for is part of it.
     exchange.connectUs = exchange.sentUs - startUs;
     exchange.sentUs = startUs;

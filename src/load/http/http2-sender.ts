@@ -101,7 +101,7 @@ export class Http2Sender implements RequestSender {
   #send(exchange: LoadExchange, onEnd: OnEnd): void {
     const connection = this.#emptiest();
     if (connection !== undefined) {
-      this.#begin(connection, exchange, onEnd);
+      this.#start(connection, exchange, onEnd);
       return;
     }
     this.waits++;
@@ -115,7 +115,7 @@ export class Http2Sender implements RequestSender {
         onEnd(exchange);
         return;
       }
-      this.#begin(found, exchange, onEnd);
+      this.#start(found, exchange, onEnd);
       // The service begins when the client wants to send: a handshake that it has to wait for is part of it.
       exchange.connectUs = exchange.sentUs - startUs;
       exchange.sentUs = startUs;
@@ -143,7 +143,7 @@ export class Http2Sender implements RequestSender {
     return found;
   }
 
-  #begin(connection: Http2Connection, exchange: LoadExchange, onEnd: OnEnd): void {
+  #start(connection: Http2Connection, exchange: LoadExchange, onEnd: OnEnd): void {
     exchange.inFlight = this.#gauge.enter();
     this.peakInFlight = Math.max(this.peakInFlight, exchange.inFlight);
     const stream = connection.send(exchange, (ended) => this.#ended(ended, connection));
