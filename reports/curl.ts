@@ -31,7 +31,7 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
   return parts.join(" ");
 }
 
-/** Quoted for a shell. What is not plain text is written by its code: a terminal must not obey it, nor turn the line. */
+/** Quoted for a shell. What is not plain text is written by its code: a terminal must not interpret it, nor reverse the line. */
 function quote(text: string): string {
   if (!UNPLAIN.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
   const escaped = text.replace(/['\\]/g, "\\$&").replace(new RegExp(UNPLAIN, "gu"), (character) => {

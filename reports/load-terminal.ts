@@ -38,11 +38,11 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table];
   for (const phase of run.phases) lines.push(...exactnessOf(phase));
   for (const check of checks) lines.push(...problemsOf(run, check, colors));
-  if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${tellWaits(retryAfter)}`);
+  if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
   for (const { name, goodput } of run.phases)
     if (goodput !== undefined)
-      lines.push(`  goodput${run.phases.length > 1 ? ` of ${name}` : ""}: ${tellGoodput(goodput)}`);
-  for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...tellSessions(sessions));
+      lines.push(`  goodput${run.phases.length > 1 ? ` of ${name}` : ""}: ${goodputText(goodput)}`);
+  for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
     `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
@@ -55,16 +55,16 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
 /** What the target held, and what could not be scraped of it. */
 function watchedLines({ watched }: LoadRun, colors: Colors): string[] {
   const { processes, metrics } = watched ?? {};
-  const leaks = [...(processes?.leaks ?? []), ...(metrics?.leaks ?? [])].map((leak) => tellLeak(leak, colors));
+  const leaks = [...(processes?.leaks ?? []), ...(metrics?.leaks ?? [])].map((leak) => leakLine(leak, colors));
   const problems = metrics === undefined ? [] : [failedScrapes(metrics), droppedSeries(metrics.dropped)];
-  const told = problems.flatMap((problem) =>
+  const problemLines = problems.flatMap((problem) =>
     problem === undefined ? [] : [`${colors.yellow("?")} target's metrics: ${oneLine(problem)}`],
   );
-  return [...leaks, ...told].map((line) => `  ${line}`);
+  return [...leaks, ...problemLines].map((line) => `  ${line}`);
 }
 
 /** `target's memory: growth, 80.1 to 120.4 MiB, +2.10 MiB per minute (1.90 … 2.30)`. */
-function tellLeak(leak: Leak, colors: Colors): string {
+function leakLine(leak: Leak, colors: Colors): string {
   const { resource, verdict, first, last, message } = leak;
   const amounts = `${amountText(leak, first)} to ${amountText(leak, last)}`;
   const word = verdict === null ? colors.yellow(`not decided (${oneLine(message)})`) : verdict;
@@ -87,7 +87,7 @@ function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors)
 }
 
 /** `2 of 2 tested waits were sufficient, 712 denials`: a share of few is no percentage. */
-function tellWaits({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
+function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
   const share =
     sufficientShare === null ? `${sufficient} of ${tested}` : `${(sufficientShare * 100).toFixed(1)} % of ${tested}`;
@@ -95,14 +95,14 @@ function tellWaits({ tested, sufficient, sufficientShare, groups }: NonNullable<
 }
 
 /** `18.2 requests/s and 412.0 tokens/s, 91.0 % of the arrivals; ttft_ms < 300: 95, …`. */
-function tellGoodput({ requestsPerS, tokensPerS, share, objectives }: NonNullable<LoadPhase["goodput"]>): string {
+function goodputText({ requestsPerS, tokensPerS, share, objectives }: NonNullable<LoadPhase["goodput"]>): string {
   const tokens = tokensPerS === null ? "tokens unknown" : `${tokensPerS.toFixed(1)} tokens/s`;
   const ofAll = share === null ? "no arrivals" : `${(share * 100).toFixed(1)} % of the arrivals`;
   const each = objectives.map(({ text, met }) => `${met} met ${oneLine(text)}`).join(", ");
   return `${requestsPerS.toFixed(1)} requests/s and ${tokens}, ${ofAll} (${each})`;
 }
 
-function tellSessions({ started, completed, turns }: NonNullable<LoadPhase["sessions"]>): string[] {
+function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sessions"]>): string[] {
   const ms = (of: { readonly p50: number; readonly p99: number } | null) =>
     of === null ? "" : ` p50 ${of.p50.toFixed(1)} p99 ${of.p99.toFixed(1)} ms`;
   return [

@@ -41,11 +41,11 @@ function tableOf(levels: readonly OverheadLevel[]): string {
       concurrency,
       stream ? "streaming" : "non-streaming",
       promptText(promptBytes),
-      told(addedMs.p50),
-      told(addedMs.p90),
-      told(addedMs.p99),
-      told(addedTtftMs?.p50),
-      told(addedGapMs?.p50),
+      intervalText(addedMs.p50),
+      intervalText(addedMs.p90),
+      intervalText(addedMs.p99),
+      intervalText(addedTtftMs?.p50),
+      intervalText(addedGapMs?.p50),
       requestsPerS.toFixed(requestsPerS < 100 ? 1 : 0),
       [...(level.upstreamBound ? ["u"] : []), ...(level.heldAtPerS === null ? [] : ["h"])].join(" "),
     ];
@@ -55,11 +55,11 @@ function tableOf(levels: readonly OverheadLevel[]): string {
 
 /** `carries 1,200/s before it adds more than 5 ms at p99`. */
 function frontierLines(frontier: Frontier | undefined): string[] {
-  const told = (frontier?.bounds ?? []).map(({ addedP99Ms, requestsPerS, isPassed, upstreamBound }) => {
+  const highest = (frontier?.bounds ?? []).map(({ addedP99Ms, requestsPerS, isPassed, upstreamBound }) => {
     const rate = requestsPerS === null ? "less than was tried" : `${isPassed ? "" : "at least "}${requestsPerS}/s`;
     return `${addedP99Ms} ms: ${rate}${upstreamBound ? " u" : ""}`;
   });
-  return told.length === 0 ? [] : [`highest rate before it adds more at p99   ${told.join("   ")}`];
+  return highest.length === 0 ? [] : [`highest rate before it adds more at p99   ${highest.join("   ")}`];
 }
 
 function processLine({ cpuS, peakMemoryBytes, peakOpenFiles }: NonNullable<Arm["process"]>): string {
@@ -79,7 +79,7 @@ function marksOf(levels: readonly OverheadLevel[]): string[] {
   ];
 }
 
-function told(difference: AddedDifference | undefined): string {
+function intervalText(difference: AddedDifference | undefined): string {
   if (difference === undefined || difference.value === null) return "–";
   const { value, low, high } = difference;
   return `${differenceText(value)} (${differenceText(low ?? value)} … ${differenceText(high ?? value)})`;

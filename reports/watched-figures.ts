@@ -51,7 +51,7 @@ export function failedScrapes({
   return `${scrapes - failed} of ${scrapes} scrapes were answered; the first that was not, at ${firstFailure.atS.toFixed(1)} s: ${firstFailure.message}`;
 }
 
-/** `7 series found no room: http_requests_total (7)`; nothing where all did. */
+/** `7 more series were not recorded: http_requests_total (7)`; nothing where all did. */
 export function droppedSeries(
   dropped: readonly { readonly name: string; readonly series: number }[],
 ): string | undefined {
@@ -59,7 +59,7 @@ export function droppedSeries(
   const count = dropped.reduce((sum, { series }) => sum + series, 0);
   const names = dropped.slice(0, MOST_NAMES).map(({ name, series }) => `${name} (${series})`);
   const more = dropped.length > names.length ? `, and of ${dropped.length - names.length} more names` : "";
-  return `${count} series found no room: ${names.join(", ")}${more}`;
+  return `${count} more series were not recorded: ${names.join(", ")}${more}`;
 }
 
 const MOST_NAMES = 8;

@@ -29,7 +29,7 @@ const EXAMPLES = {
 
 type Name = keyof typeof EXAMPLES;
 
-interface Shot {
+interface Screenshot {
   readonly of: Name;
   /** Below `docs/examples`. */
   readonly file: string;
@@ -41,7 +41,7 @@ interface Shot {
   readonly from?: string;
 }
 
-const SHOTS: readonly Shot[] = [
+const SCREENSHOTS: readonly Screenshot[] = [
   { of: "fail", file: "failing-gateway/report.png", width: 1280 },
   { of: "pass", file: "report/pass-1280.png", width: 1280 },
   { of: "pass", file: "report/pass-390.png", width: 390 },
@@ -74,14 +74,14 @@ async function runOf(name: Name, runs: string): Promise<string> {
   return folder;
 }
 
-async function take(browser: Browser, shot: Shot, folder: string): Promise<Buffer> {
-  const width = shot.printed === undefined ? shot.width : PAPER_WIDTH;
-  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: shot.scheme ?? "light" });
+async function take(browser: Browser, screenshot: Screenshot, folder: string): Promise<Buffer> {
+  const width = screenshot.printed === undefined ? screenshot.width : PAPER_WIDTH;
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: screenshot.scheme ?? "light" });
   await page.goto(pathToFileURL(join(folder, "report.html")).href);
-  if (shot.printed !== undefined) await page.emulateMedia({ media: "print" });
+  if (screenshot.printed !== undefined) await page.emulateMedia({ media: "print" });
   await page.evaluate(
     (from) => document.querySelector(from)?.scrollIntoView({ behavior: "instant" }),
-    shot.from ?? "body",
+    screenshot.from ?? "body",
   );
   const whole = await page.evaluate(() => document.documentElement.scrollHeight);
   let height = Math.min(MOST_HEIGHT, whole);
@@ -104,10 +104,10 @@ for (const file of ["report.html", "summary.md"])
   copyFileSync(join(folders.get("fail") ?? "", file), join(target, "failing-gateway", file));
 const browser = await startBrowser();
 try {
-  for (const shot of SHOTS) {
-    const image = await take(browser, shot, folders.get(shot.of) ?? "");
-    writeFileSync(join(target, shot.file), image);
-    process.stdout.write(`${shot.file}: ${Math.round(image.length / 1_000)} kB\n`);
+  for (const screenshot of SCREENSHOTS) {
+    const image = await take(browser, screenshot, folders.get(screenshot.of) ?? "");
+    writeFileSync(join(target, screenshot.file), image);
+    process.stdout.write(`${screenshot.file}: ${Math.round(image.length / 1_000)} kB\n`);
   }
 } finally {
   await browser.close();

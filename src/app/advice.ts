@@ -27,7 +27,7 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
   if (status === 401 || status === 403) {
     return {
       cause: `the key "valid" was refused (${toldBy(list)})`,
-      next: "Check the variable or file that keys.valid names: it must hold the key alone, of an account with balance.",
+      next: "Check the variable or file that keys.valid names: it must contain only the key, of an account with balance.",
     };
   }
   if (

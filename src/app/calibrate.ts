@@ -19,14 +19,14 @@ export async function calibrate(
   const verdict = problems.length === 0 ? "pass" : "inconclusive";
   const exitCode = exitAfter(interruption, problems.length === 0 ? EXIT.pass : EXIT.inconclusive);
   const { deliveryLagMs, scheduleLagMs, ttftErrorMs } = calibration;
-  const tell = ({ p50, p99, max }: { p50: number; p99: number; max: number }) =>
+  const percentiles = ({ p50, p99, max }: { p50: number; p99: number; max: number }) =>
     `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}, max ${max.toFixed(2)} ms`;
   const addsMs = Math.max(deliveryLagMs.p99, scheduleLagMs.p99).toFixed(1);
   const text = [
     `about ${streams} streams in flight for ${seconds} s against the built-in stamped server`,
-    `delivery lag        ${tell(deliveryLagMs)}`,
-    `first token is late ${tell(ttftErrorMs)}`,
-    `schedule lag        ${tell(scheduleLagMs)}`,
+    `delivery lag        ${percentiles(deliveryLagMs)}`,
+    `first token is late ${percentiles(ttftErrorMs)}`,
+    `schedule lag        ${percentiles(scheduleLagMs)}`,
     ...problems,
     problems.length === 0
       ? `PASS: this machine adds ${addsMs} ms to a latency at p99`

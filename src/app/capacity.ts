@@ -72,10 +72,10 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       stepS: options.stepS,
       limits,
       minutes: options.minutes,
-      onStep: (step) => onProgress({ kind: "note", text: tellStep(redactor.redactValue(step), name) }),
+      onStep: (step) => onProgress({ kind: "note", text: stepText(redactor.redactValue(step), name) }),
       onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
       onProgress: (level, now, leftS) =>
-        onProgress({ kind: "step", text: tellProgress(`${level.toFixed(2)} ${name}`, now), leftS, atMost: true }),
+        onProgress({ kind: "step", text: progressText(`${level.toFixed(2)} ${name}`, now), leftS, atMost: true }),
     },
     {
       target,
@@ -118,11 +118,11 @@ function mixOf({ workload, streams }: CapacityOptions, target: Target): Workload
   return [shortClass(target, streams)];
 }
 
-function tellStep({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
+function stepText({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
   return `${level.toFixed(2)} ${name} for ${Math.round(durationS)} s: ${met ? "met" : `missed (${binds}): ${why}`}`;
 }
 
-function tellProgress(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
+function progressText(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
   const refused = denied === 0 ? "" : `, ${denied} denied`;
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${admittedPerS.toFixed(0)}/s admitted${refused}`;
 }
@@ -139,19 +139,19 @@ function render({ best, beyond, held, binds, confidence, cut, frontier }: Capaci
           ),
         ];
   const end = beyond === undefined ? "nothing was in the way of more" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
-  const points = frontier.map((point) => tellPoint(point, name));
+  const points = frontier.map((point) => pointText(point, name));
   return `${[...lines, `binds       ${binds}  (${end})`, "frontier", ...points, ...(cut ? ["cut short: time ran out"] : [])].join("\n")}\n`;
 }
 
 /** `  12.50 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 to 260.1)`. */
-function tellPoint({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
+function pointText({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
     ends === null ? "too few samples for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
-  const told = figures.map(({ clause, value, interval }) => {
+  const seen = figures.map(({ clause, value, interval }) => {
     const isShare = /^(failed|denied|dropped)/.test(clause);
     const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${of.toFixed(1)} ms`);
     return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
   });
   const rate = `${admittedPerS.toFixed(1)} (${span(admittedPerSInterval, (value) => value.toFixed(1))}) admitted/s`;
-  return `  ${level.toFixed(2)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${told.join("; ")}`;
+  return `  ${level.toFixed(2)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${seen.join("; ")}`;
 }

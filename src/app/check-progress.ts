@@ -52,7 +52,7 @@ export class CheckProgress {
       this.#suites.set(suite, { total, sending, statuses: new Map(), done: 0, running: [] });
     }
     this.#timeLeft = new TimeLeft(instances, target, nowS());
-    this.#tell("");
+    this.#report("");
   }
 
   nextRound(): void {
@@ -64,7 +64,7 @@ export class CheckProgress {
   started(instance: Instance): void {
     this.#timeLeft.started(instance, nowS());
     this.#suiteOf(instance.id)?.running.push(instance.id);
-    this.#tellSuites();
+    this.#reportSuites();
   }
 
   waiting(wait: Wait): void {
@@ -80,23 +80,23 @@ export class CheckProgress {
     suite.done++;
     suite.running = suite.running.filter((id) => id !== result.id);
     suite.statuses.set(result.status, (suite.statuses.get(result.status) ?? 0) + 1);
-    if (FAILED.includes(result.status)) this.#tellCauses(result);
-    this.#tell(result.id);
-    this.#tellSuites();
-    if (instance?.check.kind === "sending" && --suite.sending === 0) this.#tellSuite(suiteOf(result.id), suite);
+    if (FAILED.includes(result.status)) this.#reportCauses(result);
+    this.#report(result.id);
+    this.#reportSuites();
+    if (instance?.check.kind === "sending" && --suite.sending === 0) this.#reportSuite(suiteOf(result.id), suite);
   }
 
   #suiteOf(id: string): SuiteState | undefined {
     return this.#suites.get(suiteOf(id));
   }
 
-  #tell(what: string): void {
+  #report(what: string): void {
     const total = this.#options.instances.length * this.#options.rounds;
     const done = what === "" ? this.#done : ++this.#done;
     this.#options.onProgress({ kind: "checks", done, total, what });
   }
 
-  #tellSuites(): void {
+  #reportSuites(): void {
     const suites = [...this.#suites].map(
       ([suite, { done, total, sending, statuses, running }]): SuiteProgress => ({
         suite,
@@ -121,18 +121,18 @@ export class CheckProgress {
    * The verdict of a suite as soon as nothing more is sent for it. It is not final: some checks judge the traffic of the whole run
    * at its end, and waivers and a policy are laid over all.
    */
-  #tellSuite(name: string, { statuses, done, total }: SuiteState): void {
+  #reportSuite(name: string, { statuses, done, total }: SuiteState): void {
     const counts = STATUSES.filter((status) => statuses.has(status)).map(
       (status) => `${statuses.get(status)} ${status}`,
     );
     const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
     const later = done === total ? "" : `; ${total - done} more at the end of the run`;
-    const word = has(FAILED) ? "FAIL" : has(OPEN) ? "INCOMPLETE" : "PASS";
-    this.#options.onProgress({ kind: "suite", word, text: `${name}: ${word} (${counts.join(", ")})${later}` });
+    const verdict = has(FAILED) ? "FAIL" : has(OPEN) ? "INCOMPLETE" : "PASS";
+    this.#options.onProgress({ kind: "suite", verdict, text: `${name}: ${verdict} (${counts.join(", ")})${later}` });
   }
 
-  /** Tells the causes that no earlier failure had. */
-  #tellCauses(result: CheckResult): void {
+  /** Reports the causes that no earlier failure had. */
+  #reportCauses(result: CheckResult): void {
     for (const [deviation, { title, requirement }] of causesByDeviation([result])) {
       if (this.#deviations.has(deviation)) continue;
       this.#deviations.add(deviation);

@@ -92,7 +92,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
       note:
         facts.binds === "client"
           ? "These are requests of the client, at gateways that followed a script."
-          : "Attempts that were refused or lost in the network may have no requirement in the gateway's history.",
+          : "Attempts that were refused or lost in the network may be missing from the gateway's history.",
     },
     ...(facts.load === undefined ? {} : { load: figuresOfLoad(facts.load) }),
   };

@@ -138,19 +138,19 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   });
   const { redactor } = traffic.recorder;
   journalStart(folder, head, redactor, { checks: instances.map(notRun), rounds, waivers, unscored });
-  const tell = ({ cause, next }: Advice) => {
+  const advise = ({ cause, next }: Advice) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
   };
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
-  const prepared = await prepare(traffic, tell);
+  const prepared = await prepare(traffic, advise);
   progress = new CheckProgress({ instances, rounds, target: prepared.target, redactor, onProgress });
   const step = { target, seed, redactor, folder, control };
   tiers = plan && new TierRuns({ ...step, plan, quick: isQuickRun }, opened.provisioner);
   const running = { instances, rounds, traffic: prepared, folder, control, progress };
   const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
   const undeclared = dialectAdvice(target, traffic.answers);
-  if (undeclared !== undefined) tell(undeclared);
+  if (undeclared !== undefined) advise(undeclared);
   const load = await driveFurther(await tiers?.result(prepared), workloads, step);
   const found = composeRecord({
     ...head,

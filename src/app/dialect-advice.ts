@@ -11,7 +11,7 @@ const NOT_THERE: readonly number[] = [404, 405, 501];
  * Whether a gateway seems to serve one dialect only and the target file does not say so.
  *
  * @param answers of a run so far, whatever they were sent for.
- * @returns `undefined` unless the one was served and every good request in the other met 404, 405 or 501.
+ * @returns `undefined` unless the one was served and every valid request in the other met 404, 405 or 501.
  */
 export function dialectAdvice(
   { dialects }: Pick<Target, "dialects">,

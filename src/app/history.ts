@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { renderHistory, renderHistoryPage } from "../../reports/index.ts";
 import { EXIT, type ExitCode, messageOf, UsageError } from "../core/index.ts";
-import { HistoryFile, type HistoryReport, judgeTrends, type KeptRun, trendsOf } from "../history/index.ts";
+import { HistoryFile, type HistoryReport, judgeTrends, type StoredRun, trendsOf } from "../history/index.ts";
 import { writeAtomically } from "../record/index.ts";
 import type { Outcome } from "./outcome.ts";
 import { readOrRecover } from "./recover-record.ts";
@@ -98,7 +98,7 @@ const MOST_DEPTH = 4;
 function runFolders(path: string): string[] {
   if (!isFolder(path))
     throw new UsageError(existsSync(path) ? `${path} is no folder` : `there is no folder ${path}`, {
-      hint: "Name folders of runs, or one history file alone.",
+      hint: "Name folders of runs, or a single history file.",
     });
   const found = below(path, MOST_DEPTH);
   if (found.length === 0)
@@ -117,7 +117,7 @@ function below(path: string, depth: number): string[] {
 }
 
 /** @throws UsageError when it names neither a run nor a date. */
-function since(runs: readonly KeptRun[], from: string | undefined): readonly KeptRun[] {
+function since(runs: readonly StoredRun[], from: string | undefined): readonly StoredRun[] {
   if (from === undefined) return runs;
   const startedAt = runs.find(({ runId }) => runId === from)?.startedAt;
   const fromMs = Date.parse(startedAt ?? from);
@@ -129,9 +129,9 @@ function since(runs: readonly KeptRun[], from: string | undefined): readonly Kep
 }
 
 /** What is comparable with some runs: others of the same target with the same workload. */
-function comparable(runs: readonly KeptRun[], ids: ReadonlySet<string> | undefined): readonly KeptRun[] {
+function comparable(runs: readonly StoredRun[], ids: ReadonlySet<string> | undefined): readonly StoredRun[] {
   if (ids === undefined) return runs;
-  const keysOf = ({ target, address, measured }: KeptRun) =>
+  const keysOf = ({ target, address, measured }: StoredRun) =>
     measured.map((part) => ({
       part,
       key: JSON.stringify([target, address, part.name, part.workload, part.machine]),

@@ -169,9 +169,9 @@ GW_KEY=
 # GW_EMPTY=
 `;
 
-const POLICY = `# What must hold beside the checks: \`gauntlet run --policy gauntlet-policy.yaml\`.
+const POLICY = `# Conditions that a run must meet in addition to the checks: \`gauntlet run --policy gauntlet-policy.yaml\`.
 compat: warn # what real clients need beyond the specification; error makes it a gate
-# require: # must have been judged whole: what is blocked is not good enough
+# require: # every check of these suites must have been judged; blocked checks are not accepted
 #   suites: [auth, chat, messages, errors]
 gates: []
 `;

@@ -14,14 +14,14 @@ const INVARIANTS = CHECKS.filter(
 ).flatMap(instancesOf);
 
 /** An exchange of load that was kept, and the phase in which it was sent. */
-export interface KeptSample {
+export interface SampledExchange {
   readonly phase: string;
   readonly asked: Asked;
   readonly exchange: Exchange;
 }
 
 /** Judges the kept exchanges of every phase by the invariants of the suites. */
-export function judgeSamples(load: JudgedLoad, samples: readonly KeptSample[], rules: ReadingRules): JudgedLoad {
+export function judgeSamples(load: JudgedLoad, samples: readonly SampledExchange[], rules: ReadingRules): JudgedLoad {
   const byPhase = groupBy(samples, ({ phase }) => phase);
   const responses = (phase: string) =>
     (byPhase.get(phase) ?? []).map(({ exchange, asked }) => new Response(exchange, asked, rules));

@@ -21,11 +21,11 @@ export function renderLimits(analysis: LimitsAnalysis, declared: Limits | undefi
     ["other model", rate.scopes.model, per("model")],
     ["other account", rate.scopes.account, per("account")],
     ["in flight", concurrency.inFlight, (value) => `${value}${said(declared?.inFlight, value)}`],
-    ["after the end", concurrency.freedAtEnd, (value) => `room again ${value}`],
-    ["after disconnect", concurrency.freedOnDisconnect, (value) => `room again ${value}`],
+    ["after the end", concurrency.freedAtEnd, (value) => `admitted again ${value}`],
+    ["after disconnect", concurrency.freedOnDisconnect, (value) => `admitted again ${value}`],
   ];
-  const rendered = lines.flatMap(([name, { answer, confidence, evidence }, tell]) => [
-    `${name.padEnd(18)} ${answer === null ? "cannot tell" : `${tell(answer)}  (confidence ${confidence})`}`,
+  const rendered = lines.flatMap(([name, { answer, confidence, evidence }, text]) => [
+    `${name.padEnd(18)} ${answer === null ? "cannot tell" : `${text(answer)}  (confidence ${confidence})`}`,
     `${"".padEnd(18)}   ${evidence}`,
   ]);
   const end = `${spent.requests} requests in ${spent.minutes.toFixed(1)} minutes${cut === null ? "" : `; cut short: ${cut}`}`;

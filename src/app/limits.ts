@@ -25,7 +25,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   const budget = budgetOf(options, declared);
   onProgress({
     kind: "note",
-    text: `limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nobody else may use the account meanwhile`,
+    text: `limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nothing else may use the account during this time`,
   });
   const startMs = performance.now();
   const analysis = await analyseLimits({

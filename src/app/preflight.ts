@@ -8,16 +8,17 @@ import { toldBy } from "./own-words.ts";
  * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not
  * name one: taken verbatim from the list (CLIENT-1).
  *
- * @param tell gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
+ * @param advise gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
  * @throws UnreachableError when no HTTP answer comes, or nothing but a proxy's word that there is nobody behind it.
  * @throws ConfigError when what answers is no gateway.
  */
-export async function prepare(traffic: Traffic, tell?: (advice: Advice) => void): Promise<Traffic> {
+export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
   const { target } = traffic;
   const list = await listModels(traffic);
   await demandGateway(traffic, list);
-  if (tell !== undefined) {
-    for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listedModels(list))].flat()) tell(advice);
+  if (advise !== undefined) {
+    for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listedModels(list))].flat())
+      advise(advice);
   }
   return traffic;
 }

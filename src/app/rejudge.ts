@@ -38,7 +38,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
     targetName: record.target.name,
     baseUrl: record.command === "client" ? undefined : record.target.baseUrl,
     qualifiers: record.verdict.qualifiers,
-    cutOff: record.complete ? undefined : "the run did not come to its end",
+    cutOff: record.complete ? undefined : "the run was cut off",
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
   return {

@@ -29,7 +29,7 @@ export function report({ dirs, format, layout, print }: ReportOptions, onProgres
   const texts = dirs.map((dir): Outcome["text"] => {
     const source = openSource(dir);
     if (!source.record.complete)
-      onProgress({ kind: "notice", text: `${dir} is of a run that did not come to its end: the report is partial` });
+      onProgress({ kind: "notice", text: `${dir} belongs to a run that was cut off: the report is partial` });
     if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });
     const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout }, source);
     written.push(...files);

@@ -9,7 +9,7 @@ export class CircuitOpen extends GauntletError {
 
 /** Good requests without one admission after which a run gives up: enough to judge what a refusal breaks. */
 const REFUSALS = 240;
-/** Good requests in a row that found nobody listening. */
+/** Valid requests in a row that found nobody listening. */
 const UNREACHED = 60;
 
 /** Plain replies at the beginning, whose middle is what the gateway takes when it is fresh. */
@@ -25,7 +25,7 @@ const SLOWER = 30;
 const SLOW_MS = 3_000;
 
 /**
- * Decides when a conformance run is pointless: every good request is refused with 401 or 402, nothing listens any more, or
+ * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, nothing listens any more, or
  * every reply takes longer than the one before.
  * A gateway that hangs, or fails, is judged to the end: where it does so is what the run is for.
  */
@@ -48,10 +48,10 @@ export class CircuitBreaker {
     else if (status === 401 || status === 402) this.#refused++;
     if (answer.admitted && isPlain) this.#noteReply(answer);
     if (this.#unreached >= UNREACHED)
-      this.#give(`nothing answers any more: ${UNREACHED} good requests in a row found nobody`, "Start it again.");
+      this.#give(`nothing answers any more: ${UNREACHED} valid requests in a row found nobody`, "Start it again.");
     else if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
-        `every good request was refused, ${REFUSALS} of them (last: ${answer.summary})`,
+        `every valid request was refused, ${REFUSALS} of them (last: ${answer.summary})`,
         "See whether keys.valid is an active key of an account with balance: `gauntlet doctor`.",
       );
   }

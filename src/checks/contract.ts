@@ -31,22 +31,22 @@ export function denialWords({
 }
 
 /**
- * The specification's reason for what a gateway said; its own word when the contract does not know it.
+ * The specification's reason for what a gateway said; its own reason when the contract does not know it.
  *
  * Two denials may look alike at a gateway. Both are then read as the first of them, and {@link readAs} says so for what is
  * expected.
  */
 export function specReason(
   contract: readonly DenialWords[] | undefined,
-  said: { readonly status: number | undefined; readonly word: string | undefined; readonly text: () => string },
+  said: { readonly status: number | undefined; readonly reason: string | undefined; readonly text: () => string },
 ): string | undefined {
-  if (contract === undefined || said.word === undefined) return said.word;
-  const { word } = said;
+  if (contract === undefined || said.reason === undefined) return said.reason;
+  const { reason } = said;
   const own = contract.find(
     ({ status, words, message }) =>
-      status === said.status && words.includes(word) && (message === undefined || said.text().includes(message)),
+      status === said.status && words.includes(reason) && (message === undefined || said.text().includes(message)),
   );
-  return own?.reason ?? word;
+  return own?.reason ?? reason;
 }
 
 /** As which reason a denial is read at a target. */

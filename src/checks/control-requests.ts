@@ -4,7 +4,7 @@ import type { Response } from "./response.ts";
 const LASTS_MS = 8_000;
 
 /**
- * Control requests of negative probes: a good request that was served a moment ago stands for the next ones too, so that
+ * Control requests of negative probes: a valid request that was served a moment ago stands for the next ones too, so that
  * controls do not double the traffic.
  */
 export class ControlRequests {

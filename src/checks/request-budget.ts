@@ -46,7 +46,7 @@ export class RequestBudget {
   }
 
   /** Counts a request that is about to be sent. @throws BudgetReached when there is no budget for it. */
-  begin(share?: Share): void {
+  start(share?: Share): void {
     const { requests, outputTokens } = this.#budget();
     const hasOwn = share !== undefined && share.sent < share.planned;
     if (this.requests >= requests || (!hasOwn && this.#free <= 0)) throw usedUp("requests", `${requests} requests`);

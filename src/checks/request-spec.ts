@@ -13,7 +13,7 @@ import type { Key, KeyName, ModelRole, Target } from "../target/index.ts";
 import { type BodyForm, CHUNKS, fillBody, writeBody } from "./body-form.ts";
 import { MissingFixture } from "./need.ts";
 
-/** A request as a probe describes it: a good one, with exactly what is changed about it. */
+/** A request as a probe describes it: a valid one, with exactly what is changed about it. */
 export interface RequestSpec {
   /** Default: the dialect of the instance. */
   readonly endpoint?: Endpoint;

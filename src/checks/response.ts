@@ -152,9 +152,9 @@ export class Response {
     return this.reply.error === undefined;
   }
 
-  /** The named reason of a denial: the specification's, where the target's contract knows the gateway's word. */
+  /** The named reason of a denial: the specification's, where the target's contract knows the gateway's. */
   get reason(): string | undefined {
-    return specReason(this.#rules.denials, { status: this.status, word: this.ownReason, text: () => this.text });
+    return specReason(this.#rules.denials, { status: this.status, reason: this.ownReason, text: () => this.text });
   }
 
   /** The reason as the gateway put it. */

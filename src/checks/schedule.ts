@@ -2,8 +2,8 @@
 export interface Schedule {
   /**
    * - `parallel` (default): together with others.
-   * - `background`: beside all others, and ends with them.
-   * - `silent`: after a time without any traffic, as long as it asks for; beside load, which leaves it that time where it can.
+   * - `background`: in parallel with all others, and ends with them.
+   * - `silent`: after a time without any traffic, as long as it asks for; in parallel with load, which leaves it that time where it can.
    * - `exclusive`: nothing else of the run is in flight, because it uses up what others need, or measures time; after
    *   the others. `exclusive-first`: before them. `exclusive-last`: at the very end.
    */

@@ -38,7 +38,7 @@ export class Session {
 
   /**
    * @param key of requests that name none; default `valid`.
-   * @param others aborted when the checks that this one runs beside are done.
+   * @param others aborted when the checks that run in parallel with this one are done.
    * @param share what is set aside of the budget for it.
    */
   constructor(traffic: Traffic, axes: Axes, { key, others, share, by, anyDialect = false }: SessionOptions = {}) {
@@ -145,7 +145,7 @@ export class Session {
     return new UpstreamProbe(this.#traffic, this.dialect);
   }
 
-  /** Sends a good request that waits for `100 Continue` before its body. */
+  /** Sends a valid request that waits for `100 Continue` before its body. */
   expectContinue(request: RequestSpec = {}): Promise<ContinueOutcome> {
     return this.#traffic.expectContinue(request, this.#defaults);
   }
@@ -155,7 +155,7 @@ export class Session {
     return this.#traffic.inFlight;
   }
 
-  /** For checks that run beside others: whether those are still at it. */
+  /** For background checks: whether the others are still running. */
   get othersRun(): boolean {
     return this.#others?.aborted === false;
   }

@@ -108,9 +108,9 @@ export class Throttle {
     const full = this.#sentMs.length >= this.#mostInWindow ? (this.#sentMs[0] ?? 0) + WINDOW_MS - now : 0;
     const last = this.#sentMs.at(-1);
     const even = last === undefined ? 0 : last + this.#intervalMs - now;
-    const told = this.#notBeforeMs - now;
-    const waitMs = Math.max(full, even, told);
-    return { waitMs, what: waitMs === told ? "Retry-After" : "rate window" };
+    const byHeader = this.#notBeforeMs - now;
+    const waitMs = Math.max(full, even, byHeader);
+    return { waitMs, what: waitMs === byHeader ? "Retry-After" : "rate window" };
   }
 
   #nextFreed(signal: AbortSignal): Promise<void> {

@@ -45,22 +45,22 @@ export class TimeLeft {
     return estimateS * pace;
   }
 
-  /** Those that run beside each other take as long as the longest of them; those that need the gateway alone follow one another. */
+  /** Parallel ones take as long as the longest of them; exclusive ones follow one another. */
   #estimateS(nowS: number): number {
     const target = this.#target;
     const parallel: Instance[] = [];
-    const alone: Instance[] = [];
+    const exclusive: Instance[] = [];
     for (const instance of this.#left.values()) {
       if (instance.check.kind !== "sending") continue;
       const { order = "parallel" } = scheduleOf(instance.check, target);
       if (order === "parallel") parallel.push(instance);
-      else if (order !== "background") alone.push(instance);
+      else if (order !== "background") exclusive.push(instance);
     }
     const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
     const rpm = Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates);
     const paceS = (requestsOf(parallel, target) / (rpm * SHARE)) * 60;
     const longestS = Math.max(0, ...parallel.map((one) => this.#durationS(one, nowS)));
-    return Math.max(paceS, longestS) + alone.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
+    return Math.max(paceS, longestS) + exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
   }
 
   #durationS(instance: Instance, nowS: number): number {

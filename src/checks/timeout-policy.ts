@@ -58,7 +58,7 @@ export class TimeoutPolicy {
     this.#timeoutsOf = timeouts;
   }
 
-  /** Requests that share their patience. Denials need no provider: one that hangs, hangs for every model. */
+  /** Requests that share a deadline. Denials need no provider: one that hangs, hangs for every model. */
   static kindOf({ mode, intent }: Pick<Asked, "mode" | "intent">, model: unknown): string {
     return `${mode} ${intent} ${intent === "good" || intent === "either" ? JSON.stringify(model ?? "") : ""}`;
   }

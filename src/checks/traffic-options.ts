@@ -15,18 +15,18 @@ export interface TrafficOptions {
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
-  /** Whether load on the tiers is part of the run, beside the checks or after them: it measures what some could only guess. */
+  /** Whether load on the tiers is part of the run, in parallel with the checks or after them: it measures what some could only guess. */
   readonly loadFollows?: boolean;
   /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
   readonly isQuick?: boolean;
-  /** Reads the load beside the checks; `undefined` where there is none. */
+  /** Reads the load that runs in parallel with the checks; `undefined` where there is none. */
   readonly load?: (() => LoadTraffic | undefined) | undefined;
 }
 
-/** What load beside the checks has under way. */
+/** What load that runs in parallel with the checks has in flight. */
 export interface LoadTraffic {
   readonly inFlight: number;
-  /** How long nothing has been under way, ms; infinite where nothing was sent. */
+  /** How long nothing has been in flight, ms; infinite where nothing was sent. */
   readonly idleMs: number;
   /** How checks ask it for a time without traffic. */
   readonly silence: Silence;

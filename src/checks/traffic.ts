@@ -125,7 +125,7 @@ export class Traffic implements AsyncDisposable {
     return `gx${this.#runTag}n${(++this.#nonces).toString(36)}z`;
   }
 
-  /** The control request of a negative probe: a good request as others of the last seconds were. */
+  /** The control request of a negative probe: a valid request as others of the last seconds were. */
   control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const { share: _, by: _by, ...common } = defaults;
     return this.#controls.get(JSON.stringify([request, common]), () => this.send(request, defaults));
@@ -184,7 +184,7 @@ export class Traffic implements AsyncDisposable {
     const nonce = this.nonce();
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
-    this.budget.begin(defaults.share);
+    this.budget.start(defaults.share);
     const account = accountOf(request);
     const inFlight = this.#count(account, 1);
     const intent = request.intent ?? "good";
@@ -200,7 +200,7 @@ export class Traffic implements AsyncDisposable {
       ...(repeats === undefined ? {} : { repeats }),
     };
     const kind = TimeoutPolicy.kindOf(asked, request.model);
-    const live = this.recorder.begin(
+    const live = this.recorder.start(
       { ...built, key: keyName },
       {
         bounds: this.#timeouts.boundsFor(kind, intent, request.bounds),
@@ -234,14 +234,14 @@ export class Traffic implements AsyncDisposable {
     return running;
   }
 
-  /** Sends a good request that waits for `100 Continue` before its body. */
+  /** Sends a valid request that waits for `100 Continue` before its body. */
   async expectContinue(request: RequestSpec, defaults: SendDefaults): Promise<ContinueOutcome> {
     const { mode, share, by } = defaults;
     const endpoint = endpointOf(request, defaults, this.target);
     const throttle = await this.#enter(accountOf(request), by);
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
-      this.budget.begin(share);
+      this.budget.start(share);
       return await expectContinue(built, QUICK_DEADLINE_MS);
     } finally {
       throttle.leave();

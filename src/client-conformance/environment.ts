@@ -1,6 +1,6 @@
 import type { Scenario } from "./scenario.ts";
 
-interface Given {
+interface ScriptedRun {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly key: string;
@@ -16,7 +16,7 @@ const GIVE_UP_S = 30;
  */
 export function environmentFor(
   own: Readonly<NodeJS.ProcessEnv>,
-  { baseUrl, key, scenario }: Given,
+  { baseUrl, key, scenario }: ScriptedRun,
 ): Record<string, string | undefined> {
   const host = baseUrl.replace(/\/v1$/, "");
   const noProxy = [own["NO_PROXY"] ?? own["no_proxy"], "127.0.0.1", "localhost"].filter(Boolean).join(",");

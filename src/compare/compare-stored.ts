@@ -110,26 +110,26 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
             `the verdict of the second run is ${b.verdict.word.toUpperCase()}, that of the first ${a.verdict.word.toUpperCase()}`,
           ]
         : []),
-      ...tellCount(checks.newlyFailing, "fails now and did not before", "fail now and did not before"),
-      ...tellCount(checks.vanished, "is gone", "are gone"),
-      ...of("regressed").map((metric) => `${tellFigure(metric)} (weaker evidence than a live comparison)`),
-      ...of("improved").map((metric) => `${tellFigure(metric)} (weaker evidence than a live comparison)`),
+      ...countLines(checks.newlyFailing, "fails now and did not before", "fail now and did not before"),
+      ...countLines(checks.vanished, "is gone", "are gone"),
+      ...of("regressed").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
+      ...of("improved").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...cut.map(({ runId }) => `run ${runId} was cut short`),
-      ...tellCount(open, "is not decided any more", "are not decided any more"),
-      ...tellUndecided(undecided),
+      ...countLines(open, "is not decided any more", "are not decided any more"),
+      ...undecidedLines(undecided),
       ...(compared === 0 ? ["nothing was decided in both runs"] : []),
       ...(drift.length === 0 ? [] : [`it behaves differently in ${drift.length} places`]),
     ],
   };
 }
 
-function tellCount(some: readonly { readonly id: string }[], one: string, many: string): string[] {
+function countLines(some: readonly { readonly id: string }[], one: string, many: string): string[] {
   const [first] = some;
   if (first === undefined) return [];
   return some.length === 1 ? [`${first.id} ${one}`] : [`${first.id} and ${some.length - 1} more ${many}`];
 }
 
-function tellUndecided(metrics: readonly ComparedMetric[]): string[] {
+function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   const [first] = metrics;
   if (first === undefined) return [];
   const more = metrics.length === 1 ? "" : ` and ${metrics.length - 1} more figures`;
@@ -138,7 +138,7 @@ function tellUndecided(metrics: readonly ComparedMetric[]): string[] {
   return [`${first.name}${more} cannot be decided from two runs: ${first.name}${change}, ${first.why}`];
 }
 
-function tellFigure({ name, unit, a, b, verdict }: ComparedMetric): string {
+function figureText({ name, unit, a, b, verdict }: ComparedMetric): string {
   const show = (value: number | null) =>
     unit === "share" ? `${((value ?? 0) * 100).toFixed(1)} %` : (value ?? 0).toFixed(1);
   return `${name} ${verdict === "regressed" ? "went" : "improved"} from ${show(a)} to ${show(b)}${unit === "share" ? "" : ` ${unit}`}`;

@@ -2,7 +2,7 @@
 export const DIALECTS = ["chat", "messages"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
-/** Whole: one document. Stream: the reply as it is produced. */
+/** Non-streaming: one document. Streaming: the reply as it is produced. */
 export const MODES = ["non-streaming", "streaming"] as const;
 export type Mode = (typeof MODES)[number];
 

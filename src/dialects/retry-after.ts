@@ -16,7 +16,7 @@ const RFC850_DATE = new RegExp(`^${LONG_DAYS}, (\\d{2})-${MONTH}-(\\d{2}) ${TIME
 const ASCTIME_DATE = new RegExp(`^${DAYS} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`);
 
 /**
- * Reads an HTTP date. Not `Date.parse`: that takes `-3` and `1.5` for years, and so a broken hint for a wait of decades.
+ * Reads an HTTP date. Not `Date.parse`: that takes `-3` and `1.5` for years, and so a broken Retry-After for a wait of decades.
  *
  * @param nowMs only decides the century of a two-digit year.
  * @returns Unix epoch milliseconds, or `undefined` when the text is not an HTTP date.

@@ -30,7 +30,7 @@ const SCHEMA = `
 `;
 
 /** A run as the file keeps it. */
-export interface KeptRun {
+export interface StoredRun {
   readonly runId: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
@@ -120,7 +120,7 @@ export class HistoryFile implements Disposable {
   }
 
   /** Every run, oldest first. */
-  runs(): KeptRun[] {
+  runs(): StoredRun[] {
     const rows = <T>(query: string) => this.#db.prepare(query).all() as T[];
     const figures = new Map<number, NamedFigures>();
     for (const { measured, metric, value, samples } of rows<FigureRow>("SELECT * FROM figures")) {
@@ -131,7 +131,7 @@ export class HistoryFile implements Disposable {
     const measured = new Map<string, Measured[]>();
     for (const { id, run_id, ...part } of rows<MeasuredRow>("SELECT * FROM measured ORDER BY id"))
       measured.set(run_id, [...(measured.get(run_id) ?? []), { ...part, figures: figures.get(id) ?? {} }]);
-    const runs = rows<Omit<KeptRun, "measured">>(
+    const runs = rows<Omit<StoredRun, "measured">>(
       `SELECT run_id AS runId, started_at AS startedAt, command, target, address, build, harness, verdict
        FROM runs ORDER BY started_at, run_id`,
     );

@@ -1,3 +1,3 @@
-export { HistoryFile, type KeptRun } from "./history-file.ts";
+export { HistoryFile, type StoredRun } from "./history-file.ts";
 export { type HistoryReport, judgeTrends } from "./judge-trends.ts";
 export { type Trend, trendsOf } from "./trends.ts";

@@ -1,4 +1,4 @@
-import type { KeptRun } from "./history-file.ts";
+import type { StoredRun } from "./history-file.ts";
 import type { Trend } from "./trends.ts";
 
 /** A history as it is printed and rendered. */
@@ -9,7 +9,7 @@ export interface HistoryReport {
   readonly known: number;
   readonly notImported: readonly { readonly dir: string; readonly why: string }[];
   /** Oldest first. */
-  readonly runs: readonly KeptRun[];
+  readonly runs: readonly StoredRun[];
   readonly trends: readonly Trend[];
   readonly verdict: "pass" | "fail" | "inconclusive";
   readonly reasons: readonly string[];

@@ -2,7 +2,7 @@ import { quantile } from "../compare/index.ts";
 import { groupBy } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, LEAST_RUNS, LEAST_SIDE } from "./change-points.ts";
-import type { KeptRun } from "./history-file.ts";
+import type { StoredRun } from "./history-file.ts";
 
 /** What makes values comparable: series of two groups are never mixed. */
 export interface Group {
@@ -70,7 +70,7 @@ const MARGIN_COUNT = 0.5;
 const MOST_DETECTABLE = { relative: 1, difference: 0.2 };
 
 /** Every wanted metric of every group of runs. @param runs oldest first. */
-export function trendsOf(runs: readonly KeptRun[], { margin, isWanted }: TrendOptions): Trend[] {
+export function trendsOf(runs: readonly StoredRun[], { margin, isWanted }: TrendOptions): Trend[] {
   const builds = new Map(runs.map(({ runId, build }) => [runId, build]));
   return groupsOf(runs).flatMap((entries) => {
     const [{ group }] = entries;
@@ -89,7 +89,7 @@ export function trendsOf(runs: readonly KeptRun[], { margin, isWanted }: TrendOp
   });
 }
 
-function groupsOf(runs: readonly KeptRun[]) {
+function groupsOf(runs: readonly StoredRun[]) {
   const entries = runs.flatMap(({ runId, startedAt, target, address, measured }) =>
     measured.map(({ name, workload, machine, problem, figures }) => ({
       group: { target, address, name, workload, machine },
@@ -120,7 +120,7 @@ function trend(series: Pick<Trend, "name" | "group" | "values">, context: Contex
   const earlier = numbers.slice(0, -1);
   const medianBefore = changePoint?.before ?? (earlier.length === 0 ? null : median(earlier));
   const step =
-    numbers.length < LEAST_RUNS ? null : scale.told(detectableStep(numbers.map(scale.of), changes, context.metrics));
+    numbers.length < LEAST_RUNS ? null : scale.shown(detectableStep(numbers.map(scale.of), changes, context.metrics));
   return {
     ...{ ...series, unit, worse, latest, medianBefore, changePoint, detectable: step },
     change: latest === null || medianBefore === null ? null : changeBetween(medianBefore, latest, scale),
@@ -184,15 +184,15 @@ interface Scale {
   readonly unit: Trend["unit"];
   readonly isRelative: boolean;
   readonly of: (value: number) => number;
-  /** A step on this scale as it is told. */
-  readonly told: (step: number) => number;
+  /** A step on this scale as it is shown. */
+  readonly shown: (step: number) => number;
 }
 
 function scaleOf(unit: Trend["unit"], values: readonly number[]): Scale {
   const isRelative = unit !== "share" && unit !== "count" && values.every((value) => value > 0);
   return isRelative
-    ? { unit, isRelative, of: Math.log, told: Math.expm1 }
-    : { unit, isRelative, of: (value) => value, told: (step) => step };
+    ? { unit, isRelative, of: Math.log, shown: Math.expm1 }
+    : { unit, isRelative, of: (value) => value, shown: (step) => step };
 }
 
 function changeBetween(before: number, after: number, { isRelative }: Scale): number {

@@ -94,7 +94,7 @@ export class Connection {
   }
 
   /** Marks the start of an exchange on the current socket. */
-  begin(listener: WireListener): void {
+  start(listener: WireListener): void {
     this.#listener = listener;
     this.#awaitingByte = true;
     this.#headStart = "";

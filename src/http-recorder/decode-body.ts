@@ -104,9 +104,9 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
   const decoded: TimedPiece[] = [];
   let total = 0;
   let output: Uint8Array[] = [];
-  let tell: (what: "over") => void = () => undefined;
+  let finish: (what: "over") => void = () => undefined;
   const over = new Promise<"over">((done) => {
-    tell = done;
+    finish = done;
   });
   stream.on("data", (bytes: Buffer) => {
     // A few kilobytes may unfold to gigabytes: the bound holds inside a piece, too.
@@ -114,7 +114,7 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
     output.push(bytes);
     total += bytes.length;
     if (total <= maxBytes) return;
-    tell("over");
+    finish("over");
     stream.destroy();
   });
   const failed = new Promise<never>((_, reject) => stream.once("error", reject));

@@ -13,7 +13,7 @@ export interface ContinueOutcome {
 }
 
 /** A client may send its body without being told to after a while (RFC 9110, 10.1.1), ms. */
-const PATIENCE_MS = 1_000;
+const CONTINUE_TIMEOUT_MS = 1_000;
 
 /**
  * Sends a request with `Expect: 100-continue`, which undici does not do. The body goes out on `100 Continue`, or after a
@@ -35,7 +35,7 @@ export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): P
     const request = send(url, { method, agent: false, headers: fields });
     const done = (status: number | undefined) => {
       clearTimeout(deadline);
-      clearTimeout(patience);
+      clearTimeout(continueTimer);
       resolve({ status, continued, ms: Math.round(performance.now() - startMs) });
       request.destroy();
     };
@@ -44,7 +44,7 @@ export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): P
       sent = true;
     };
     const deadline = setTimeout(() => done(undefined), deadlineMs);
-    const patience = setTimeout(sendBody, PATIENCE_MS);
+    const continueTimer = setTimeout(sendBody, CONTINUE_TIMEOUT_MS);
     request.on("continue", () => {
       continued = true;
       sendBody();

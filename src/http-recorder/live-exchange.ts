@@ -126,7 +126,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    this.#connection.begin(this);
+    this.#connection.start(this);
     this.#identity = this.#connection.identity;
     this.#sentUs = this.#now();
     if (this.#abortReason !== undefined) controller.abort(this.#abortReason);

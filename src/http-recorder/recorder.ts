@@ -57,7 +57,7 @@ export class Recorder implements AsyncDisposable {
   }
 
   /** Sends a request and returns at once; the exchange can be watched and left. Never throws for what a gateway does. */
-  begin(request: OutgoingRequest, { bounds, freshConnection = false }: SendOptions = {}): LiveExchange {
+  start(request: OutgoingRequest, { bounds, freshConnection = false }: SendOptions = {}): LiveExchange {
     const url = new URL(request.url);
     const connection = this.#take(url.origin, freshConnection);
     const live = new LiveExchange(request, connection, {
@@ -89,7 +89,7 @@ export class Recorder implements AsyncDisposable {
 
   /** Sends a request and waits for the end of the exchange. */
   send(request: OutgoingRequest, options?: SendOptions): Promise<Exchange> {
-    return this.begin(request, options).done;
+    return this.start(request, options).done;
   }
 
   /** Leaves every exchange under way. */

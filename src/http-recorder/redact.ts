@@ -12,7 +12,7 @@ export interface Secret {
 
 export type FoundSecret = Pick<Redaction, "secret" | "whole" | "form">;
 
-interface Needle {
+interface SecretForm {
   readonly secret: string;
   readonly form: Redaction["form"];
   readonly text: string;
@@ -36,8 +36,8 @@ const PARTS_FROM = 18;
  * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
  */
 export class Redactor {
-  readonly #needles: Needle[] = [];
-  readonly #index = new StretchIndex<Needle>();
+  readonly #forms: SecretForm[] = [];
+  readonly #index = new StretchIndex<SecretForm>();
 
   constructor(secrets: readonly Secret[]) {
     for (const secret of secrets) if (secret.value !== "") this.add(secret);
@@ -45,9 +45,9 @@ export class Redactor {
 
   /** Hides another secret from now on, e.g. a key that was made during the run. */
   add(secret: Secret): void {
-    for (const needle of needlesOf(secret)) {
-      this.#needles.push(needle);
-      for (const { text } of needle.cores) this.#index.add(text, needle);
+    for (const form of formsOf(secret)) {
+      this.#forms.push(form);
+      for (const { text } of form.cores) this.#index.add(text, form);
     }
   }
 
@@ -57,12 +57,12 @@ export class Redactor {
     let clean = text;
     const present = this.#index.ownersIn(text);
     if (present.size === 0) return { text, found };
-    for (const needle of this.#needles.filter((one) => present.has(one))) {
-      const spans = spansOf(clean, needle);
+    for (const form of this.#forms.filter((one) => present.has(one))) {
+      const spans = spansOf(clean, form);
       if (spans.length === 0) continue;
-      clean = cover(clean, spans, needle.secret);
+      clean = cover(clean, spans, form.secret);
       for (const { start, end } of spans.slice(0, MOST_FOUND - found.length))
-        found.push({ secret: needle.secret, whole: end - start >= needle.text.length, form: needle.form });
+        found.push({ secret: form.secret, whole: end - start >= form.text.length, form: form.form });
     }
     return { text: clean, found };
   }
@@ -77,7 +77,7 @@ export class Redactor {
   }
 }
 
-function needlesOf({ name, value }: Secret): Needle[] {
+function formsOf({ name, value }: Secret): SecretForm[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = new Map<string, Redaction["form"]>();
   forms.set(value, "plain");
@@ -90,7 +90,7 @@ function needlesOf({ name, value }: Secret): Needle[] {
   ] as const) {
     if (text.length >= 4 && !forms.has(text)) forms.set(text, form);
   }
-  return [...forms].map(([text, form]) => needle(name, text, form));
+  return [...forms].map(([text, form]) => secretForm(name, text, form));
 }
 
 /** The characters that a value contributes to a base64 text when it stands at this offset modulo three. */
@@ -105,7 +105,7 @@ function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"]
   return [[text, "base64"] as const, [text.replaceAll("+", "-").replaceAll("/", "_"), "base64"] as const];
 }
 
-function needle(secret: string, text: string, form: Redaction["form"]): Needle {
+function secretForm(secret: string, text: string, form: Redaction["form"]): SecretForm {
   if (text.length < PARTS_FROM) return { secret, form, text, cores: [{ text, at: 0 }], longEnough: text.length };
   const longEnough = Math.floor((text.length - 1) * LONG_PART);
   // A stretch of this length holds one whole block of half of it, wherever it begins.
@@ -124,13 +124,13 @@ interface Span {
 }
 
 /** Where long parts of a secret stand, in order and apart from each other. */
-function spansOf(text: string, needle: Needle): Span[] {
+function spansOf(text: string, form: SecretForm): Span[] {
   const hits: Span[] = [];
-  for (const core of needle.cores) {
+  for (const core of form.cores) {
     for (let at = text.indexOf(core.text); at !== -1; at = text.indexOf(core.text, at)) {
-      const hit = extend(text, at, core, needle.text);
+      const hit = extend(text, at, core, form.text);
       at = Math.max(hit.end, at + 1);
-      if (hit.end - hit.start >= needle.longEnough) hits.push(hit);
+      if (hit.end - hit.start >= form.longEnough) hits.push(hit);
     }
   }
   hits.sort((a, b) => a.start - b.start);

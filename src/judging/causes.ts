@@ -134,7 +134,7 @@ function toCause(symptoms: readonly Symptom[]): Cause {
 }
 
 /**
- * The finding that stands for all: of a good request that was refused or broke off rather than of one that was to be denied
+ * The finding that stands for all: of a valid request that was refused or broke off rather than of one that was to be denied
  * otherwise; a failing one; of what the specification says rather than a standard; of what most checks saw; the most basic.
  */
 function typical(symptoms: readonly Symptom[]): Finding {
@@ -235,7 +235,7 @@ function adviceFor(finding: Finding): string {
     return `${observed === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
   if (pointer === "status" && weight === "fail")
     return "Compare the exchange with its control request: what differs between them decides the status. If the status stands for the expected denial, declare it under contract.denials.";
-  return "Compare what was recorded with what was expected, correct it, and run the first of these checks alone.";
+  return "Compare what was recorded with what was expected, correct it, and run the first of these checks again by itself.";
 }
 
 function byWeight(a: Cause, b: Cause): number {

@@ -25,7 +25,7 @@ interface At {
 
 /**
  * A limiter that refills evenly and lets through what it has saved: a token bucket, or with hardly any savings one that
- * demands an even pace. For a given refill the fill of the bucket follows from the attempts, whatever its size; the size
+ * requires evenly spaced requests. For a given refill the fill of the bucket follows from the attempts, whatever its size; the size
  * is then what admissions and denials agree upon.
  */
 export function fitBucket(attempts: readonly TimedDecision[], options: FitOptions): Fit {

@@ -29,16 +29,16 @@ export {
   earlyRetries,
   FEWEST_FOR_A_SHARE,
   type RetryAfterWait,
+  shareText,
   tallyWaits,
-  tellShare,
   waitsOf,
 } from "./retry-after-waits.ts";
 export { readScopes } from "./scopes.ts";
 export {
   mostSpentInWindow,
   possiblySpentAt,
+  type StatedRemaining,
   surelySpent,
   type TokenSpend,
-  type ToldRemaining,
   wrongRemaining,
 } from "./token-spend.ts";

@@ -18,7 +18,7 @@ export function tallyWaits(waits: readonly RetryAfterWait[]): { readonly tested:
 }
 
 /** `2 of 2 tested waits`, `99.1 % of 340 tested waits`. */
-export function tellShare(sufficient: number, tested: number): string {
+export function shareText(sufficient: number, tested: number): string {
   return tested < FEWEST_FOR_A_SHARE
     ? `${sufficient} of ${tested} tested waits`
     : `${((sufficient / tested) * 100).toFixed(1)} % of ${tested} tested waits`;

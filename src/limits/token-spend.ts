@@ -36,9 +36,9 @@ export function possiblySpentAt(spends: readonly TokenSpend[], atUs: number): nu
     .reduce((sum, { most }) => sum + most, 0);
 }
 
-/** What a gateway told of the remaining tokens, and what came of it. */
-export interface ToldRemaining {
-  readonly told: number;
+/** What a gateway stated about the remaining tokens, and what came of it. */
+export interface StatedRemaining {
+  readonly stated: number;
   /** Tokens that surely counted of requests admitted after this answer, until the first denial, and how long that took, µs. */
   readonly spentAfter: number;
   readonly tookUs: number;
@@ -46,21 +46,21 @@ export interface ToldRemaining {
   readonly deniedNext: number | undefined;
 }
 
-/** How `told` was wrong, if it was: too many that were not there, or too few although more were let through. */
+/** How `stated` was wrong, if it was: too many that were not there, or too few although more were let through. */
 type WrongRemaining = "too many" | "too few" | undefined;
 
 /**
- * Compares what was told with what came of it: requests that needed less than was told are admitted, and no more than that is. What comes back
- * meanwhile counts, and one request each way: it may be told before or after the request is counted, and the last one may cross the limit.
+ * Compares what was stated with what came of it: requests that needed less than was stated are admitted, and no more than that is. What comes back
+ * meanwhile counts, and one request each way: it may be stated before or after the request is counted, and the last one may cross the limit.
  *
  * @param tokensPerMinute the limit.
  * @param one most tokens of one request.
  */
 export function wrongRemaining(
-  { told, spentAfter, tookUs, deniedNext }: ToldRemaining,
+  { stated, spentAfter, tookUs, deniedNext }: StatedRemaining,
   { tokensPerMinute, one }: { readonly tokensPerMinute: number; readonly one: number },
 ): WrongRemaining {
-  if (deniedNext !== undefined && told - one >= deniedNext) return "too many";
+  if (deniedNext !== undefined && stated - one >= deniedNext) return "too many";
   const cameBack = (tokensPerMinute * tookUs) / (WINDOW_US + 1_000_000);
-  return spentAfter > told + cameBack + one ? "too few" : undefined;
+  return spentAfter > stated + cameBack + one ? "too few" : undefined;
 }

@@ -31,7 +31,7 @@ export function judgeLeaks(samples: readonly WatchedSample[], endS: number): Lea
     });
     const leak = judgeGauge({ name, unit, points }, endS);
     const isHidden = points.length === 0 && samples.length > 0;
-    return isHidden ? { ...leak, message: "may not be counted: the processes belong to somebody else" } : leak;
+    return isHidden ? { ...leak, message: "cannot be counted: the processes belong to another user" } : leak;
   };
   return [
     held("memory", "bytes", ({ memoryBytes }) => memoryBytes),
@@ -55,12 +55,12 @@ export function judgeGauge({ name, unit, points }: HeldGauge, endS: number): Lea
   const half = during.slice(Math.floor(during.length / 2));
   const perMinute = slopeOf(half);
   const grownInHalf = perMinute.low * ((endS - (half[0]?.atS ?? endS)) / 60);
-  const told = (verdict: Leak["verdict"], message: string): Leak => ({ ...frame, verdict, perMinute, message });
-  if (peak - first <= tolerance) return told("idle", "did not rise");
-  if (last - first <= tolerance) return told("recovered", "rose, and was given back when the load ended");
+  const leak = (verdict: Leak["verdict"], message: string): Leak => ({ ...frame, verdict, perMinute, message });
+  if (peak - first <= tolerance) return leak("idle", "did not rise");
+  if (last - first <= tolerance) return leak("recovered", "rose, and was given back when the load ended");
   // A quarter of what counts as a change over the whole run: a leak that has just begun is not more.
-  if (grownInHalf > tolerance / 4) return told("growth", "was still rising when the load ended");
-  return told("plateau", "rose, and then stayed");
+  if (grownInHalf > tolerance / 4) return leak("growth", "was still rising when the load ended");
+  return leak("plateau", "rose, and then stayed");
 }
 
 interface Point {

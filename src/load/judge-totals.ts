@@ -44,7 +44,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
     admitted === 0 && refused === 0
-      ? undecided(name, title, [], `none of ${sent} requests was admitted: ${tellDenials(denials)}`)
+      ? undecided(name, title, [], `none of ${sent} requests was admitted: ${denialsText(denials)}`)
       : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
     compared(
       "load.denied",
@@ -60,7 +60,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       ["ERR-429-RATE", "ERR-429-CONC"],
       refused === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
-      refused === 0 ? `${denied} denied by a limit` : tellDenials(others),
+      refused === 0 ? `${denied} denied by a limit` : denialsText(others),
       { basis: "content" },
     ),
     compared(
@@ -83,7 +83,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
 }
 
 /** `40 401 invalid_api_key, 2 429 without a reason`. */
-function tellDenials(denials: JudgedPhase["denials"]): string {
+function denialsText(denials: JudgedPhase["denials"]): string {
   const counts = new Map<string, number>();
   for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
   return [...counts]

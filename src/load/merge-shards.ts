@@ -57,11 +57,11 @@ export async function mergeShards(shards: readonly FoundShard[], seed: number): 
   );
 }
 
-type Whole = Required<Pick<FoundShard, "head">> & { readonly file: ShardFile };
+type CompleteShard = Required<Pick<FoundShard, "head">> & { readonly file: ShardFile };
 
 const nameOf = ({ index, of }: Pick<ShardHead, "index" | "of">): string => `shard ${index}/${of}`;
 
-function generatorOf(whole: readonly Whole[], scheduleLagMs: LoadGenerator["scheduleLagMs"]): LoadGenerator {
+function generatorOf(whole: readonly CompleteShard[], scheduleLagMs: LoadGenerator["scheduleLagMs"]): LoadGenerator {
   const parts = whole.map(({ file }) => file.share.generator);
   const sum = (of: (one: LoadGenerator) => number) => parts.reduce((all, one) => all + of(one), 0);
   const merged = mergeGenerators(
@@ -79,14 +79,14 @@ function generatorOf(whole: readonly Whole[], scheduleLagMs: LoadGenerator["sche
       calibration: null,
     },
     parts,
-    (index) => nameOf((whole[index] as Whole).head),
+    (index) => nameOf((whole[index] as CompleteShard).head),
   );
   const problems = whole.flatMap((one) => problemsOf(one, whole).map((problem) => `${nameOf(one.head)}: ${problem}`));
   return { ...merged, valid: problems.length === 0, problems };
 }
 
 /** Why the generator of a shard was not valid: what it says itself, and what only the others show. */
-function problemsOf({ head, file }: Whole, whole: readonly Whole[]): string[] {
+function problemsOf({ head, file }: CompleteShard, whole: readonly CompleteShard[]): string[] {
   const { dropped } = file.share.tally.total;
   return [
     ...file.share.generator.problems,
@@ -118,7 +118,7 @@ function clockApart({ clockOffsetMs, clockUncertaintyMs, ...head }: ShardHead, a
 }
 
 /** One for each share of the schedule, of which there is a folder or not. */
-function instancesOf(shards: readonly FoundShard[], whole: readonly Whole[]): LoadInstance[] {
+function instancesOf(shards: readonly FoundShard[], whole: readonly CompleteShard[]): LoadInstance[] {
   const of = shards[0]?.head.of ?? 0;
   return Array.from({ length: of }, (_, position): LoadInstance => {
     const index = position + 1;

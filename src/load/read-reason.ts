@@ -25,27 +25,27 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
   const own = Object.entries(denials);
   const seen = new Set<string>();
   /** A gateway that names another reason each time must not make this process count without end. */
-  const bounded = (word: string) => {
-    const short = word.slice(0, LONGEST_REASON);
+  const bounded = (name: string) => {
+    const short = name.slice(0, LONGEST_REASON);
     if (seen.size >= MOST_REASONS && !seen.has(short)) return OTHER;
     seen.add(short);
     return short;
   };
   return (exchange) => {
     if (exchange.status < 300) return undefined;
-    const word =
+    const named =
       reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(parseJson(bodyOf(exchange)), reasonFrom);
-    if (typeof word !== "string") return undefined;
+    if (typeof named !== "string") return undefined;
     const known = own.find(([, denial]) => {
       const { status = LIMIT_STATUS, reason = [], message } = denial ?? {};
-      const words = [reason].flat();
+      const reasons = [reason].flat();
       return (
-        words.includes(word) &&
+        reasons.includes(named) &&
         status === exchange.status &&
         (message === undefined || bodyOf(exchange).includes(message))
       );
     });
-    return known?.[0] ?? bounded(word);
+    return known?.[0] ?? bounded(named);
   };
 }
 

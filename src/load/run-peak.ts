@@ -74,7 +74,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const meter = new ProgressMeter();
   let inFlight = 0;
   let peakInFlight = 0;
-  const telling = setInterval(() => {
+  const reporting = setInterval(() => {
     const elapsedS = (nowUs() - startUs) / 1_000_000;
     context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: durationS, inFlight }));
   }, TELL_MS);
@@ -103,7 +103,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
       },
     });
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
   }
   const endUs = nowUs();
   await sampler.settle();

@@ -64,7 +64,7 @@ export interface RanLoad {
 }
 
 /** Progress, ms. */
-const TELL_MS = 500;
+const REPORT_MS = 500;
 /** A share of a schedule that begins later than that is as late as a generator may be. */
 const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
 /** How often it is looked at whether what the load is for is known, ms. */
@@ -80,7 +80,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const meter = new ProgressMeter();
   const plannedS = planOf(arrivals).durationS ?? 0;
   const totalS = plannedS === 0 ? undefined : plannedS + workload.warmupS;
-  const tell = (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) =>
+  const report = (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) =>
     context.onProgress?.(
       meter.read(counted, {
         run: workload.name,
@@ -93,7 +93,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const until = context.until && new UntilKnown(context.until, workload);
   const sending =
     until === undefined ? context : { ...context, stop: AbortSignal.any([context.stop, until.signal]), known: until };
-  const share = await send(workload, arrivals, sending, { originUs, originMs, totalS }, tell);
+  const share = await send(workload, arrivals, sending, { originUs, originMs, totalS }, report);
   const tokenizer = await tokenizerOf(workload);
   const ran = recordShare(share, {
     workload,
@@ -181,7 +181,7 @@ async function send(
   arrivals: Arrivals,
   context: LoadContext & { readonly known?: UntilKnown },
   origin: { readonly originUs: number; readonly originMs: number; readonly totalS: number | undefined },
-  tell: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
+  report: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
 ): Promise<Share> {
   const { target, keys, seed, workers = 0 } = context;
   if (workers > 0) {
@@ -201,11 +201,11 @@ async function send(
       },
       originUs: origin.originUs,
       totalS: origin.totalS,
-      onProgress: tell,
+      onProgress: report,
     });
   }
   const { shard } = context;
-  let telling: NodeJS.Timeout | undefined;
+  let reporting: NodeJS.Timeout | undefined;
   let lateMs = 0;
   let looking: NodeJS.Timeout | undefined;
   const share = await sendShare(arrivals, {
@@ -217,14 +217,14 @@ async function send(
     ready: (running) => {
       const { name } = workload;
       context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS });
-      telling = setInterval(() => tell(running.tally, running.sender.inFlight), TELL_MS);
+      reporting = setInterval(() => report(running.tally, running.sender.inFlight), REPORT_MS);
       if (context.known !== undefined) looking = setInterval(() => context.known?.look(running.tally), LOOK_MS);
       if (shard === undefined) return undefined;
       lateMs = Math.max(0, nowUs() - shard.startUs) / 1_000;
       return Promise.resolve(shard.startUs);
     },
   });
-  clearInterval(telling);
+  clearInterval(reporting);
   clearInterval(looking);
   return shard === undefined ? share : handOver(share, shard, lateMs);
 }

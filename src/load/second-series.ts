@@ -46,7 +46,7 @@ export class SecondSeries {
   readonly #keep: boolean;
   /** Seconds that were counted into since they were handed over; of those that are kept whole. */
   readonly #changed = new Set<number>();
-  /** Quantiles of parts that were put together: to decode them is dear, and whoever watches asks every second. */
+  /** Quantiles of parts that were put together: to decode them is expensive, and whoever watches asks every second. */
   readonly #joined = new WeakMap<readonly StoredHistogram[], LoadSecond["responseMs"]>();
   #startUs: number;
 

@@ -130,7 +130,7 @@ function requestsOf(
   const source = { ...options, mix, countTokens: objectives !== undefined, spans };
   if (arrivals.kind === "sessions") {
     const sessions = new Sessions({ ...source, arrivals });
-    return { sessions, prepared: (ordinal) => sessions.begin(ordinal) };
+    return { sessions, prepared: (ordinal) => sessions.start(ordinal) };
   }
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));

@@ -53,7 +53,7 @@ export class Sessions {
   }
 
   /** First turn of the session of an arrival. */
-  begin(ordinal: number): PreparedRequest {
+  start(ordinal: number): PreparedRequest {
     const { mix, seed, arrivals } = this.#options;
     const own = seed ^ Math.imul(ordinal + 1, SESSION_SPREAD);
     const random = seededRandom(own);

@@ -39,7 +39,7 @@ const arrivals = z.discriminatedUnion("kind", [
   }),
   z.strictObject({
     kind: z.literal("replay"),
-    file: z.string().min(1).meta({ description: "Trace, beside the workload file." }),
+    file: z.string().min(1).meta({ description: "Trace file; its path is relative to the workload file." }),
     format: optional(z.enum(TRACE_FORMATS), "default auto: told by the first line"),
     speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
     ratePerS: optional(rate, "Mean rate: requests are left out or repeated, and the time it takes is the same."),
@@ -76,7 +76,7 @@ const requestClass = z
     maxTokens: optional(lengthsSchema, "max_tokens of the request; default 64."),
     images: optional(
       z.strictObject({ count: whole.max(MOST_IMAGES), bytes: z.int().min(LEAST_IMAGE_BYTES).max(MOST_IMAGE_BYTES) }),
-      "PNG images beside the prompt; bytes of each, before base64.",
+      "PNG images in addition to the prompt; bytes of each, before base64.",
     ),
     toolCalls: optional(
       whole.max(MOST_TOOL_CALLS),
@@ -85,7 +85,7 @@ const requestClass = z
     weight: optional(z.number().positive(), "Share among the classes; default 1."),
   })
   .refine(({ promptTokens, promptBytes }) => promptTokens === undefined || promptBytes === undefined, {
-    message: "is given beside promptTokens: name one of them",
+    message: "cannot be combined with promptTokens: name one of them",
     path: ["promptBytes"],
   });
 

@@ -20,7 +20,10 @@ export const lengthsSchema = z.union([
     }),
     z.strictObject({
       kind: z.literal("empirical"),
-      file: z.string().min(1).meta({ description: "One length a line, beside the workload file; drawn evenly." }),
+      file: z.string().min(1).meta({
+        description:
+          "File with one length per line, all drawn with the same probability; its path is relative to the workload file.",
+      }),
     }),
   ]),
 ]);

@@ -11,9 +11,9 @@ interface Conclusion {
  * quiet enough, with requests that were served; it fails when a gateway failed requests that its upstream serves.
  */
 export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">): Conclusion {
-  const upstream = control.levels.flatMap((level) => tellErrors("the upstream itself", level));
+  const upstream = control.levels.flatMap((level) => errorsText("the upstream itself", level));
   const failed = arms.flatMap(({ name, levels }) =>
-    levels.filter(isFailing).flatMap((level) => tellErrors(name, level)),
+    levels.filter(isFailing).flatMap((level) => errorsText(name, level)),
   );
   const open = arms.flatMap(({ name, levels }) => [
     ...(levels.length === 0 ? [`${name}: nothing was measured`] : []),
@@ -32,7 +32,7 @@ function isFailing({ errorKinds }: OverheadLevel): boolean {
   return errorKinds.some(({ outcome }) => outcome !== "denied");
 }
 
-function tellErrors(name: string, level: OverheadLevel): string[] {
+function errorsText(name: string, level: OverheadLevel): string[] {
   const { requests, errors, errorKinds } = level;
   if (errors === 0) return [];
   const kinds = errorKinds.slice(0, 3).map(({ what, count }) => `${count} ${what}`);
@@ -42,6 +42,6 @@ function tellErrors(name: string, level: OverheadLevel): string[] {
 }
 
 function openOf(name: string, level: OverheadLevel): string[] {
-  if (level.errors > 0) return tellErrors(name, level);
+  if (level.errors > 0) return errorsText(name, level);
   return level.addedMs.p50.value === null ? [`${name}, ${textOf(level)}: too few requests were served`] : [];
 }

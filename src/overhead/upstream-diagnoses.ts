@@ -14,7 +14,7 @@ const QUEUED_SHARE = 0.8;
  */
 const STILL_MS = HELD_MS / 3;
 const STILL_LONGER = 2;
-/** Names of fields that are told, and characters of each. */
+/** Names of fields that are listed, and characters of each. */
 const MOST_FIELDS = 4;
 const LONGEST_NAME = 20;
 
@@ -46,11 +46,11 @@ function bodies({ body, received: [first] }: UpstreamFacts["inTurn"]): string[] 
 }
 
 function fieldsText({ changed, added, removed }: BodyChange): string {
-  const told = Object.entries({ changed, added, removed }).flatMap(([what, names]) =>
+  const fields = Object.entries({ changed, added, removed }).flatMap(([what, names]) =>
     names.map((name) => `${name.slice(0, LONGEST_NAME)} ${what}`),
   );
-  const more = told.length - MOST_FIELDS;
-  return [...told.slice(0, MOST_FIELDS), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+  const more = fields.length - MOST_FIELDS;
+  return [...fields.slice(0, MOST_FIELDS), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }
 
 function queue({ sent, served, received }: NonNullable<UpstreamFacts["atOnce"]>): string[] {

@@ -61,7 +61,7 @@ const heatSchema = z.strictObject({
   /** Width of a column, s. */
   everyS: z.number().positive(),
   /**
-   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between; requirement r holds durations from
+   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between; row r holds durations from
    * 10^(r/10) up to 10^((r+1)/10) microseconds.
    */
   columns: z.array(z.string().regex(/^(?:\d{1,3}:\d{1,12}(?: |$))*$/)),

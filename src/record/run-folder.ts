@@ -110,7 +110,7 @@ export function writeAtomically(path: string, text: string): void {
 
 function storageError(path: string, error: unknown): StorageError {
   return new StorageError(`${path} cannot be written any more: ${fileProblem(error)}`, {
-    hint: "What was found until then is kept; `gauntlet report` makes a report of it when there is room again.",
+    hint: "What was found until then is kept; free disk space, then `gauntlet report` makes a report of it.",
     cause: error,
   });
 }

@@ -98,7 +98,7 @@ export const runRecordSchema = z
       requests: z.int(),
       /** Output tokens, as far as they were counted or can be estimated. */
       outputTokens: z.number().optional(),
-      /** HIST-2: an attempt that was rejected or lost may have no requirement in the gateway's history. */
+      /** HIST-2: an attempt that was rejected or lost may be missing from the gateway's history. */
       note: z.string(),
     }),
     /** Present when load was generated. */

@@ -108,29 +108,29 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
   const limits = options.limits ?? (tier === undefined ? { rpm: 6_000, inFlight: 256 } : TIERS[tier]);
   return {
     host: options.host ?? "127.0.0.1",
-    port: nonStreaming("port", options.port ?? 0, 0, 65_535),
-    adminPort: nonStreaming("admin-port", options.adminPort ?? 0, 0, 65_535),
+    port: wholeNumber("port", options.port ?? 0, 0, 65_535),
+    adminPort: wholeNumber("admin-port", options.adminPort ?? 0, 0, 65_535),
     limits: {
-      rpm: nonStreaming("limits (requests per minute)", limits.rpm, 1, 10_000_000),
-      inFlight: nonStreaming("limits (requests in flight)", limits.inFlight, 1, 1_000_000),
+      rpm: wholeNumber("limits (requests per minute)", limits.rpm, 1, 10_000_000),
+      inFlight: wholeNumber("limits (requests in flight)", limits.inFlight, 1, 1_000_000),
     },
     hasOwnLimits: options.limits !== undefined || tier !== undefined,
-    seed: nonStreaming("seed", options.seed ?? 1, 0, 4_294_967_295),
+    seed: wholeNumber("seed", options.seed ?? 1, 0, 4_294_967_295),
     limiter,
-    burst: options.burst === undefined ? undefined : nonStreaming("burst", options.burst, 1, 10_000_000),
+    burst: options.burst === undefined ? undefined : wholeNumber("burst", options.burst, 1, 10_000_000),
     tokens: options.tokens && readTokens(options.tokens),
     mutations: options.mutations ?? [],
     variants: options.variants ?? [],
-    settlingLagMs: nonStreaming("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
-    pieces: nonStreaming("pieces", options.pieces ?? 40, 1, 100_000),
-    paceMs: nonStreaming("pace", options.paceMs ?? 50, 0, 60_000),
-    slowMs: nonStreaming("slow", options.slowMs ?? 5_000, 0, 3_600_000),
-    upstreamTimeoutMs: nonStreaming("upstream-timeout", options.upstreamTimeoutMs ?? 1_500, 1, 3_600_000),
+    settlingLagMs: wholeNumber("settling-lag", options.settlingLagMs ?? 0, 0, 86_400_000),
+    pieces: wholeNumber("pieces", options.pieces ?? 40, 1, 100_000),
+    paceMs: wholeNumber("pace", options.paceMs ?? 50, 0, 60_000),
+    slowMs: wholeNumber("slow", options.slowMs ?? 5_000, 0, 3_600_000),
+    upstreamTimeoutMs: wholeNumber("upstream-timeout", options.upstreamTimeoutMs ?? 1_500, 1, 3_600_000),
     realTimeoutMs: options.upstreamTimeoutMs ?? 60_000,
     upstream: upstream.map(readProvider),
     simulatedToo: options.simulatedToo ?? false,
-    bodyLimitBytes: nonStreaming("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
-    drainMs: nonStreaming("drain", options.drainMs ?? 10_000, 0, 3_600_000),
+    bodyLimitBytes: wholeNumber("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
+    drainMs: wholeNumber("drain", options.drainMs ?? 10_000, 0, 3_600_000),
     keys: options.keys ?? {},
   };
 }
@@ -139,7 +139,7 @@ function readTokens({ perMinute, counts = "total" }: NonNullable<GatewayOptions[
   if (!TOKEN_COUNTS.includes(counts)) {
     throw new UsageError(`token-counts: "${counts}" is not one of ${TOKEN_COUNTS.join(", ")}.`);
   }
-  return { perMinute: nonStreaming("tokens-per-minute", perMinute, 1, 1_000_000_000), counts };
+  return { perMinute: wholeNumber("tokens-per-minute", perMinute, 1, 1_000_000_000), counts };
 }
 
 function readProvider({ baseUrl, key }: UpstreamProvider): UpstreamProvider {
@@ -148,7 +148,7 @@ function readProvider({ baseUrl, key }: UpstreamProvider): UpstreamProvider {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), key };
 }
 
-function nonStreaming(name: string, value: number, least: number, most: number): number {
+function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(`${name}: ${value} is not a whole number from ${least} to ${most}.`);
 }

@@ -125,13 +125,13 @@ function makeServices(
   { upstream, file }: { readonly upstream: Upstream | undefined; readonly file: DataFile | undefined },
 ): { readonly services: Services; readonly readyKeys: ReadyKeys } {
   const clock = new GatewayClock(base);
-  const kept = {
+  const parts = {
     accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs: clock.monotonicUs() }),
     history: new History(),
   };
-  const { readyKeys, saver } = openAccounts(kept, clock, { settings, file });
+  const { readyKeys, saver } = openAccounts(parts, clock, { settings, file });
   const services: Services = {
-    ...kept,
+    ...parts,
     saver,
     clock,
     models: new Map(modelsOf(settings, upstream).map((model) => [model.id, model])),

@@ -6,7 +6,7 @@ export interface DenialEntry {
   readonly status: 401 | 402 | 404 | 429;
   /** Requirement that states the requirement. */
   readonly requirement: string;
-  /** `certain`: stated (8.P5). `expected`: the retry rule says "when present". `meaningless`: a hint does not permit bypass. */
+  /** `certain`: stated (8.P5). `expected`: the retry rule says "when present". `meaningless`: a Retry-After does not permit a retry. */
   readonly retryAfter: "certain" | "expected" | "meaningless" | "none";
 }
 
@@ -24,7 +24,7 @@ export const DENIALS = [
 export type Reason = (typeof DENIALS)[number]["reason"];
 
 export function denial(reason: Reason): (typeof DENIALS)[number] {
-  const found = DENIALS.find((requirement) => requirement.reason === reason);
+  const found = DENIALS.find((entry) => entry.reason === reason);
   if (found === undefined) throw new Error(`no denial is named ${reason}`);
   return found;
 }

@@ -1,6 +1,6 @@
 interface ProtocolRequirement {
   readonly id: string;
-  /** MUST: a standard under the interface demands it. SHOULD: a standard advises it, or common sense does. */
+  /** MUST: a standard under the interface requires it. SHOULD: a standard advises it, or common sense does. */
   readonly level: "MUST" | "SHOULD";
   readonly source: string;
   readonly text: string;
@@ -8,7 +8,7 @@ interface ProtocolRequirement {
   readonly binds?: "client";
 }
 
-/** What the standards under the interface demand, and what common sense does. Each requirement cites its source. */
+/** What the standards under the interface require, and what common sense does. Each requirement cites its source. */
 export const PROTOCOL_REQUIREMENTS = [
   {
     id: "HTTP-FRAMING",

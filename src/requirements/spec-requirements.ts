@@ -686,7 +686,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "7.R1, 8.P5",
-    text: "The hint is usable.",
+    text: "The value of `Retry-After` is usable.",
   },
   {
     id: "LIMIT-RATE-6",
@@ -766,7 +766,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "7.T.concurrency_limit_exceeded",
-    text: "Denying one request leaves running ones alone.",
+    text: "Denying one request does not affect running ones.",
   },
   {
     id: "LIMIT-CONC-8",
@@ -902,7 +902,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "spending",
     source: "1.5",
-    text: "An attempt that was rejected or lost in the network may have no history requirement.",
+    text: "An attempt that was rejected or lost in the network may be missing from the history.",
   },
   {
     id: "RETRY-1",
@@ -918,7 +918,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R1",
-    text: "When no hint can be used: exponential backoff, jittered, with a cap on attempts.",
+    text: "Without a usable `Retry-After`: exponential backoff, jittered, with a cap on attempts.",
   },
   {
     id: "RETRY-3",

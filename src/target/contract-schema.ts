@@ -22,7 +22,7 @@ const contractDenial = z.strictObject({
     z.union([text, z.array(text).min(1)]),
     "The gateway's own word for the reason, or several: dialects may differ.",
   ),
-  message: optional(text, "Text that the error body contains, where words alone do not tell two denials apart."),
+  message: optional(text, "Text that the error body contains, if the reason does not distinguish two denials."),
 });
 /** How the gateway words its denials, where it differs from the specification. */
 export const contract = z.strictObject({

@@ -79,7 +79,7 @@ class References {
   /** A key with a line break or a control character cannot be sent in a header; better said here than by the socket. */
   #checked(value: string, path: readonly PropertyKey[]): string | undefined {
     if (/^bearer\s/i.test(value) && path[0] !== "extraHeaders") {
-      this.#problem(path, 'holds "Bearer" before the key.', "Leave the scheme out: the key alone belongs there.");
+      this.#problem(path, 'holds "Bearer" before the key.', "Leave the scheme out: only the key belongs there.");
       return undefined;
     }
     const quoted = /^(["'`]).*\1$/.test(value);

@@ -27,7 +27,7 @@ export interface Provisioner {
    * @returns false when it does not do that; the record then lists what is left.
    */
   readonly release?: () => Promise<boolean>;
-  /** New accounts of the tiers, which nothing else uses: load on them may begin at once, beside the checks. */
+  /** New accounts of the tiers, which nothing else uses: load on them may start at once, in parallel with the checks. */
   readonly loadAccounts?: () => Promise<Target["tiers"]>;
   /** A new account with small limits, and the means to raise them while the gateway runs. */
   readonly upgradable?: () => Promise<Upgradable>;

@@ -10,7 +10,7 @@ export const tokenLimits = z.strictObject({
   tokensPerMinute: z.int().positive().meta({ description: "Tokens per minute." }),
   counts: optional(
     z.enum(COUNTS),
-    "What counts: total, the prompt and completion tokens of the usage; prompt, the prompt tokens alone; reserved, an estimate of the prompt plus max_tokens, when the request is admitted. Default total.",
+    "What counts: total, the prompt and completion tokens of the usage; prompt, only the prompt tokens; reserved, an estimate of the prompt plus max_tokens, when the request is admitted. Default total.",
   ),
   window: optional(
     z.enum(["fixed", "rolling"]),

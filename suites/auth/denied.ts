@@ -32,7 +32,7 @@ const missingKeyIsDenied = defineCheck({
       verdict.must("AUTH-2", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
       if (answer.asked.endpoint === "models") {
         verdict.must("MODELS-5", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
-        verdict.must("MODELS-5", answer.reason, expected.word, { in: answer, at: "reason" });
+        verdict.must("MODELS-5", answer.reason, expected.readAs, { in: answer, at: "reason" });
       }
       judgeDenial(verdict, answer, expected);
     }
@@ -101,7 +101,7 @@ const nearKeyIsDenied = defineCheck({
     if (control === null || denied === null) return verdict.notApplicable("the valid key has no letters to change");
     verdict.assumeGood(control);
     verdict.must("AUTH-3", denied.status, expected.status, { in: denied, at: "status", because: denied.summary });
-    verdict.must("ERR-401-INVALID", denied.reason, expected.word, {
+    verdict.must("ERR-401-INVALID", denied.reason, expected.readAs, {
       in: denied,
       at: "reason",
       because: denied.summary,
@@ -138,13 +138,13 @@ const malformedCredentialIsDenied = defineCheck({
       control: await t.control(),
       denied: await t.send({ authorization: value(t.target.keys.valid.reveal()), intent: "denied" }),
       allowed: [expectedDenial(t, "invalid_api_key").status, ...also],
-      word: expectedDenial(t, "invalid_api_key").word,
+      readAs: expectedDenial(t, "invalid_api_key").readAs,
     };
   },
-  judge({ control, denied, allowed, word }, verdict) {
+  judge({ control, denied, allowed, readAs }, verdict) {
     verdict.assumeGood(control);
     verdict.should("AUTH-5", denied.status, oneOf(...allowed), { in: denied, at: "status", because: denied.summary });
-    if (denied.status === 401) verdict.should("AUTH-5", denied.reason, word, { in: denied, at: "reason" });
+    if (denied.status === 401) verdict.should("AUTH-5", denied.reason, readAs, { in: denied, at: "reason" });
   },
 });
 
@@ -175,7 +175,7 @@ const revokedKeyStaysRevoked = defineCheck({
     verdict.assumeGood(control);
     for (const answer of denied) {
       verdict.must("AUTH-4", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
-      verdict.must("AUTH-4", answer.reason, expected.word, { in: answer, at: "reason", because: answer.summary });
+      verdict.must("AUTH-4", answer.reason, expected.readAs, { in: answer, at: "reason", because: answer.summary });
       judgeDenial(verdict, answer, expected);
     }
   },

@@ -85,7 +85,7 @@ const deniedInEveryForm = defineCheck({
       // Whoever takes no body without its length says so before anything else; so does one whose account is busy.
       if (answer.status === NO_LENGTH || BUSY.includes(answer.reason ?? "")) continue;
       if (!verdict.must(requirement, answer.status, expected.status, { ...seen, at: "status" })) continue;
-      verdict.must(requirement, answer.reason, expected.word, { ...seen, at: "reason" });
+      verdict.must(requirement, answer.reason, expected.readAs, { ...seen, at: "reason" });
       if (answer.asked.endpoint === "chat" && plain[0]?.json !== undefined)
         verdict.should("ERR-BODY-2", answer.json !== undefined, true, {
           ...seen,

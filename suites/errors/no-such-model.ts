@@ -33,7 +33,7 @@ const noSuchModel = defineCheck({
     for (const answer of answers) {
       const seen = { in: answer, because: answer.summary };
       verdict.must("ERR-404-MODEL", answer.status, expected.status, { ...seen, at: "status" });
-      verdict.must("ERR-404-MODEL", answer.reason, expected.word, { ...seen, at: "reason" });
+      verdict.must("ERR-404-MODEL", answer.reason, expected.readAs, { ...seen, at: "reason" });
     }
     const refused = that(`${expected.status}, or another refusal`, (status) => callerError.test(status));
     const seen = { in: beyondAscii, at: "status", because: `an id beyond ASCII: ${beyondAscii.summary}` };

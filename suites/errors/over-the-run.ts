@@ -53,7 +53,7 @@ const everyDenialIsNamed = defineInvariant({
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const answer of denials) {
-      const allowed = DENIALS.filter((requirement) => requirement.status === answer.status).map(({ reason }) => reason);
+      const allowed = DENIALS.filter((entry) => entry.status === answer.status).map(({ reason }) => reason);
       verdict.must("ERR-HDR-1", answer.reason, oneOf(...allowed), {
         in: answer,
         at: "reason",

@@ -8,8 +8,8 @@ export interface Plan {
   /** Name of the header with the named reason of a denial, or a JSON pointer into its body. */
   readonly reasonHeader: string;
   readonly reasonPointer: string | null;
-  /** The target's words for the limits, in the specification's: status, word, reason. */
-  readonly reasons: readonly { readonly status: number; readonly word: string; readonly reason: string }[];
+  /** How the target expresses the limits: status, its own reason, the specification's reason. */
+  readonly reasons: readonly { readonly status: number; readonly ownReason: string; readonly reason: string }[];
   readonly headers: Readonly<Record<Dialect, readonly PlanHeader[]>>;
   /** Keys in use, which take turns: `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
   readonly keys: number;

@@ -82,10 +82,8 @@ function headerOf({ headers }: Response, name: string): string {
 
 function reasonOf(response: Response, plan: Plan): string {
   const { reasonHeader, reasonPointer, reasons } = plan;
-  const word = reasonPointer === null ? headerOf(response, reasonHeader) : atPointer(response.body, reasonPointer);
-  return (
-    reasons.find((requirement) => requirement.word === word && requirement.status === response.status)?.reason ?? word
-  );
+  const ownReason = reasonPointer === null ? headerOf(response, reasonHeader) : atPointer(response.body, reasonPointer);
+  return reasons.find((one) => one.ownReason === ownReason && one.status === response.status)?.reason ?? ownReason;
 }
 
 function atPointer(body: string | null, pointer: string): string {

@@ -23,9 +23,9 @@ const enforced = defineCheck({
     verdict.must("LIMIT-2", refused.length, atLeast(1), seen);
     const [first] = refused;
     if (first === undefined) return;
-    const isNamed = (answer: Response) => answer.status === expected.status && answer.reason === expected.word;
+    const isNamed = (answer: Response) => answer.status === expected.status && answer.reason === expected.readAs;
     const other = refused.find((answer) => !isNamed(answer));
-    const named = that(`${expected.status} ${expected.word}`, () => other === undefined);
+    const named = that(`${expected.status} ${expected.readAs}`, () => other === undefined);
     verdict.must("ERR-429-CONC", (other ?? first).summary, named, { in: other ?? first, because });
   },
 });

@@ -161,7 +161,7 @@ const denialFormat = defineCheck({
     const tries = own.flatMap((entry) => entry.tries);
     const denials = [
       ...surely.filter(isRefused),
-      ...tries.filter((answer) => isRateDenial(answer) || answer.reason === expected.word),
+      ...tries.filter((answer) => isRateDenial(answer) || answer.reason === expected.readAs),
     ];
     verdict.assume(denials.length > 0, "the account could be brought to its limit");
     for (const answer of denials) judgeDenial(verdict, answer, expected);

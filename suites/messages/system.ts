@@ -112,7 +112,7 @@ function inputCount(answer: Response): number | undefined {
   return names.map((name) => answer.reply.usage?.[name]).find((count) => count !== undefined);
 }
 
-const systemElsewhere = defineCheck({
+const systemInMessages = defineCheck({
   id: "messages.system-placement",
   title: "A system item inside messages, and a system prompt in parts",
   covers: ["MSG-8"],
@@ -137,4 +137,4 @@ const systemElsewhere = defineCheck({
   },
 });
 
-export const SYSTEM_PROMPT: readonly Check[] = [systemPrompt, systemElsewhere];
+export const SYSTEM_PROMPT: readonly Check[] = [systemPrompt, systemInMessages];

@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
 
 /** Judges a request with the key in the wrong place. @param bare the same without any key. */
 function judgePlace(bare: Response, answer: Response, verdict: Verdict): void {
-  // Where no key is needed, one in the wrong place is not what opened the door.
+  // Where no key is needed, one in the wrong place is not why the request was accepted.
   if (bare.admitted) verdict.notApplicable("a request without any key is served too; see auth.missing-key");
   const seen = { in: answer, at: "status", because: answer.summary };
   verdict.should("BEARER-PLACE", success.test(answer.status), false, seen);

@@ -1,7 +1,7 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 
-/** The good request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
+/** The valid request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
 export type ControlRequest = {
   readonly control: Response;
   readonly nonStreaming: Response | null;

@@ -9,7 +9,7 @@ export function expectedDenial(t: Session, reason: Reason): ExpectedDenial {
   return {
     reason,
     status: own?.status ?? denial(reason).status,
-    word: readAs(t.target, reason),
+    readAs: readAs(t.target, reason),
     actionHint: actionHint ?? true,
   };
 }

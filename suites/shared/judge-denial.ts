@@ -14,7 +14,7 @@ export type ExpectedDenial = {
   readonly reason: Reason;
   readonly status: number;
   /** The reason as which this gateway's denial is read. */
-  readonly word: string;
+  readonly readAs: string;
   readonly actionHint: boolean;
 };
 
@@ -45,33 +45,31 @@ const given = that("present", (value) => value !== undefined);
 
 /** Judges one denied answer: status, reason, action hint, body, and that it ends. */
 export function judgeDenial(verdict: Verdict, denied: Response, expected: ExpectedDenial): void {
-  const requirement = denial(expected.reason);
+  const entry = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };
   const streamed = denied.asked.mode === "streaming" && denied.asked.endpoint !== "models";
-  verdict.must(requirement.requirement, denied.status, expected.status, { ...seen, at: "status" });
+  verdict.must(entry.requirement, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
   // A wrong status is one defect; what such an answer carries besides says nothing about the requirement.
   if (denied.status !== expected.status) return;
-  verdict.must(requirement.requirement, denied.reason, expected.word, { ...seen, at: "reason" });
-  verdict.must("ERR-HDR-1", denied.reason, expected.word, { ...seen, at: "reason" });
-  if (streamed) verdict.must("STREAM-2", denied.reason, expected.word, { ...seen, at: "reason" });
-  judgeAction(verdict, denied, requirement, expected.actionHint);
-  judgeBody(verdict, denied, requirement);
+  verdict.must(entry.requirement, denied.reason, expected.readAs, { ...seen, at: "reason" });
+  verdict.must("ERR-HDR-1", denied.reason, expected.readAs, { ...seen, at: "reason" });
+  if (streamed) verdict.must("STREAM-2", denied.reason, expected.readAs, { ...seen, at: "reason" });
+  judgeAction(verdict, denied, entry, expected.actionHint);
+  judgeBody(verdict, denied, entry);
   verdict.should("STREAM-3", denied.exchange.ending.kind, "complete", { ...seen, at: "ending" });
 }
 
-function judgeAction(verdict: Verdict, denied: Response, requirement: DenialEntry, hasAction: boolean): void {
+function judgeAction(verdict: Verdict, denied: Response, entry: DenialEntry, hasAction: boolean): void {
   const { action } = denied;
-  if (action !== undefined)
-    verdict.observe("ERR-HDR-4", `${requirement.reason}: ${action}`, { in: denied, at: "action" });
+  if (action !== undefined) verdict.observe("ERR-HDR-4", `${entry.reason}: ${action}`, { in: denied, at: "action" });
   if (!hasAction) return;
-  // Only the requirement that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
-  if (requirement.reason === "quota_exceeded")
-    verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
+  // Only the denial that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
+  if (entry.reason === "quota_exceeded") verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
   else verdict.should("ERR-HDR-3", action, shortHint, { in: denied, at: "action" });
 }
 
-function judgeBody(verdict: Verdict, denied: Response, requirement: DenialEntry): void {
+function judgeBody(verdict: Verdict, denied: Response, entry: DenialEntry): void {
   if (denied.asked.endpoint === "messages") {
     const { envelope, message, type, code } = denied.error;
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
@@ -81,7 +79,7 @@ function judgeBody(verdict: Verdict, denied: Response, requirement: DenialEntry)
   const error = member(denied.json, "error");
   const [message, type, code] = ["message", "type", "code"].map((name) => member(error, name));
   const aText = that("a string", (value) => typeof value === "string");
-  const shown: MustRequirement | undefined = requirement.status === 402 ? "ERR-BODY-1" : undefined;
+  const shown: MustRequirement | undefined = entry.status === 402 ? "ERR-BODY-1" : undefined;
   if (shown !== undefined) {
     verdict.must(shown, message, aText, { in: denied, at: "/error/message" });
     verdict.must(shown, type, aText, { in: denied, at: "/error/type" });

@@ -16,7 +16,7 @@ export function judgeReplies(verdict: Verdict, replies: readonly Response[], slo
   for (const reply of replies) judgeNonStreamingReply(verdict, reply);
 }
 
-/** Judges a non-streaming reply to a good request: accepted, JSON, text in its place, token counts. */
+/** Judges a non-streaming reply to a valid request: accepted, JSON, text in its place, token counts. */
 export function judgeNonStreamingReply(verdict: Verdict, answer: Response): void {
   const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
   const requirements = REQUIREMENTS_OF[dialect];

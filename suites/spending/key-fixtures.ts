@@ -142,7 +142,7 @@ const lifetimeBudget = defineCheck({
           ? answer.summary
           : `${waitMs === null ? "later" : `after the Retry-After of ${waitMs} ms, or 10 s of it`}: ${answer.summary}`;
       verdict.must("SPEND-8", answer.status, expected.status, { in: answer, at: "status", because: why });
-      verdict.must("ERR-429-BUDGET", answer.reason, expected.word, { in: answer, at: "reason", because: why });
+      verdict.must("ERR-429-BUDGET", answer.reason, expected.readAs, { in: answer, at: "reason", because: why });
     }
   },
 });

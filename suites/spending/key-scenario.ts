@@ -20,18 +20,18 @@ import {
 /** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
 export type UsedUpState = "cappable" | "childSmall";
 
-/** A batch of requests that end in failure, and a good request after it. */
+/** A batch of requests that end in failure, and a valid request after it. */
 export type FreeBatch = {
   readonly what: string;
   readonly failures: readonly Response[];
-  /** The good request that follows; `null` where another batch comes first, to spare a key that cannot be made anew. */
+  /** The valid request that follows; `null` where another batch comes first, to spare a key that cannot be made anew. */
   readonly after: Response | null;
-  /** What as many good requests alone do to a fresh key, where one can be made and `after` was denied. */
+  /** What as many valid requests alone do to a fresh key, where one can be made and `after` was denied. */
   readonly control: Response | null;
 };
 
 export type KeyRecording = {
-  /** The key's first good request: it must not be used up already. `null` where nothing was sent. */
+  /** The key's first valid request: it must not be used up already. `null` where nothing was sent. */
   readonly before: Response | null;
   readonly batches: readonly FreeBatch[];
   readonly drives: readonly Drive[];
@@ -221,17 +221,17 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
     const failures = await Promise.all(
       Array.from({ length: FAILURES }, (_, index) => t.send({ ...request, ...mix[index % mix.length] })),
     );
-    const after = renewable || at === possible.length - 1 ? await goodAfter(t, key) : null;
+    const after = renewable || at === possible.length - 1 ? await validAfter(t, key) : null;
     if (after !== null) good++;
     const denied = after !== null && isSpendingDenial(after);
-    batches.push({ what, failures, after, control: denied && renewable ? await goodAlone(t, state, good) : null });
+    batches.push({ what, failures, after, control: denied && renewable ? await validOnly(t, state, good) : null });
     if (denied) break;
   }
   return batches;
 }
 
-/** A good request; one that is denied comes once more: what was reserved for the failures may be refunded a moment later. */
-async function goodAfter(t: Session, key: Key): Promise<Response> {
+/** A valid request; one that is denied comes once more: what was reserved for the failures may be refunded a moment later. */
+async function validAfter(t: Session, key: Key): Promise<Response> {
   const request: RequestSpec = { key, intent: "either" };
   const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
@@ -239,8 +239,8 @@ async function goodAfter(t: Session, key: Key): Promise<Response> {
   return t.send(request);
 }
 
-/** The last of so many good requests on a fresh key. */
-async function goodAlone(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
+/** The last of so many valid requests on a fresh key. */
+async function validOnly(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let answer: Response | null = null;

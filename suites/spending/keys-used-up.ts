@@ -109,7 +109,7 @@ const failuresAreFree: UsedUpSpec = {
   title: "Failed and refused requests are free",
   covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
   explains:
-    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the good request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own good requests may have used it up.",
+    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the valid request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own valid requests may have used it up.",
   judge({ batches, state }, verdict) {
     const failed: Response[] = [];
     let served = 0;
@@ -127,7 +127,7 @@ const failuresAreFree: UsedUpSpec = {
           `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
           freshKey(state),
         );
-      // A failure that was denied like the good request did not come so far as to be charged.
+      // A failure that was denied like the valid request did not come so far as to be charged.
       const free = failed.filter(({ status, reason }) => status !== after.status || reason !== after.reason).length;
       // A denial that no failure came before is not theirs.
       if (denied && free === 0) break;
@@ -141,7 +141,7 @@ const failuresAreFree: UsedUpSpec = {
       return verdict.notApplicable("failures are tried on the key with a small budget, and not in a quick run");
     if (verdict.findings.length > 0) return;
     if (batches.some(({ control }) => control !== null))
-      return verdict.notApplicable("the good requests in between use the key up by themselves");
+      return verdict.notApplicable("the valid requests in between use the key up by themselves");
     verdict.inconclusive("no batch of requests failed");
   },
 };

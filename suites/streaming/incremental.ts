@@ -87,7 +87,7 @@ const incremental = defineCheck({
     // One of two may be an accident of the network; more tell, as far as this process keeps up.
     const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
     const runs = [...first];
-    while (doubtful && runs.length < MOST_RUNS && runs.filter(tellsArrival).length < ENOUGH_RUNS) {
+    while (doubtful && runs.length < MOST_RUNS && runs.filter(showsArrival).length < ENOUGH_RUNS) {
       // Further and further apart: a gateway that was busy with the run's other requests is so for a while.
       await t.wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs.length - first.length)));
       runs.push(await request());
@@ -101,9 +101,9 @@ const incremental = defineCheck({
       return verdict.notApplicable(`these parameters are refused (${refused.summary})`);
     for (const run of runs) verdict.assumeGood(run, "a long stream");
     const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
-    const telling = arrivals.filter(({ answer }) => tellsArrival(answer));
-    const held = telling.filter(({ arrival }) => isHeldBack(arrival));
-    const judged = telling.length;
+    const usable = arrivals.filter(({ answer }) => showsArrival(answer));
+    const held = usable.filter(({ arrival }) => isHeldBack(arrival));
+    const judged = usable.length;
     if (judged < (held.length === 0 ? 1 : FEWEST_RUNS))
       return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
@@ -130,7 +130,7 @@ function isHeldBack(arrival: Arrival): boolean {
 }
 
 /** Whether a stream says how it was sent: pieces that came while this process was held up were all read at once. */
-function tellsArrival(answer: Response): boolean {
+function showsArrival(answer: Response): boolean {
   const arrival = arrivalOf(answer);
   return arrival.document || !isOneBurst(arrival) || isFairlySeen(answer, arrival);
 }

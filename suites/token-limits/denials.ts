@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
-import { surelySpent, type ToldRemaining, wrongRemaining } from "../../src/limits/index.ts";
+import { type StatedRemaining, surelySpent, wrongRemaining } from "../../src/limits/index.ts";
 import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
 import { largestOf, type Part, spendsOf, type TokensAsDeclared } from "./part.ts";
 import { tokenScenario } from "./scenario.ts";
@@ -21,7 +21,7 @@ const denial = defineCheck({
     for (const answer of denials) {
       const seen = { in: answer, because: answer.summary };
       if (verdict.must("TOKENS-DENIAL", answer.status, expected.status, { ...seen, at: "status" }))
-        verdict.must("TOKENS-DENIAL", answer.reason, expected.word, { ...seen, at: "reason" });
+        verdict.must("TOKENS-DENIAL", answer.reason, expected.readAs, { ...seen, at: "reason" });
     }
   },
 });
@@ -41,9 +41,9 @@ const retryAfter = defineCheck({
     if (wait === null)
       return verdict.inconclusive("the account was not denied for its tokens when the wait was to be tested");
     const { denial: denied, waitMs, retried } = wait;
-    const told = denied.header("retry-after");
+    const stated = denied.header("retry-after");
     const usable = that("a usable wait of about a minute at most", () => waitMs !== null);
-    if (!verdict.should("TOKENS-RETRY-AFTER", told, usable, { in: denied, at: "Retry-After" })) return;
+    if (!verdict.should("TOKENS-RETRY-AFTER", stated, usable, { in: denied, at: "Retry-After" })) return;
     verdict.should("TOKENS-RETRY-AFTER", isRateDenial(retried), false, {
       in: retried,
       because: `Retry-After asked for ${waitMs} ms, then ${retried.summary}`,
@@ -64,17 +64,17 @@ const remaining = defineCheck({
       return verdict.notApplicable("the target names no header of the remaining tokens (tokenLimits.remainingHeaders)");
     const part = inARow.at(-1);
     if (part === undefined) return verdict.inconclusive("no requests were sent in a row");
-    const telling = part.answers.filter((answer) => toldBy(answer, tokens) !== undefined);
-    verdict.should("TOKENS-REMAINING", telling.length > 0, true, {
+    const stating = part.answers.filter((answer) => statedBy(answer, tokens) !== undefined);
+    verdict.should("TOKENS-REMAINING", stating.length > 0, true, {
       in: part.answers[0],
       because: `responses with ${tokens.remainingHeaders.join(" or ")}`,
     });
-    for (const answer of telling) judgeRemaining(answer, part, tokens, verdict);
+    for (const answer of stating) judgeRemaining(answer, part, tokens, verdict);
   },
 });
 
 /** The first of the declared headers that a response has. */
-function toldBy(answer: Response, { remainingHeaders }: TokensAsDeclared) {
+function statedBy(answer: Response, { remainingHeaders }: TokensAsDeclared) {
   const name = remainingHeaders.find((header) => answer.header(header) !== undefined);
   return name === undefined ? undefined : { name, value: answer.header(name)?.trim() ?? "" };
 }
@@ -83,27 +83,27 @@ function toldBy(answer: Response, { remainingHeaders }: TokensAsDeclared) {
 const wholeNumber = that("a whole number", (value) => /^-?\d+$/.test(String(value)));
 
 function judgeRemaining(answer: Response, part: Part, tokens: TokensAsDeclared, verdict: Verdict): void {
-  const told = toldBy(answer, tokens);
-  if (told === undefined) return;
-  const seen = { in: answer, at: told.name, because: answer.summary };
-  if (!verdict.should("TOKENS-REMAINING", told.value, wholeNumber, seen)) return;
-  const came = cameOf(answer, Number(told.value), part, tokens);
+  const stated = statedBy(answer, tokens);
+  if (stated === undefined) return;
+  const seen = { in: answer, at: stated.name, because: answer.summary };
+  if (!verdict.should("TOKENS-REMAINING", stated.value, wholeNumber, seen)) return;
+  const came = cameOf(answer, Number(stated.value), part, tokens);
   const one = largestOf(part, tokens);
   const wrong = wrongRemaining(came, { tokensPerMinute: tokens.tokensPerMinute, one });
   verdict.should("TOKENS-REMAINING", wrong ?? "right", "right", {
     ...seen,
-    because: `told ${told.value}; then ${came.spentAfter} tokens were admitted${came.deniedNext === undefined ? "" : `, and a request of ${came.deniedNext} was denied next`}`,
+    because: `stated ${stated.value}; then ${came.spentAfter} tokens were admitted${came.deniedNext === undefined ? "" : `, and a request of ${came.deniedNext} was denied next`}`,
   });
 }
 
 /** What came after a response of a series that ends with the first denial. */
-function cameOf(answer: Response, told: number, part: Part, tokens: TokensAsDeclared): ToldRemaining {
+function cameOf(answer: Response, stated: number, part: Part, tokens: TokensAsDeclared): StatedRemaining {
   const at = part.answers.indexOf(answer);
   const after = part.answers.slice(at + 1).filter(isServed);
   const next = isServed(answer) ? part.answers[at + 1] : answer;
   const endUs = (after.at(-1) ?? answer).exchange.timeline.endUs;
   return {
-    told,
+    stated,
     spentAfter: surelySpent(spendsOf({ ...part, answers: after }, tokens)),
     tookUs: endUs - answer.exchange.timeline.dueUs,
     deniedNext: next !== undefined && isRateDenial(next) ? part.most : undefined,

@@ -39,7 +39,7 @@ function withMarker({ prompt, fields, ...request }: RequestSpec, marker: string)
 /** Place of the marker in a prompt. */
 export const MARKER = "(marker)";
 
-/** A good request in the check's dialect and mode, once per run: what comes of it when nothing is wrong. */
+/** A plain request in the check's dialect and mode, once per run: what comes of it when nothing is wrong. */
 export function sendPlain(t: Session, mode = t.mode): Promise<Passed> {
   return t.once(`upstream.plain-${t.dialect}-${mode}`, async () => {
     const plain = await sendMarked(t, { mode });
@@ -54,19 +54,19 @@ const TRIES = 4;
 const PAUSE_MS = 3_000;
 
 /**
- * A good request at this moment. After failures a gateway may leave its providers alone for a while, which is waited for: not where
+ * A plain request at this moment. After failures a gateway may leave its providers alone for a while, which is waited for: not where
  * such requests were never served, and once in vain is enough.
  */
 export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
   const first = await sendPlain(t, mode);
   if (!first.answer.admitted) return first;
-  const patience = await t.once("upstream.patience", async () => ({ isOver: false }));
+  const recovery = await t.once("upstream.recovery", async () => ({ isGivenUp: false }));
   let plain = await sendMarked(t, { mode });
-  for (let more = 1; more < TRIES && !plain.answer.admitted && !patience.isOver; more++) {
+  for (let more = 1; more < TRIES && !plain.answer.admitted && !recovery.isGivenUp; more++) {
     await t.wait(PAUSE_MS, "a provider to be asked again");
     plain = await sendMarked(t, { mode });
   }
-  patience.isOver = !plain.answer.admitted;
+  recovery.isGivenUp = !plain.answer.admitted;
   await t.upstream.credentials(plain.marker);
   return plain;
 }

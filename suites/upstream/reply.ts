@@ -122,9 +122,9 @@ const usage = defineCheck({
     assumePassed(verdict, plain);
     const { answer } = passed;
     verdict.assumeGood(answer, "a request for this reply");
-    const told = answer.streamed ? streamedUsage(answer) : usageIn(answer.json);
+    const usage = answer.streamed ? streamedUsage(answer) : usageIn(answer.json);
     for (const [name, count] of Object.entries(EXPECTED[axes.dialect ?? "chat"]))
-      verdict.should("UPSTREAM-USAGE", told[name], count, { in: answer, at: `/usage/${name.replaceAll(".", "/")}` });
+      verdict.should("UPSTREAM-USAGE", usage[name], count, { in: answer, at: `/usage/${name.replaceAll(".", "/")}` });
   },
 });
 

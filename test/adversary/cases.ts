@@ -9,12 +9,12 @@ import { adversary } from "./adversary.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { BODIES } from "./behaviours/bodies.ts";
 import { CONTENTS } from "./behaviours/contents.ts";
-import { ELSEWHERE } from "./behaviours/elsewhere.ts";
 import { ENDINGS } from "./behaviours/endings.ts";
 import { HEADS } from "./behaviours/heads.ts";
+import { REDIRECTS } from "./behaviours/redirects.ts";
 import { type Watched, watched } from "./watched.ts";
 
-export const BEHAVIOURS: readonly Behaviour[] = [...HEADS, ...ENDINGS, ...BODIES, ...CONTENTS, ...ELSEWHERE];
+export const BEHAVIOURS: readonly Behaviour[] = [...HEADS, ...ENDINGS, ...BODIES, ...CONTENTS, ...REDIRECTS];
 
 /** Bounds that hold whatever the gateway does, seen from outside the process; the time is that of a machine with ten times the load it has processors for. */
 export const BOUNDS = { seconds: 180, peakMib: 1_024 } as const;

@@ -63,7 +63,7 @@ test("a suite has its verdict when nothing more is sent for it, and says what is
   expect(ofKind(events, "suite")).toEqual([
     {
       kind: "suite",
-      word: "PASS",
+      verdict: "PASS",
       text: `models: PASS (${sending.length} pass); ${later} more at the end of the run`,
     },
   ]);

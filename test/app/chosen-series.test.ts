@@ -70,7 +70,7 @@ test.each<[pattern: RegExp, texts: string[]]>([
   expect(chosenOf(pattern).series.map(({ text }) => text)).toEqual(texts);
 });
 
-test("a series that comes later is kept, one that goes has no value, and what finds no room is told by name", () => {
+test("a series that comes later is kept, one that goes has no value, and what exceeds the limit is listed by name", () => {
   const chosen = new ChosenSeries(seriesChoice(undefined));
   const of = (name: string, value: number, path = "") => ({
     ...{ name, value, kind: "counter" as const },

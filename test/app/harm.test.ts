@@ -33,10 +33,10 @@ describe("a run that is of no use stops early", () => {
     const { code, stdout, requests } = await against(REFUSES, ["conform"], "limits: { rpm: 60000, inFlight: 64 }\n");
     expect(stdout).toMatch(/FAIL: .*, cut off/);
     expect(stdout).toMatch(
-      /the run stopped early: every good request was refused, 240 of them \(last: 401 invalid_api_key\)/,
+      /the run stopped early: every valid request was refused, 240 of them \(last: 401 invalid_api_key\)/,
     );
     expect(code).toBe(1);
-    // A whole run sends over a thousand. Probes for denials go out beside the good ones.
+    // A whole run sends over a thousand. Probes for denials go out along with the valid ones.
     expect(requests).toBeLessThan(800);
   });
 
@@ -65,7 +65,7 @@ describe("a run that is of no use stops early", () => {
 });
 
 describe("load to somebody else's host", () => {
-  const elsewhere = async (more: string, args: readonly string[]) => {
+  const onOtherHost = async (more: string, args: readonly string[]) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "flood.yaml"), LOAD);
     writeFileSync(
@@ -78,7 +78,7 @@ describe("load to somebody else's host", () => {
   test.each([["load", "flood.yaml"], ["limits"], ["capacity", "--objective", "failed < 1%"]])(
     "%s is refused before anything is sent",
     async (...args) => {
-      const { code, stderr } = await elsewhere("", args);
+      const { code, stderr } = await onOtherHost("", args);
       expect(stderr).toMatch(/load goes to gw\.example\.invalid, which is not this machine.*authorized: true/);
       expect(code).toBe(2);
     },
@@ -88,15 +88,15 @@ describe("load to somebody else's host", () => {
     const prices = "authorized: true\nprices: { inputPerMTok: 3, outputPerMTok: 15 }\n";
     const plan =
       /plan for .*: 600 requests at most, 38400 output tokens at most, up to 100 per second, up to 64 in flight, about 6 s, 0\.63 USD at most/;
-    const dry = await elsewhere(prices, ["load", "flood.yaml", "--dry-run"]);
+    const dry = await onOtherHost(prices, ["load", "flood.yaml", "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(plan) });
-    const wet = await elsewhere(prices, ["load", "flood.yaml"]);
+    const wet = await onOtherHost(prices, ["load", "flood.yaml"]);
     expect(wet.stderr).toMatch(plan);
     expect(wet.code).toBe(3);
   });
 
   test("a plan beyond the budget is not begun", async () => {
-    const { code, stderr } = await elsewhere("authorized: true\nbudget: { requests: 100 }\n", ["load", "flood.yaml"]);
+    const { code, stderr } = await onOtherHost("authorized: true\nbudget: { requests: 100 }\n", ["load", "flood.yaml"]);
     expect(stderr).toContain("the plan has 600 requests, the budget of the target 100");
     expect(code).toBe(2);
   });

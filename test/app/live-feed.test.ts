@@ -24,7 +24,7 @@ test("a gateway that invents reasons for its denials and repeats keys: the most 
   const originUs = nowUs();
   const tally = new Tally(originUs);
   const sender = { inFlight: 2, opened: 3 };
-  feed.begin({ run: "w", name: "w", originUs, totalS: 5, bounds: DEFAULT_BOUNDS, tally, outcomes, sender });
+  feed.start({ run: "w", name: "w", originUs, totalS: 5, bounds: DEFAULT_BOUNDS, tally, outcomes, sender });
   feed.ended("w", loadPhase("w"));
   const { phases } = feed.since(0);
   expect(phases[0]?.denials).toHaveLength(20);

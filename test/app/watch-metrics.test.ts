@@ -159,7 +159,7 @@ test("a key goes to the endpoint alone, and stands nowhere, even where the endpo
   for (const trace of tracesOf(KEY)) expect(`${files}${stdout}${stderr}`.includes(trace), trace).toBe(false);
 });
 
-test("series that find no room are told by name; a pattern chooses others", async () => {
+test("series beyond the limit are listed by name; a pattern chooses others", async () => {
   await using target = await gateway((seen, response) => {
     const paths = Array.from({ length: 70 }, (_, index) => `http_requests_total{path="/${index}"} ${seen.served}\n`);
     response.end(`${text(seen.served)}queue_depth 3\n${paths.join("")}`);
@@ -167,7 +167,7 @@ test("series that find no room are told by name; a pattern chooses others", asyn
   const all = await load(target.origin);
   expect(all.metrics.series).toHaveLength(MOST_SERIES);
   expect(all.metrics.dropped).toEqual([{ name: "http_requests_total", series: 74 - MOST_SERIES }]);
-  expect(all.html).toContain(`${74 - MOST_SERIES} series found no room: http_requests_total`);
+  expect(all.html).toContain(`${74 - MOST_SERIES} more series were not recorded: http_requests_total`);
   const { metrics } = await load(target.origin, { more: ["--watch-series", 'depth|path="/6[0-2]"'] });
   expect(metrics.dropped).toEqual([]);
   expect(metrics.series.map(({ name, labels, kind }) => [name, labels["path"], kind])).toEqual([
@@ -187,7 +187,7 @@ test("a process that is started again is told, and no rate is below nothing", as
   const [requests] = metrics.series;
   expect(requests).toMatchObject({ name: "http_requests_total", restarts: 1 });
   for (const value of requests?.values ?? []) expect(value ?? 0).toBeGreaterThanOrEqual(0);
-  expect(html).toContain("began anew once");
+  expect(html).toContain("reset once");
 });
 
 describe("an endpoint that does not answer as it should is told of once, and changes nothing", () => {

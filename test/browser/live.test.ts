@@ -114,10 +114,10 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   await eventually(() => page.locator("#connection").innerText()).toMatch(/^Connection lost/);
   const [before = 0] = await secondsOn(page);
   // The run goes on: what it shows meanwhile is read beside the page.
-  const elsewhere = await browser.newPage();
-  await elsewhere.goto(addressIn(await run.printed("live: ")));
-  await elsewhere.locator("#seconds summary").press("Enter");
-  await eventually(async () => (await secondsOn(elsewhere))[0] ?? 0).toBeGreaterThan(before + 2);
+  const secondPage = await browser.newPage();
+  await secondPage.goto(addressIn(await run.printed("live: ")));
+  await secondPage.locator("#seconds summary").press("Enter");
+  await eventually(async () => (await secondsOn(secondPage))[0] ?? 0).toBeGreaterThan(before + 2);
   between.mend();
   await eventually(() => page.locator("#connection").innerText()).toBe("Connected");
   await eventually(async () => (await secondsOn(page))[0] ?? 0).toBeGreaterThan(before + 2);
@@ -133,7 +133,7 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   expect(code).toBe(130);
   const [phase] = JSON.parse(stdout).phases;
   expect(await admittedOn(page)).toBe(phase.admitted);
-  await Promise.all([page.close(), elsewhere.close()]);
+  await Promise.all([page.close(), secondPage.close()]);
 });
 
 test("a run ends by itself whoever looks at it, with the verdict that it would have had", async () => {

@@ -78,13 +78,13 @@ describe("what a judge says becomes a status", () => {
   test("an OPEN requirement can be observed and nothing else: the compiler refuses the rest", () => {
     judged((v) => {
       v.observe("STREAM-5", 1);
-      // @ts-expect-error an OPEN requirement is no demand
+      // @ts-expect-error an OPEN requirement cannot be violated
       v.must("STREAM-5", 1, 2);
       // @ts-expect-error nor an advice
       v.should("AUTH-6", 1, 2);
       // @ts-expect-error a SHOULD requirement cannot fail anybody
       v.must("CHAT-5", 1, 2);
-      // @ts-expect-error a requirement that binds clients is no demand on a gateway's MUST list of another layer
+      // @ts-expect-error a requirement that binds clients is not in the MUST list of another layer
       v.compat("CHAT-1", 1, 2);
     });
   });

@@ -79,7 +79,7 @@ interface Series {
   readonly said?: number;
   readonly stops?: boolean;
   /** What is told of what remains. */
-  readonly told?: (remaining: number) => number | string | undefined;
+  readonly stated?: (remaining: number) => number | string | undefined;
   readonly usage?: boolean;
 }
 
@@ -95,7 +95,7 @@ function series(options: Series): Part {
     stops = true,
     usage = true,
   } = options;
-  const { told = (remaining: number) => remaining } = options;
+  const { stated = (remaining: number) => remaining } = options;
   const prompt = most / 2;
   const completion = Math.floor((most / 2) * said);
   const answers: Response[] = [];
@@ -104,13 +104,13 @@ function series(options: Series): Part {
     const waitUs = limiter?.waitUs(most, nowMs * 1_000) ?? 0;
     if (waitUs > 0) {
       const retryAfter = String(Math.ceil(waitUs / 1_000_000));
-      const remaining = told(limiter?.remaining(nowMs * 1_000) ?? 0);
+      const remaining = stated(limiter?.remaining(nowMs * 1_000) ?? 0);
       answers.push(answer({ atMs: nowMs, status: 429, reason: "rate_limit_exceeded", retryAfter, remaining }));
       if (stops) break;
       continue;
     }
     const counted = limiter?.count(most, nowMs * 1_000);
-    const remaining = told(limiter?.remaining(nowMs * 1_000) ?? 0);
+    const remaining = stated(limiter?.remaining(nowMs * 1_000) ?? 0);
     if (counted !== undefined) counted.tokens = prompt + completion;
     const tokens = usage ? { prompt_tokens: prompt, completion_tokens: completion } : undefined;
     answers.push(answer({ atMs: nowMs, remaining, usage: tokens }));
@@ -133,7 +133,7 @@ function recording(limiter: TokenLimiter | undefined, change: Partial<TokenRecor
       inFlightTokens: 0,
       remainingHeaders: [REMAINING],
     },
-    expected: { reason: "rate_limit_exceeded", status: 429, word: "rate_limit_exceeded", actionHint: true },
+    expected: { reason: "rate_limit_exceeded", status: 429, readAs: "rate_limit_exceeded", actionHint: true },
     probes: series({ limiter, atMs: START_MS, count: 1, most: LIMIT / 20 }),
     atOnce: [series({ limiter, atMs: START_MS + 100, everyMs: 0, count: 8, most: LIMIT / 4, stops: false })],
     whileDenied: [],
@@ -266,15 +266,15 @@ describe("what denials say", () => {
     expect(of({ denial: answer({ atMs: 0, status: 429 }), waitMs: null, retried: served(61_000) })).toBe("warn");
   });
 
-  test.each<[string, Series["told"], string]>([
+  test.each<[string, Series["stated"], string]>([
     ["as it is", undefined, "pass"],
     ["the whole limit, always", () => LIMIT, "warn"],
     ["as if the limit were twice as high", (remaining) => remaining + LIMIT, "warn"],
     ["nothing, always", () => 0, "warn"],
     ["a word", () => "many", "warn"],
     ["not at all", () => undefined, "warn"],
-  ])("remaining tokens are told: %s", (_name, told, status) => {
-    const row = series({ limiter: rollingTokens(LIMIT), atMs: START_MS + QUIET_MS, ...(told && { told }) });
+  ])("remaining tokens are stated: %s", (_name, stated, status) => {
+    const row = series({ limiter: rollingTokens(LIMIT), atMs: START_MS + QUIET_MS, ...(stated && { stated }) });
     expect(statusOf("remaining", recording(rollingTokens(LIMIT), { inARow: [row] }))).toBe(status);
   });
 

@@ -17,7 +17,7 @@ describe("exit codes", () => {
     expect(record).toMatchObject({ schemaVersion: 1, complete: true, verdict: { word: "pass", exitCode: 0 } });
   });
 
-  test("1: a broken demand, with expectation, observation, exchange and a curl line", async () => {
+  test("1: a violated requirement, with expectation, observation, exchange and a curl line", async () => {
     using folder = temporaryFolder();
     const { code, stdout } = await gauntlet([
       "conform",

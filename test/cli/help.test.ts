@@ -40,11 +40,11 @@ describe("the overview", () => {
 
   test("breaks no word at 80 columns", () => {
     const lines = overview(
-      [{ command: "limits", describe: "Measure how an account is limited: rate, burst, limiter, concurrency" }],
+      [{ command: "limits", describe: "Measure the limits of an account: rate, burst, limiter and concurrency" }],
       60,
     ).split("\n");
-    expect(lines).toContain("  limits  Measure how an account is limited: rate, burst,");
-    expect(lines).toContain("          limiter, concurrency");
+    expect(lines).toContain("  limits  Measure the limits of an account: rate, burst,");
+    expect(lines).toContain("          limiter and concurrency");
   });
 });
 

@@ -33,15 +33,12 @@ describe("against another implementation", () => {
     for (const [index, value] of holm(given).entries()) expect(value).toBeCloseTo(corrected[index] ?? Number.NaN, 12);
   });
 
-  test.each(GOLDEN.newcombe.map((requirement) => [...requirement] as const))(
-    "Newcombe: %d of %d, %d of %d",
-    (...requirement) => {
-      const [a, n, b, m, confidence, low, high] = requirement;
-      const made = newcombe({ count: a, of: n }, { count: b, of: m }, confidence);
-      expect(made.low).toBeCloseTo(low, 8);
-      expect(made.high).toBeCloseTo(high, 8);
-    },
-  );
+  test.each(GOLDEN.newcombe.map((row) => [...row] as const))("Newcombe: %d of %d, %d of %d", (...requirement) => {
+    const [a, n, b, m, confidence, low, high] = requirement;
+    const made = newcombe({ count: a, of: n }, { count: b, of: m }, confidence);
+    expect(made.low).toBeCloseTo(low, 8);
+    expect(made.high).toBeCloseTo(high, 8);
+  });
 });
 
 test("many pairs are flipped by lot, near the exact value", () => {

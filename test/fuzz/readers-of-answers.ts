@@ -165,7 +165,7 @@ function parsed(pieces: readonly Buffer[]): unknown {
     // The reason may name what was seen so far.
     onBroken: () => told.push(["broken"]),
   });
-  parser.begin();
+  parser.start();
   for (const piece of pieces) if (parser.busy) parser.feed(piece, 0, piece.length);
   return { told, body: told.some((entry) => (entry as unknown[])[0] === "broken") ? "" : body };
 }

@@ -190,7 +190,7 @@ describe("connections", () => {
       socket.write(`${CHUNKED}\r\n${chunk("one").toString("latin1")}`);
     });
     await using recorder = new Recorder({ secrets: [] });
-    const live = recorder.begin({ method: "GET", url: `${server.origin}/`, headers: [] });
+    const live = recorder.start({ method: "GET", url: `${server.origin}/`, headers: [] });
     expect(await live.started).toBe(true);
     live.abort();
     expect((await live.done).ending.kind).toBe("aborted");

@@ -50,7 +50,7 @@ const runOf = (folder: string): JudgedRun => judgedRuns(folder)[0] as JudgedRun;
 const sumOf = (run: JudgedRun, field: "sent" | "admitted" | "denied" | "failed") =>
   run.phases.reduce((sum, phase) => sum + phase[field], 0);
 
-/** Totals and hints of a run are those of the gateway's own log. */
+/** Totals and Retry-After values of a run are those of the gateway's own log. */
 async function expectAgreement(run: JudgedRun, outputs: readonly string[], gateway: LoggedGateway) {
   const log = await gateway.log();
   const refused = Object.values(log.refused).reduce((sum, count) => sum + count, 0);
@@ -130,7 +130,7 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
     }
   });
 
-  test("denied clients obey Retry-After to the end: nobody early, nothing forbidden, every figure the gateway's", async () => {
+  test("denied clients comply with Retry-After to the end: nobody early, nothing forbidden, every figure the gateway's", async () => {
     const limits = ["--limits", "600:64", "--limiter", "token-bucket", "--burst", "4"];
     const workload = `name: bench
 arrivals: { kind: burst, size: 12, everyS: 1, durationS: 1 }

@@ -39,12 +39,12 @@ describe("how an answer may be retried (specification, section 7)", () => {
 });
 
 describe("how long a client waits", () => {
-  test("a hint is obeyed to the millisecond, whatever the jitter", () => {
+  test("Retry-After is complied with to the millisecond, whatever the jitter", () => {
     for (const random of [0, 0.5, 0.999])
       expect(decideRetry(denied({}), random, OPTIONS)).toEqual({ kind: "wait", ms: 2_000, fromRetryAfter: true });
   });
 
-  test("without a usable hint the wait doubles, with jitter in its upper half, up to a bound", () => {
+  test("without a usable Retry-After the wait doubles, with jitter in its upper half, up to a bound", () => {
     const waits = [1, 2, 3, 5].map((attempts) =>
       decideRetry(denied({ retryAfterMs: undefined, attempts }), 0, OPTIONS),
     );
@@ -56,7 +56,7 @@ describe("how long a client waits", () => {
     expect(wait).toEqual({ kind: "wait", ms: 2_250, fromRetryAfter: true });
   });
 
-  test("attempts and hints have bounds", () => {
+  test("attempts and Retry-After have bounds", () => {
     expect(decideRetry(denied({ attempts: 6 }), 0, OPTIONS)).toEqual({ kind: "stop" });
     expect(decideRetry(denied({ retryAfterMs: 120_001 }), 0, OPTIONS)).toEqual({ kind: "stop" });
   });
@@ -69,7 +69,7 @@ describe("how long a client waits", () => {
     ["a negative number", "-3", "", undefined],
     ["a fraction", "1.5", "", undefined],
     ["words", "soon", "", undefined],
-  ])("hint: %s", (_, value, date, ms) => {
+  ])("Retry-After: %s", (_, value, date, ms) => {
     expect(retryAfterOf(value, date, 0)).toBe(ms);
   });
 });

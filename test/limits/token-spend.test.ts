@@ -32,21 +32,21 @@ describe("tokens that may count at a moment", () => {
   });
 });
 
-describe("remaining tokens that were told, with a limit of 600 and requests of 100", () => {
+describe("remaining tokens that were stated, with a limit of 600 and requests of 100", () => {
   const limit = { tokensPerMinute: 600, one: 100 };
   test.each([
-    ["what is then admitted", { told: 300, spentAfter: 300, tookUs: 0, deniedNext: undefined }, undefined],
+    ["what is then admitted", { stated: 300, spentAfter: 300, tookUs: 0, deniedNext: undefined }, undefined],
     [
-      "told before the request was counted",
-      { told: 400, spentAfter: 300, tookUs: 0, deniedNext: undefined },
+      "stated before the request was counted",
+      { stated: 400, spentAfter: 300, tookUs: 0, deniedNext: undefined },
       undefined,
     ],
-    ["the last one crossed the limit", { told: 50, spentAfter: 150, tookUs: 0, deniedNext: undefined }, undefined],
-    ["some came back meanwhile", { told: 100, spentAfter: 290, tookUs: 10 * S, deniedNext: undefined }, undefined],
-    ["more was let through", { told: 100, spentAfter: 201, tookUs: 0, deniedNext: undefined }, "too few"],
-    ["the next one did not fit", { told: 99, spentAfter: 0, tookUs: 0, deniedNext: 100 }, undefined],
-    ["the next one fitted without the last", { told: 199, spentAfter: 0, tookUs: 0, deniedNext: 100 }, undefined],
-    ["the next one had room enough", { told: 200, spentAfter: 0, tookUs: 0, deniedNext: 100 }, "too many"],
+    ["the last one crossed the limit", { stated: 50, spentAfter: 150, tookUs: 0, deniedNext: undefined }, undefined],
+    ["some came back meanwhile", { stated: 100, spentAfter: 290, tookUs: 10 * S, deniedNext: undefined }, undefined],
+    ["more was let through", { stated: 100, spentAfter: 201, tookUs: 0, deniedNext: undefined }, "too few"],
+    ["the next one did not fit", { stated: 99, spentAfter: 0, tookUs: 0, deniedNext: 100 }, undefined],
+    ["the next one fitted without the last", { stated: 199, spentAfter: 0, tookUs: 0, deniedNext: 100 }, undefined],
+    ["the next one had room enough", { stated: 200, spentAfter: 0, tookUs: 0, deniedNext: 100 }, "too many"],
   ] as const)("%s", (_name, came, expected) => {
     expect(wrongRemaining(came, limit)).toBe(expected);
   });

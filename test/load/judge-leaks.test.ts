@@ -54,7 +54,7 @@ test("files that nobody here may count are not judged", () => {
   const [memory, files] = judgeLeaks(samples, 60);
   expect(memory).toMatchObject({ verdict: "idle", unit: "bytes" });
   expect(files).toMatchObject({ verdict: null, unit: "count", first: 0, peak: 0, last: 0 });
-  expect(files?.message).toContain("belong to somebody else");
+  expect(files?.message).toContain("belong to another user");
 });
 
 test("a gauge is judged by its own points, however many seconds lie between them", () => {

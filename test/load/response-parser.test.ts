@@ -37,7 +37,7 @@ function parse(pieces: readonly string[], close = false): Parsed {
       seen.broken = why;
     },
   });
-  parser.begin();
+  parser.start();
   for (const piece of pieces) {
     const bytes = Buffer.from(`${piece}\r\n\r\nHTTP/1.1 500 old bytes\r\n\r\n0\r\n\r\n`, "latin1");
     seen.surplus += parser.feed(bytes, 0, piece.length);

@@ -31,7 +31,7 @@ test("one dialect whose streams are held back is seen beside the other", () => {
   expect(buffered([...streams("chat", 1_990), ...streams("messages", 200)])).toBe("broken");
 });
 
-test("a dialect whose lone stream came at once has nothing to lose in company", () => {
+test("a dialect whose single stream came at once is not judged by its concurrent streams", () => {
   const long = { ...LONG, spread: { chat: 0.9, messages: 0 } };
   expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)], long)).toBe("met");
 });

@@ -3,12 +3,18 @@ import { LoadExchange, type PreparedRequest } from "../../src/load/http/load-exc
 import { Tally } from "../../src/load/tally.ts";
 import { readHeatColumn } from "../../src/metrics/index.ts";
 
-const SHOT: PreparedRequest = { dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "valid", capture: false };
+const REQUEST: PreparedRequest = {
+  dialect: "chat",
+  stream: false,
+  bytes: Buffer.alloc(0),
+  key: "valid",
+  capture: false,
+};
 
 /** A non-streaming reply that was due and sent at one moment, seconds from the start. */
 function reply(fromS: number, toS: number): LoadExchange {
   const fromUs = fromS * 1_000_000;
-  const exchange = new LoadExchange(SHOT, fromUs, 0);
+  const exchange = new LoadExchange(REQUEST, fromUs, 0);
   return Object.assign(exchange, {
     sentUs: fromUs,
     headUs: fromUs + 1,

@@ -373,13 +373,13 @@ describe("baselines", () => {
         phases: [loadPhase("at-rate-limit", { classes: [loadClass({ ttftMs: quantiles(90 * factor) })] })],
       }),
     );
-  const elsewhere = { ...RECORD.environment, cpuModel: "another CPU" };
+  const otherMachine = { ...RECORD.environment, cpuModel: "another CPU" };
   test.each<[what: string, record: RunRecord, baseline: BaselineFile | undefined, outcome: string, says: RegExp]>([
     ["the same", RECORD, accepted, "pass", /180, bound <= 198/],
     ["9 % slower", slower(1.09), accepted, "pass", /bound/],
     ["11 % slower", slower(1.11), accepted, "fail", /199.8, bound <= 198/],
     ["no baseline", RECORD, undefined, "inconclusive", /no baseline/],
-    ["another machine", { ...slower(1.5), environment: elsewhere }, accepted, "inconclusive", /another machine/],
+    ["another machine", { ...slower(1.5), environment: otherMachine }, accepted, "inconclusive", /another machine/],
     [
       "another workload",
       withLoad(loadRun("growth", { workload: { shape: "other" } })),
@@ -394,7 +394,7 @@ describe("baselines", () => {
   });
 
   test("a second machine and a second tier are added; the same one is replaced", () => {
-    const there = acceptBaseline(accepted, { ...RECORD, environment: elsewhere, runId: "there" });
+    const there = acceptBaseline(accepted, { ...RECORD, environment: otherMachine, runId: "there" });
     const again = acceptBaseline(there, { ...withLoad(loadRun("scale"), loadRun("growth")), runId: "again" });
     expect(again.performance.map(({ tier, machine, from }) => [tier, machine.cpuModel, from.runId])).toEqual([
       ["growth", "CPU", "again"],

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { ask } from "./support/client.ts";
+import { sendTo } from "./support/client.ts";
 import { startFixture } from "./support/gateway-fixture.ts";
 
 test("the admin interface wants its token", async () => {
   await using fixture = await startFixture();
   const { adminUrl, keys, adminToken } = fixture.ready;
   for (const key of [undefined, keys.valid, `${adminToken}x`]) {
-    expect((await ask(adminUrl, { path: "/accounts", key })).status).toBe(401);
+    expect((await sendTo(adminUrl, { path: "/accounts", key })).status).toBe(401);
   }
-  expect((await fixture.ask({ path: "/models", key: adminToken })).status).toBe(401);
+  expect((await fixture.send({ path: "/models", key: adminToken })).status).toBe(401);
 });
 
 test("accounts and keys are made, read and changed", async () => {
@@ -90,7 +90,7 @@ test.each([
 ])("%s %s with %j is refused with %i", async (method, path, body, status) => {
   await using fixture = await startFixture();
   const { adminUrl, adminToken } = fixture.ready;
-  const reply = await ask(adminUrl, { method, path, key: adminToken, ...(body === undefined ? {} : { body }) });
+  const reply = await sendTo(adminUrl, { method, path, key: adminToken, ...(body === undefined ? {} : { body }) });
   expect(reply.status).toBe(status);
   expect(JSON.parse(reply.bytes.toString()).error).toMatch(/./);
 });

@@ -37,7 +37,7 @@ describe("a body that cannot be used is the caller's error, on a connection that
     const agent = keepAlive();
     for (const path of ["/chat/completions", "/messages"]) {
       const startMs = performance.now();
-      const reply = await fixture.ask({ path, body, method: "POST", agent });
+      const reply = await fixture.send({ path, body, method: "POST", agent });
       expect(performance.now() - startMs).toBeLessThan(1_000);
       expect(reply).toMatchObject({ status, end: "complete" });
       expect(reply.headers["x-service-error-code"]).not.toBe("model_not_found");
@@ -70,7 +70,7 @@ describe("a body that cannot be used is the caller's error, on a connection that
   test("fields that nobody knows are overlooked, whatever they are called", async () => {
     await using fixture = await startFixture();
     const body = `{"__proto__":{"stream":true},"constructor":1,"temperature":2,${JSON.stringify(CHAT).slice(1)}`;
-    const reply = await fixture.ask({ path: "/chat/completions", body });
+    const reply = await fixture.send({ path: "/chat/completions", body });
     expect(jsonOf(reply).choices[0].message.content).toBe("Say hello");
   });
 });
@@ -92,7 +92,7 @@ describe("paths and methods", () => {
     ["GET", "/models?limit=1", 200, undefined, undefined],
   ])("%s %s", async (method, path, status, reason, allow) => {
     await using fixture = await startFixture();
-    const reply = await fixture.ask({ method, path, ...(method === "POST" ? { body: {} } : {}) });
+    const reply = await fixture.send({ method, path, ...(method === "POST" ? { body: {} } : {}) });
     expect(reply).toMatchObject({ status, end: "complete" });
     expect([reply.headers["x-service-error-code"], reply.headers["allow"]]).toEqual([reason, allow]);
     expect(reply.headers["x-request-id"]).toMatch(/^req_/);
@@ -100,8 +100,8 @@ describe("paths and methods", () => {
 
   test("HEAD tells the length of GET and sends nothing", async () => {
     await using fixture = await startFixture();
-    const get = await fixture.ask({ path: "/models" });
-    const head = await fixture.ask({ path: "/models", method: "HEAD" });
+    const get = await fixture.send({ path: "/models" });
+    const head = await fixture.send({ path: "/models", method: "HEAD" });
     expect(head.headers["content-length"]).toBe(String(get.bytes.length));
     expect(head.bytes.length).toBe(0);
   });

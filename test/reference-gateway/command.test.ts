@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ReadyLine } from "../../src/reference-gateway/index.ts";
 import { upstreamOf } from "../upstream/support.ts";
-import { ask } from "./support/client.ts";
+import { sendTo } from "./support/client.ts";
 import { CHAT } from "./support/gateway-fixture.ts";
 
 /** The built command, as `npm test` leaves it. */
@@ -48,7 +48,7 @@ test("one line of JSON says that the gateway is ready", async () => {
   const ready = JSON.parse(await command.line()) as ReadyLine;
   expect(ready).toMatchObject({ event: "ready", pid: command.child.pid, limits: { rpm: 1_000, inFlight: 200 } });
   const asked = { path: "/chat/completions", key: ready.keys.valid, body: CHAT };
-  expect((await ask(ready.baseUrl, asked)).status).toBe(200);
+  expect((await sendTo(ready.baseUrl, asked)).status).toBe(200);
   command.child.kill("SIGTERM");
   const { code, stdout, stderr } = await command.ended;
   expect([code, stderr]).toEqual([0, ""]);
@@ -63,7 +63,7 @@ test("--upstream, given twice: the second provider serves what the first one can
   await using command = run("--upstream", one, "--upstream", two, "--upstream-key", "env:GAUNTLET_TEST_PROVIDER_KEY");
   const ready = JSON.parse(await command.line()) as ReadyLine;
   const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hello" }] });
-  const { status } = await ask(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body });
+  const { status } = await sendTo(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body });
   const posts = (await upstream.requests()).filter(({ method }) => method === "POST");
   expect([status, ...posts.map(({ provider }) => provider)]).toEqual([200, "one", "two"]);
 });
@@ -73,9 +73,9 @@ test("--with-upstream: two providers in the same process, and a model that they 
   const ready = JSON.parse(await command.line()) as ReadyLine;
   expect(ready.upstream).toMatchObject({ model: "upstream-model", failover: ["primary", "secondary"] });
   const body = JSON.stringify({ model: "upstream-model", messages: [{ role: "user", content: "hello" }] });
-  expect((await ask(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body })).status).toBe(200);
+  expect((await sendTo(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body })).status).toBe(200);
   const own = { path: "/chat/completions", key: ready.keys.valid, body: CHAT };
-  expect((await ask(ready.baseUrl, own)).status).toBe(200);
+  expect((await sendTo(ready.baseUrl, own)).status).toBe(200);
   command.child.kill("SIGTERM");
   expect((await command.ended).code).toBe(0);
 });
@@ -85,7 +85,7 @@ test("--tokens-per-minute: an account with that limit, as the printed line says"
   const { baseUrl, tokenLimits } = JSON.parse(await command.line()) as ReadyLine;
   expect(tokenLimits).toMatchObject({ tokensPerMinute: 500, counts: "reserved", inFlightTokens: 0 });
   const request = { path: "/chat/completions", key: tokenLimits?.key, body: { ...CHAT, max_tokens: 400 } };
-  const statuses = [await ask(baseUrl, request), await ask(baseUrl, request)].map(({ status }) => status);
+  const statuses = [await sendTo(baseUrl, request), await sendTo(baseUrl, request)].map(({ status }) => status);
   expect(statuses).toEqual([200, 429]);
 });
 
@@ -108,7 +108,12 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s lets a running stream come to its 
     begun = resolve;
   });
   const body = { ...CHAT, model: "slow", stream: true };
-  const stream = ask(ready.baseUrl, { path: "/chat/completions", key: ready.keys.valid, body, onPiece: () => begun() });
+  const stream = sendTo(ready.baseUrl, {
+    path: "/chat/completions",
+    key: ready.keys.valid,
+    body,
+    onPiece: () => begun(),
+  });
   await first;
   command.child.kill(signal);
   const reply = await stream;
@@ -121,7 +126,7 @@ test("a drain is bounded", async () => {
   await using command = run("--slow", "60000", "--drain", "200");
   const ready = JSON.parse(await command.line()) as ReadyLine;
   const body = { ...CHAT, model: "slow", stream: true };
-  const stream = ask(ready.baseUrl, {
+  const stream = sendTo(ready.baseUrl, {
     path: "/chat/completions",
     key: ready.keys.valid,
     body,

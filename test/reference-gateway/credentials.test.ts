@@ -42,15 +42,15 @@ test.each<[string, (key: string) => Record<string, string>, string, string]>([
     `${status} ${own["x-service-error-code"]}`;
   expect(row(await fixture.chat({}, { key: "", headers: sent }))).toBe(chat);
   expect(row(await fixture.messages({}, { key: "", headers: sent }))).toBe(messages);
-  expect(row(await fixture.ask({ path: "/models", key: "", headers: sent }))).toBe(chat);
+  expect(row(await fixture.send({ path: "/models", key: "", headers: sent }))).toBe(chat);
 });
 
 test("a key in the address, a cookie or the body is not looked at", async () => {
   await using fixture = await startFixture();
   const key = fixture.ready.keys.valid;
   for (const name of ["key", "api_key", "api-key", "token", "access_token"]) {
-    expect((await fixture.ask({ path: `/models?${name}=${key}`, key: "" })).status).toBe(401);
-    expect((await fixture.ask({ path: "/models", key: "", headers: { Cookie: `${name}=${key}` } })).status).toBe(401);
+    expect((await fixture.send({ path: `/models?${name}=${key}`, key: "" })).status).toBe(401);
+    expect((await fixture.send({ path: "/models", key: "", headers: { Cookie: `${name}=${key}` } })).status).toBe(401);
     expect((await fixture.chat({ [name]: key }, { key: "" })).status).toBe(401);
   }
 });

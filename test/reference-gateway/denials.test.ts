@@ -26,7 +26,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-function expectRequirement(reply: Reply, { name, status, action }: Row, dialect: "chat" | "messages"): void {
+function expectDenial(reply: Reply, { name, status, action }: Row, dialect: "chat" | "messages"): void {
   expect(reply.end).toBe("complete");
   expect(reply.status).toBe(status);
   expect(reply.headers["x-service-error-code"]).toBe(name);
@@ -54,8 +54,8 @@ describe.each(ROWS)("$status $name", (row) => {
     await using fixture = await startFixture();
     const key = row.key(fixture);
     for (const stream of [false, true, false]) {
-      expectRequirement(await fixture.chat({ ...row.body, stream }, { key }), row, "chat");
-      expectRequirement(await fixture.messages({ ...row.body, stream }, { key }), row, "messages");
+      expectDenial(await fixture.chat({ ...row.body, stream }, { key }), row, "chat");
+      expectDenial(await fixture.messages({ ...row.body, stream }, { key }), row, "messages");
     }
   });
 });
@@ -64,7 +64,7 @@ test("keys that are stopped for money can still list the models", async () => {
   await using fixture = await startFixture();
   const { capped, childExhausted, empty } = fixture.ready.keys;
   for (const key of [capped, childExhausted, empty])
-    expect((await fixture.ask({ path: "/models", key })).status).toBe(200);
+    expect((await fixture.send({ path: "/models", key })).status).toBe(200);
 });
 
 test("a stopped key does not stop its siblings", async () => {
@@ -76,7 +76,7 @@ test("a stopped key does not stop its siblings", async () => {
 
 test("the model list is denied in the shape of the chat dialect", async () => {
   await using fixture = await startFixture();
-  const reply = await fixture.ask({ path: "/models", key: fixture.ready.keys.revoked });
+  const reply = await fixture.send({ path: "/models", key: fixture.ready.keys.revoked });
   expect(reply).toMatchObject({
     status: 401,
     headers: { "x-service-error-code": "key_revoked", "www-authenticate": "Bearer" },
@@ -92,8 +92,8 @@ test("nothing that is answered or recorded shows a key", async () => {
     for (const reply of [
       await fixture.chat({}, { key }),
       await fixture.messages({ stream: true }, { key }),
-      await fixture.ask({ path: `/models?api_key=${key}`, key }),
-      await fixture.ask({ path: "/chat/completions", key, body: `{"${key}` }),
+      await fixture.send({ path: `/models?api_key=${key}`, key }),
+      await fixture.send({ path: "/chat/completions", key, body: `{"${key}` }),
     ]) {
       seen.push(JSON.stringify(reply.headers), reply.bytes.toString());
     }

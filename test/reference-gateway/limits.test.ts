@@ -86,7 +86,7 @@ describe("the request rate", () => {
       { path: "/chat/completions", body: "{" },
       { path: "/chat/completions", body: { model: "no-such-model", messages: [{ role: "user", content: "hi" }] } },
     ];
-    for (const asked of others) await fixture.ask({ ...asked, key });
+    for (const asked of others) await fixture.send({ ...asked, key });
     await fixture.admin("POST", "/clock", { shiftWallMs: 86_400_000 });
     expect((await account()).rateRemaining).toBe(20);
     await fixture.chat({ model: "fail-500" }, { key });
@@ -137,9 +137,9 @@ describe("the concurrency limit of an account", () => {
     await using fixture = await startFixture({ slowMs: 500 });
     const held = await full(fixture);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    for (const ask of [fixture.chat, fixture.messages]) {
+    for (const send of [fixture.chat, fixture.messages]) {
       for (const stream of [false, true]) {
-        expect(row(await ask({ stream }, { key: few(fixture).key }))).toBe("429 concurrency_limit_exceeded");
+        expect(row(await send({ stream }, { key: few(fixture).key }))).toBe("429 concurrency_limit_exceeded");
       }
     }
     expect((await Promise.all(held)).map((reply) => `${reply.status} ${reply.end}`)).toEqual(
@@ -183,7 +183,7 @@ describe("the concurrency limit of an account", () => {
   test("do not belong to listing", async () => {
     await using fixture = await startFixture({ slowMs: 300 });
     const held = await full(fixture);
-    expect((await fixture.ask({ path: "/models", key: few(fixture).key })).status).toBe(200);
+    expect((await fixture.send({ path: "/models", key: few(fixture).key })).status).toBe(200);
     await Promise.all(held);
   });
 });

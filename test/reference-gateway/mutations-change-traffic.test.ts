@@ -37,8 +37,8 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
 /** Defects that another probe shows than those of their area. */
 const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "load.retry-after-herd": ["limits"],
-  "load.world-stops": ["patience"],
-  "load.short-stops": ["patience"],
+  "load.world-stops": ["longPause"],
+  "load.short-stops": ["longPause"],
   "stream.cut-after-a-second": ["lasting"],
   "stream.ends-quietly-after-a-second": ["lasting"],
   "concurrency.freed-during-stream": ["lasting"],
@@ -130,7 +130,7 @@ async function shows({ name, area, needsLoad }: Mutation): Promise<boolean> {
 }
 
 describe("without a defect", () => {
-  test.each((Object.keys(PROBES) as ProbeName[]).filter((name) => name !== "patience"))(
+  test.each((Object.keys(PROBES) as ProbeName[]).filter((name) => name !== "longPause"))(
     "%s sees the same every time",
     { timeout: 60_000 },
     async (probe) => {
@@ -185,7 +185,7 @@ test("every defect starts and serves", { timeout: 60_000 }, async () => {
   const unserved: string[] = [];
   for (const { name } of MUTATIONS) {
     await fixture.admin("PUT", "/mutations", { enabled: [name] });
-    const { status, end } = await fixture.ask({ path: "/models", idleMs: 300 });
+    const { status, end } = await fixture.send({ path: "/models", idleMs: 300 });
     if (status !== 200 || end !== "complete") unserved.push(name);
   }
   expect(unserved).toEqual(["base.no-models", "base.list-redirects", "models.304"]);

@@ -55,7 +55,7 @@ test("the ready line names everything that a client needs", async () => {
   });
   expect([ready.keys.valid, ready.tiers.starter.second]).toEqual(["gk-chosen-by-me", "gk-other-by-me"]);
   for (const [name, key] of Object.entries(ready.keys)) {
-    const { status } = await fixture.ask({ path: "/models", key });
+    const { status } = await fixture.send({ path: "/models", key });
     expect([name, status]).toEqual([name, name === "revoked" ? 401 : 200]);
   }
   for (const key of [...ready.limited, ...Object.values(ready.tiers)].flatMap((pair) => [pair.key, pair.second])) {

@@ -63,7 +63,7 @@ describe("what is passed on", () => {
     await using gateway = await inFront();
     const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
     const body = `{ "zeta":1,  "model":"m", "messages":${JSON.stringify([{ role: "user", content }])}, "alpha": [1.50] }`;
-    expect((await gateway.ask({ path: "/chat/completions", body })).status).toBe(200);
+    expect((await gateway.send({ path: "/chat/completions", body })).status).toBe(200);
     expect((await gateway.posts())[0]?.body).toBe(body);
   });
 

@@ -16,9 +16,9 @@ describe("compression", () => {
     for (const reply of [
       await fixture.chat({}, { headers }),
       await fixture.messages({}, { headers }),
-      await fixture.ask({ path: "/models", headers }),
+      await fixture.send({ path: "/models", headers }),
       await fixture.chat({}, { headers, key: "gk-never-issued" }),
-      await fixture.ask({ path: "/nothing", headers }),
+      await fixture.send({ path: "/nothing", headers }),
     ]) {
       expect(reply.headers["content-encoding"]).toBe(coding);
       expect(reply.headers["vary"]).toBe("Accept-Encoding");
@@ -39,7 +39,7 @@ test.each([
   await using fixture = await startFixture();
   const messages = [{ role: "user", content }];
   const body = JSON.stringify({ model: "echo-fast", messages });
-  expect(jsonOf(await fixture.ask({ path: "/chat/completions", body })).choices[0].message.content).toBe(content);
+  expect(jsonOf(await fixture.send({ path: "/chat/completions", body })).choices[0].message.content).toBe(content);
   expect(jsonOf(await fixture.messages({ messages })).content[0].text).toBe(content);
   expect(streamText(await fixture.chat({ messages, stream: true }))).toBe(content);
   expect(streamText(await fixture.messages({ messages, stream: true }))).toBe(content);
@@ -51,8 +51,8 @@ test("every response has a request identifier of its own", async () => {
     await fixture.chat(),
     await fixture.chat({ stream: true }),
     await fixture.messages(),
-    await fixture.ask({ path: "/models" }),
-    await fixture.ask({ path: "/nothing" }),
+    await fixture.send({ path: "/models" }),
+    await fixture.send({ path: "/nothing" }),
     await fixture.chat({}, { key: "" }),
     await fixture.chat({ model: "fail-500" }),
   ];
@@ -88,7 +88,7 @@ test("answers to requests at the same time are never crossed", async () => {
 
 test("the list shows every model, and each can be called", async () => {
   await using fixture = await startFixture();
-  const list = jsonOf(await fixture.ask({ path: "/models" }));
+  const list = jsonOf(await fixture.send({ path: "/models" }));
   expect(list.object).toBe("list");
   const ids = list.data.map(({ id }: { id: string }) => id);
   expect(ids).toEqual(

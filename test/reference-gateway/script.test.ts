@@ -21,7 +21,7 @@ async function scripted(turn: Turn) {
     },
   });
   const { baseUrl, keys } = gateway.ready;
-  const ask = (body: object, init: RequestInit = {}, key = keys.valid) =>
+  const send = (body: object, init: RequestInit = {}, key = keys.valid) =>
     fetch(`${baseUrl}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -29,14 +29,14 @@ async function scripted(turn: Turn) {
       redirect: "manual",
       ...init,
     });
-  return { gateway, ask, seen, ended: () => expect.poll(() => seen.ended.length).toBe(1) };
+  return { gateway, send, seen, ended: () => expect.poll(() => seen.ended.length).toBe(1) };
 }
 
 describe("a scripted gateway", () => {
   test("serves its own text, whatever the model is called", async () => {
-    const { gateway, ask, seen, ended } = await scripted({ do: "serve", text: "as written" });
+    const { gateway, send, seen, ended } = await scripted({ do: "serve", text: "as written" });
     await using _ = gateway;
-    const reply = (await (await ask({})).json()) as { choices: { message: { content: string } }[] };
+    const reply = (await (await send({})).json()) as { choices: { message: { content: string } }[] };
     expect(reply.choices[0]?.message.content).toBe("as written");
     await ended();
     expect(seen.arrived[0]).toMatchObject({ endpoint: "chat", method: "POST", stream: false });
@@ -47,19 +47,19 @@ describe("a scripted gateway", () => {
   test("refuses with Retry-After as it is written, or without one", async () => {
     const hinted = await scripted({ do: "refuse", reason: "rate_limit_exceeded", retryAfter: "soon" });
     await using _ = hinted.gateway;
-    const denied = await hinted.ask({ stream: true });
+    const denied = await hinted.send({ stream: true });
     expect([denied.status, denied.headers.get("retry-after")]).toEqual([429, "soon"]);
     expect(denied.headers.get("x-service-error-code")).toBe("rate_limit_exceeded");
     const bare = await scripted({ do: "refuse", reason: "upstream_error", status: 503 });
     await using __ = bare.gateway;
-    const failed = await bare.ask({});
+    const failed = await bare.send({});
     expect([failed.status, failed.headers.get("retry-after")]).toEqual([503, null]);
   });
 
   test("cuts a stream after so many pieces, whatever the request allows", async () => {
-    const { gateway, ask, seen, ended } = await scripted({ do: "serve", text: "a b c d e f", cutAfter: 3 });
+    const { gateway, send, seen, ended } = await scripted({ do: "serve", text: "a b c d e f", cutAfter: 3 });
     await using _ = gateway;
-    const response = await ask({ stream: true, max_tokens: 1 });
+    const response = await send({ stream: true, max_tokens: 1 });
     await expect(response.text()).rejects.toThrow();
     await ended();
     const [, answer] = seen.ended[0] ?? [];
@@ -72,10 +72,10 @@ describe("a scripted gateway", () => {
   });
 
   test("stays silent until the client leaves", async () => {
-    const { gateway, ask, seen, ended } = await scripted({ do: "silence" });
+    const { gateway, send, seen, ended } = await scripted({ do: "silence" });
     await using _ = gateway;
     const left = new AbortController();
-    const asked = ask({}, { signal: left.signal });
+    const asked = send({}, { signal: left.signal });
     await expect.poll(() => seen.arrived.length).toBe(1);
     left.abort();
     await expect(asked).rejects.toThrow();
@@ -84,11 +84,11 @@ describe("a scripted gateway", () => {
   });
 
   test("redirects, and leaves alone what is wrong by itself", async () => {
-    const { gateway, ask, seen } = await scripted({ do: "redirect", to: "http://localhost:1/v1" });
+    const { gateway, send, seen } = await scripted({ do: "redirect", to: "http://localhost:1/v1" });
     await using _ = gateway;
-    const sent = await ask({});
+    const sent = await send({});
     expect([sent.status, sent.headers.get("location")]).toEqual([307, "http://localhost:1/v1"]);
-    const wrong = await ask({}, {}, "gk-never-issued");
+    const wrong = await send({}, {}, "gk-never-issued");
     expect(wrong.status).toBe(401);
     await expect.poll(() => seen.ended.map(([, { reason }]) => reason)).toEqual([undefined, "invalid_api_key"]);
   });

@@ -25,11 +25,11 @@ describe("a request is charged", () => {
   test("by its tokens and its model, the same in both dialects and modes", async () => {
     await using fixture = await startFixture();
     const paid = await meter(fixture);
-    for (const ask of [fixture.chat, fixture.messages]) {
+    for (const send of [fixture.chat, fixture.messages]) {
       for (const stream of [false, true]) {
-        await ask({ stream });
+        await send({ stream });
         expect(await paid()).toBe(100 + 3 * 1 + 2 * 2);
-        await ask({ stream, model: "shout-fast" });
+        await send({ stream, model: "shout-fast" });
         expect(await paid()).toBe(100 + 3 * 2 + 2 * 4);
       }
     }
@@ -54,7 +54,7 @@ describe("a request is charged", () => {
   test("but not for listing, nor when it is denied", async () => {
     await using fixture = await startFixture();
     const paid = await meter(fixture);
-    await fixture.ask({ path: "/models" });
+    await fixture.send({ path: "/models" });
     const { revoked, capped, childExhausted } = fixture.ready.keys;
     for (const key of [revoked, capped, childExhausted]) await fixture.chat({}, { key });
     expect(await paid()).toBe(0);

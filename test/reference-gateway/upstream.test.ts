@@ -17,8 +17,8 @@ describe("a provider's failure is a 5xx of the gateway", () => {
   ])("%s", async (model, status, reason) => {
     await using fixture = await startFixture();
     for (const stream of [false, true]) {
-      for (const ask of [fixture.chat, fixture.messages]) {
-        const reply = await ask({ model, stream });
+      for (const send of [fixture.chat, fixture.messages]) {
+        const reply = await send({ model, stream });
         expect(reply).toMatchObject({ status, end: "complete", headers: { "x-service-error-code": reason } });
         expect(reply.headers["content-type"]).toBe("application/json; charset=utf-8");
         expect(jsonOf(reply).error.message).toMatch(/./);

@@ -28,12 +28,12 @@ describe.each(VARIANTS)("$name", ({ name }) => {
       expect([reply.status, reply.end, anyText(textOf(reply))]).toEqual([200, "complete", TEXT]);
 
     checks.push(
-      check(fixture.ask({ path: "/models" }), (reply) =>
+      check(fixture.send({ path: "/models" }), (reply) =>
         expect(JSON.parse(textOf(reply)).data).toContainEqual(expect.objectContaining({ id: "echo-fast" })),
       ),
-      check(fixture.ask({ path: "/models", key: "" }), isRequirement("401 invalid_api_key")),
-      check(fixture.ask({ path: "/nothing" }), (reply) => expect(reply.status).toBe(404)),
-      check(fixture.ask({ path: "/chat/completions", body: '{"model":' }), (reply) =>
+      check(fixture.send({ path: "/models", key: "" }), isRequirement("401 invalid_api_key")),
+      check(fixture.send({ path: "/nothing" }), (reply) => expect(reply.status).toBe(404)),
+      check(fixture.send({ path: "/chat/completions", body: '{"model":' }), (reply) =>
         expect([400, 422]).toContain(reply.status),
       ),
     );

@@ -71,9 +71,9 @@ test.each<[string, (fixture: Fixture) => Promise<Reply>, string, string]>([
   ["order.model-before-key", both("revoked", UNKNOWN), "401 key_revoked", "404 model_not_found"],
   ["order.model-before-body", both("valid", { ...UNKNOWN, ...BAD }), "400 invalid_request", "404 model_not_found"],
   ["order.money-before-body", both("capped", BAD), "400 invalid_request", "402 quota_exceeded"],
-  ["paths.slash-refused", (fixture) => fixture.ask({ path: "/models/" }), "200", "404 not_found"],
-  ["paths.key-before-path", (fixture) => fixture.ask({ path: "/x", key: "" }), "404 not_found", "401 invalid_api_key"],
-  ["paths.query-refused", (fixture) => fixture.ask({ path: "/messages?a=1", body: MESSAGES }), "200", "404 not_found"],
+  ["paths.slash-refused", (fixture) => fixture.send({ path: "/models/" }), "200", "404 not_found"],
+  ["paths.key-before-path", (fixture) => fixture.send({ path: "/x", key: "" }), "404 not_found", "401 invalid_api_key"],
+  ["paths.query-refused", (fixture) => fixture.send({ path: "/messages?a=1", body: MESSAGES }), "200", "404 not_found"],
   [
     "auth.vendor-key-refused",
     (fixture) => fixture.messages({}, { key: "", headers: { "x-api-key": fixture.ready.keys.valid } }),
@@ -122,7 +122,7 @@ test("a compressed stream can be unpacked piece by piece", async () => {
 
 test("unusual model ids can be called", async () => {
   await using fixture = await startFixture({ variants: ["models.unusual-ids"] });
-  const ids = jsonOf(await fixture.ask({ path: "/models" })).data.map(({ id }: { id: string }) => id);
+  const ids = jsonOf(await fixture.send({ path: "/models" })).data.map(({ id }: { id: string }) => id);
   expect(ids).toContain("vendor/model-1:free");
   for (const model of ids.slice(-4)) expect((await fixture.chat({ model })).status).toBe(200);
 });
@@ -131,9 +131,9 @@ test("a wait that is reported as a date is kept", async () => {
   await using fixture = await startFixture({ variants: ["retry-after.http-date"] });
   const { key } = fixture.ready.limited[0] ?? { key: "" };
   for (let turn = 0; turn < 20; turn += 1) await fixture.chat({}, { key });
-  const hint = (await fixture.chat({}, { key })).headers["retry-after"] ?? "";
-  expect(new Date(hint).toUTCString()).toBe(hint);
-  const waitMs = Date.parse(hint) - Date.now();
+  const value = (await fixture.chat({}, { key })).headers["retry-after"] ?? "";
+  expect(new Date(value).toUTCString()).toBe(value);
+  const waitMs = Date.parse(value) - Date.now();
   expect(waitMs).toBeGreaterThan(58_000);
   expect(waitMs).toBeLessThan(63_000);
   await fixture.admin("POST", "/clock", { skipMs: Math.ceil(waitMs) });
@@ -149,7 +149,7 @@ test.each([
     await using fixture = await startFixture({ variants });
     const key = fixture.ready.keys.other;
     await fixture.chat({ messages: [] }, { key });
-    await fixture.ask({ path: "/models", key });
+    await fixture.send({ path: "/models", key });
     await fixture.chat({ model: "fail-500" }, { key });
     return Number((await fixture.chat({}, { key })).headers["x-ratelimit-remaining"]);
   };

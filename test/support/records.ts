@@ -101,7 +101,7 @@ export function recordOf(
     requirements: REQUIREMENTS.map((requirement) => ({ ...requirement })),
     checks,
     causes: causesOf(checks),
-    traffic: { requests: 1_234, note: "Attempts may have no requirement." },
+    traffic: { requests: 1_234, note: "Attempts may be missing from the history." },
     ...(load === undefined ? {} : { load: figuresOfLoad(load) }),
     ...overrides,
   });

@@ -5,10 +5,10 @@ import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
 
 const WORDS: Readonly<Record<string, string>> = {
-  observed: "the harness saw it come about",
-  embedded: "made by the reference gateway, which is asked before it is judged",
-  hook: "the provisioning hook says so",
-  asserted: "the operator says so",
+  observed: "Gauntlet saw the state arise",
+  embedded: "created by the reference gateway, and verified before the check",
+  hook: "declared by the provisioning hook",
+  asserted: "declared in the target file",
 };
 
 /** Whether the generator and the sample sizes support the figures that follow. */
@@ -25,17 +25,17 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
   const asserted = [...states].filter(([, { by }]) => by.has("asserted") || by.has("hook")).length;
   const finding = record.complete
     ? asserted === 0
-      ? `The run was finished, and every state that was judged was seen or made by the harness.`
-      : `The run was finished; ${plural(asserted, "state rests", "states rest")} on somebody's word, not on what was seen.`
-    : "The run was cut short. What stands here is true as far as it goes, and it does not go far enough for a pass.";
+      ? `The run was finished, and Gauntlet observed or created every state that the checks needed.`
+      : `The run was finished; ${plural(asserted, "state was", "states were")} declared, not observed.`
+    : "The run was cut short. The results below are valid, but they are not enough for a pass.";
   const runs = record.load?.runs ?? [];
   const late = runs.filter(({ generator }) => !generator.valid).map(({ name }) => oneLine(name, 40));
   const generator =
     runs.length === 0
       ? ""
       : late.length === 0
-        ? " The generator kept its bounds."
-        : ` The generator broke its bounds in ${enumerate(late)}: those figures say nothing about the gateway.`;
+        ? " The generator stayed within its bounds."
+        : ` The generator exceeded its bounds in ${enumerate(late)}: those figures say nothing about the gateway.`;
   return (
     <Section id="data-quality" title="Data quality" finding={`${finding}${generator}`}>
       <p>
@@ -45,11 +45,11 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
       {runs.length === 0 ? null : <Generators runs={runs} />}
       {states.size === 0 ? null : (
         <details>
-          <summary>How {plural(states.size, "state")} came about</summary>
+          <summary>Where {plural(states.size, "state")} came from</summary>
           <DataTable
-            caption="States and who vouches for them"
+            caption="States and their sources"
             quietCaption
-            head={["State", "Vouched for by", ...numbers("Checks")]}
+            head={["State", "Source", ...numbers("Checks")]}
             rows={[...states].map(([state, { by, checks }]) => [
               <code key={state}>{state}</code>,
               [...by].map((name) => WORDS[name] ?? name).join("; "),

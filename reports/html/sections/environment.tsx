@@ -109,7 +109,7 @@ function Method() {
       <summary>Method</summary>
       <ul>
         <li>
-          A negative probe is a good request with exactly one thing changed. Its control request must have been served.
+          A negative probe is a valid request with exactly one thing changed. Its control request must have been served.
         </li>
         <li>
           First answers are judged: no retries, no redirects. A chance denial is waited out once, then it is

@@ -28,13 +28,13 @@ export function OverheadSection({ overhead }: { readonly overhead: Overhead }) {
 }
 
 function sentence({ arms }: Overhead): string {
-  const told = arms.flatMap(({ name, levels }) => {
+  const sentences = arms.flatMap(({ name, levels }) => {
     const first = levels.find(({ addedMs }) => addedMs.p50.value !== null);
     if (first === undefined) return [];
     const clients = plural(first.concurrency, "client");
     return [`${oneLine(name, 40)} adds ${differenceText(first.addedMs.p50.value ?? 0)} ms at p50 with ${clients}`];
   });
-  return told.length === 0 ? "Nothing could be measured." : `${told.join("; ")}.`;
+  return sentences.length === 0 ? "Nothing could be measured." : `${sentences.join("; ")}.`;
 }
 
 const FIGURES = ["p50", "p90", "p99", "TTFT p50", "Gap p50"] as const;
@@ -68,11 +68,11 @@ function ArmTables({
             {`${decimal(level.concurrency)}, ${level.stream ? "streaming" : "non-streaming"}, ${promptText(level.promptBytes)}`}
             <span class="because">{oneLine(notesOf(level), 200)}</span>
           </span>,
-          told(level.addedMs.p50),
-          told(level.addedMs.p90),
-          told(level.addedMs.p99),
-          told(level.addedTtftMs?.p50),
-          told(level.addedGapMs?.p50),
+          intervalText(level.addedMs.p50),
+          intervalText(level.addedMs.p90),
+          intervalText(level.addedMs.p99),
+          intervalText(level.addedTtftMs?.p50),
+          intervalText(level.addedGapMs?.p50),
           decimal(level.requestsPerS, 1),
         ])}
       />
@@ -106,7 +106,7 @@ function notesOf({ errors, requests, errorKinds, upstreamBound, heldAtPerS, even
 }
 
 /** A figure above its interval. */
-function told(difference: AddedDifference | undefined) {
+function intervalText(difference: AddedDifference | undefined) {
   if (difference === undefined || difference.value === null) return "–";
   const { value, low, high } = difference;
   return (

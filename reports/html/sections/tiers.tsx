@@ -44,9 +44,9 @@ function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
   const by = (status: Status) =>
     runs.filter((run) => statusOfRun(record, run) === status).map(({ name }) => oneLine(name, 40));
   const parts = [
-    by("pass").length === 0 ? "" : `${enumerate(by("pass"))} held`,
-    by("warn").length === 0 ? "" : `${enumerate(by("warn"))} held with warnings`,
-    by("fail").length === 0 ? "" : `${enumerate(by("fail"))} did not hold`,
+    by("pass").length === 0 ? "" : `${enumerate(by("pass"))} passed`,
+    by("warn").length === 0 ? "" : `${enumerate(by("warn"))} passed with warnings`,
+    by("fail").length === 0 ? "" : `${enumerate(by("fail"))} failed`,
     by("inconclusive").length === 0 ? "" : `${enumerate(by("inconclusive"))} could not be decided`,
     by("not-applicable").length === 0 ? "" : `${enumerate(by("not-applicable"))} had nothing to judge`,
   ].filter((part) => part !== "");

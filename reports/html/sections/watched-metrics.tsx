@@ -105,7 +105,7 @@ function labelsText(labels: WatchedMetric["labels"]): string | undefined {
 
 function restartsText(restarts: number | undefined): string | undefined {
   if (restarts === undefined) return undefined;
-  return `began anew ${restarts === 1 ? "once" : `${restarts} times`}: the process was started again`;
+  return `reset ${restarts === 1 ? "once" : `${restarts} times`}: the process was restarted`;
 }
 
 function knownOf({ values }: WatchedMetric): number[] {

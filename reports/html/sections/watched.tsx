@@ -53,7 +53,7 @@ function WatchedProcesses({ run }: { readonly run: LoadRun }) {
         }
       />
       <DataTable
-        caption={`What ${who} held during ${oneLine(run.name, 40)}`}
+        caption={`Resources of ${who} during ${oneLine(run.name, 40)}`}
         head={["Resource", "Verdict", ...numbers("First", "Peak", "Last", "Slope")]}
         rows={leaks.map((leak) => [
           <span key="resource">

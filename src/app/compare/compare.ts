@@ -70,9 +70,9 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const targetA = await loadTargetOf(builtA.target, [workload]);
   const targetB = await loadTargetOf(builtB.target, [workload]);
   using folder = openFolder(options.out, startedAt, targetB, interruption);
-  const tell = (text: string) => onProgress({ kind: "note", text });
+  const note = (text: string) => onProgress({ kind: "note", text });
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
-  tell(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
+  note(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
   const observe = (built: typeof builtA, name: string) =>
     observeBehaviour(built, { suites, seed, signal, onProgress, name });
   const a = await observe(builtA, "behaviour of A, 1 of 3");
@@ -81,7 +81,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
   const start = { command: "compare", target: targetB, seed, startedAt };
   journalStart(folder, start, redactor);
-  tell(
+  note(
     `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
   );
   const block = { workload, redactor, stop: signal, abort: interruption.now };

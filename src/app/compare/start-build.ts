@@ -34,12 +34,12 @@ export async function startBuild(
     return { target: loadTarget(target, process.env), provisioner: undefined, async [Symbol.asyncDispose]() {} };
   }
   const command = commandOf(start);
-  if (target !== undefined) return startBeside(loadTarget(target, process.env), command, { signal, environment });
+  if (target !== undefined) return startWithTarget(loadTarget(target, process.env), command, { signal, environment });
   const embedded = await startEmbedded({ command, signal });
   return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
 }
 
-async function startBeside(
+async function startWithTarget(
   target: Target,
   command: readonly [string, ...string[]],
   { signal, environment }: { readonly signal: AbortSignal; readonly environment: Readonly<Record<string, string>> },

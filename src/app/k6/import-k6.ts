@@ -48,7 +48,7 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
     { ...merged, instances: [...merged.instances, ...lost] },
     { ran: [], interrupted: false },
   );
-  for (const instance of judged.run.instances ?? []) onProgress({ kind: "note", text: tellInstance(instance) });
+  for (const instance of judged.run.instances ?? []) onProgress({ kind: "note", text: instanceText(instance) });
   return finishLoad({
     section: { runs: [judged.run] },
     hlog: histogramLog(judged.histograms, merged.startedAtMs),
@@ -75,7 +75,7 @@ function lostInstances(segments: readonly string[]): LoadInstance[] {
   }));
 }
 
-function tellInstance({ name, requests, clockOffsetMs, clockUncertaintyMs }: LoadInstance): string {
+function instanceText({ name, requests, clockOffsetMs, clockUncertaintyMs }: LoadInstance): string {
   if (clockOffsetMs === null) return `${name}: ${requests} requests`;
   const clock = `${clockOffsetMs >= 0 ? "+" : ""}${Math.round(clockOffsetMs)} ± ${Math.ceil(clockUncertaintyMs ?? 0)} ms`;
   return `${name}: ${requests} requests, gateway's clock ${clock}`;

@@ -17,7 +17,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   const planPath = join(folder, "plan.json");
   writeFileSync(planPath, `${JSON.stringify(file.content, null, 2)}\n`);
   for (const remark of plan.remarks) onNotice(`${workload.name}: ${remark}`);
-  const tell = progressTeller(workload.name, plan.phases, onProgress);
+  const report = progressReporter(workload.name, plan.phases, onProgress);
   const guard = new LoadGuard({
     budget: { requests: costOf(workload, target, context.length).requests },
     circuit: circuitRule(workload, target),
@@ -36,7 +36,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
     abort,
     onProgress: (now) => {
       guard.noteTotals(now);
-      tell(now);
+      report(now);
     },
   }).catch((error: unknown) => {
     // What k6 says may repeat what it was given.
@@ -62,7 +62,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
 }
 
 /** Turns the totals of k6 into progress, from one call to the next. */
-function progressTeller(run: string, phases: K6Plan["plan"]["phases"], onProgress: LoadsContext["onProgress"]) {
+function progressReporter(run: string, phases: K6Plan["plan"]["phases"], onProgress: LoadsContext["onProgress"]) {
   const totalS = Math.max(...phases.map(({ endMs }) => endMs)) / 1_000;
   let before = { elapsedS: 0, sent: 0, admitted: 0 };
   return (now: ProgressOfInstances) => {

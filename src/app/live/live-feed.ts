@@ -91,7 +91,7 @@ export class LiveFeed implements Disposable {
     this.#ticking.unref();
   }
 
-  begin(running: RunningPhase): void {
+  start(running: RunningPhase): void {
     this.phases.push({
       running,
       beganUs: nowUs(),

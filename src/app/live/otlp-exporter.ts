@@ -30,7 +30,7 @@ export class OtlpExporter {
 
   constructor(options: OtlpOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#begin(), EVERY_MS);
+    this.#timer = setInterval(() => this.#start(), EVERY_MS);
     this.#timer.unref();
   }
 
@@ -55,7 +55,7 @@ export class OtlpExporter {
   }
 
   /** An export that takes longer than the interval is not joined by another one: counters are cumulative. */
-  #begin(): void {
+  #start(): void {
     this.#exporting ??= this.#export().finally(() => {
       this.#exporting = undefined;
     });

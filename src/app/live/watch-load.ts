@@ -69,7 +69,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
   }
   return {
     listeners: ({ onPhase }) => ({
-      onRunning: (phase) => feed.begin(phase),
+      onRunning: (phase) => feed.start(phase),
       onSpan: exporter && ((span) => exporter.span(span)),
       onPhase: (run, phase) => {
         onPhase(run, phase);

@@ -13,12 +13,12 @@ export function proposeContract(
   const [first] = denials;
   const place = reasonPlace(samples, headers.reason);
   if (first === undefined) return [];
-  const told = denials.find((sample) => place !== undefined && wordAt(sample, place) !== undefined) ?? first;
+  const named = denials.find((sample) => place !== undefined && wordAt(sample, place) !== undefined) ?? first;
   const lines: ProposedLine[] = [];
   if (place?.kind === "header" && place.name.toLowerCase() !== headers.reason.toLowerCase())
-    lines.push({ path: ["headers", "reason"], value: place.name, evidence: evidenceOf(told) });
+    lines.push({ path: ["headers", "reason"], value: place.name, evidence: evidenceOf(named) });
   if (place?.kind === "pointer")
-    lines.push({ path: ["contract", "reasonFrom"], value: place.pointer, evidence: evidenceOf(told) });
+    lines.push({ path: ["contract", "reasonFrom"], value: place.pointer, evidence: evidenceOf(named) });
   lines.push(...actionLines(denials, headers.action));
   return place === undefined ? lines : [...lines, ...denialLines(samples, place)];
 }

@@ -36,7 +36,7 @@ const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
 ];
 
 /**
- * Sends a good request in each dialect, and one of each denial: at most `MOST_REQUESTS`, one after the other, and what reaches
+ * Sends a valid request in each dialect, and one of each denial: at most `MOST_REQUESTS`, one after the other, and what reaches
  * the limits of the accounts under `limited`.
  *
  * @throws UnreachableError when no HTTP answer comes.
@@ -81,7 +81,7 @@ class Sampler {
   }
 
   /** @returns `undefined` when no more may be sent. */
-  async #ask(request: RequestSpec, dialect: Dialect = "chat"): Promise<Response | undefined> {
+  async #send(request: RequestSpec, dialect: Dialect = "chat"): Promise<Response | undefined> {
     if (this.#left-- <= 0) return undefined;
     return this.#traffic.send(
       { intent: "either", repeats: false, maxTokens: 8, ...request },
@@ -92,7 +92,7 @@ class Sampler {
   async dialect(dialect: Dialect, ids: readonly string[]): Promise<DialectSample> {
     const tried: { id: string; answer: Response }[] = [];
     for (const id of ids) {
-      const answer = await this.#ask({ model: { id } }, dialect);
+      const answer = await this.#send({ model: { id } }, dialect);
       if (answer === undefined) break;
       tried.push({ id, answer });
       if (answer.admitted) break;
@@ -100,7 +100,7 @@ class Sampler {
     const last = tried.at(-1);
     const stream =
       last?.answer.admitted === true
-        ? await this.#ask({ model: { id: last.id }, mode: "streaming" }, dialect)
+        ? await this.#send({ model: { id: last.id }, mode: "streaming" }, dialect)
         : undefined;
     return { dialect, tried, stream };
   }
@@ -141,7 +141,7 @@ class Sampler {
   async #samples(requests: readonly Asked[]): Promise<DenialSample[]> {
     const samples: DenialSample[] = [];
     for (const [reason, what, request] of requests) {
-      const answer = await this.#ask({ ...request, intent: "denied" });
+      const answer = await this.#send({ ...request, intent: "denied" });
       const id = typeof request.model === "object" ? request.model.id : undefined;
       if (answer?.status === undefined || answer.status < 400 || answer.status >= 500) continue;
       samples.push({

@@ -18,7 +18,7 @@ export const wallMs = (): number => performance.timeOrigin + performance.now();
  * @returns `undefined` when it sends no `Date`, or the signal fired. @throws UnreachableError when it does not answer.
  */
 export async function measureClock(source: string, signal: AbortSignal): Promise<ClockOffset | undefined> {
-  const responses = [await ask(source)];
+  const responses = [await requestDate(source)];
   for (let round = 0; round < ROUNDS && !signal.aborted; round++) {
     const known = clockOffset(responses);
     if (known === undefined || known.uncertaintyMs <= ENOUGH_MS) return known;
@@ -30,13 +30,13 @@ export async function measureClock(source: string, signal: AbortSignal): Promise
     for (let look = 1; look <= LOOKS; look++) {
       const atMs = windowMs + (2 * uncertaintyMs * look) / (LOOKS + 1) - roundTripMs / 2;
       if (!(await sleep(Math.max(0, atMs - wallMs()), signal))) return clockOffset(responses);
-      responses.push(await ask(source));
+      responses.push(await requestDate(source));
     }
   }
   return clockOffset(responses);
 }
 
-async function ask(source: string): Promise<DatedResponse> {
+async function requestDate(source: string): Promise<DatedResponse> {
   const sentMs = wallMs();
   try {
     const response = await fetch(source, {

@@ -16,7 +16,7 @@ import { checksOfLoad, type LoadInstance, RunFolder, readJournal, readRun } from
 import { composeFrom } from "../compose-record.ts";
 import { isExchangeLine } from "../exchange-line.ts";
 import { keepLoad } from "../finish-load.ts";
-import { judgeSamples, type KeptSample } from "../judge-samples.ts";
+import { judgeSamples, type SampledExchange } from "../judge-samples.ts";
 import { defaultFolder } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import { type RecordHead, recordHeadSchema, runIdOf } from "../record-head.ts";
@@ -43,7 +43,7 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
   const shards = dirs.map(readShard).sort((a, b) => a.head.index - b.head.index);
   const first = assertOneLoad(shards);
   const { run, histograms } = await mergedRun(shards, first);
-  for (const instance of run.instances ?? []) onProgress({ kind: "note", text: tellInstance(instance) });
+  for (const instance of run.instances ?? []) onProgress({ kind: "note", text: instanceText(instance) });
   const head = headOf(first);
   using folder = new RunFolder(out ?? defaultFolder(new Date(), head.target));
   const qualifiers = [...first.qualifiers, `${shards.length} of ${first.head.of} shards`];
@@ -165,15 +165,15 @@ function headOf({ head, run }: ShardFolder): RecordHead {
   return { ...run, startedAt: startedAt.toISOString(), runId: runIdOf(startedAt, run.seed, run.target) };
 }
 
-function samplesOf(dir: string): KeptSample[] {
+function samplesOf(dir: string): SampledExchange[] {
   return readRun(dir, readOrRecover).exchanges.filter(isSample);
 }
 
-function isSample(line: unknown): line is KeptSample {
+function isSample(line: unknown): line is SampledExchange {
   return isExchangeLine(line) && "phase" in line && typeof line.phase === "string";
 }
 
-function tellInstance({ name, requests, ended, lateMs, clockOffsetMs, clockUncertaintyMs }: LoadInstance): string {
+function instanceText({ name, requests, ended, lateMs, clockOffsetMs, clockUncertaintyMs }: LoadInstance): string {
   const clock =
     clockOffsetMs === null
       ? ""

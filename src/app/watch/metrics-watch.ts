@@ -47,7 +47,7 @@ export class MetricsWatch implements AsyncDisposable {
     this.#worker.on("error", ({ message }) => this.#take({ kind: "failure", atMs: Date.now(), message }));
     this.#worker.on("exit", () => {
       this.#isGone = true;
-      this.#tell(undefined);
+      this.#notify(undefined);
     });
   }
 
@@ -113,11 +113,11 @@ export class MetricsWatch implements AsyncDisposable {
         this.#options.onNotice(`--watch-metrics: ${scraped.message}; the load does not depend on it`);
       }
     }
-    this.#tell(scraped);
+    this.#notify(scraped);
   }
 
-  #tell(scraped: Scraped | undefined): void {
-    for (const told of this.#waiting) told(scraped);
+  #notify(scraped: Scraped | undefined): void {
+    for (const listener of this.#waiting) listener(scraped);
   }
 
   /** The next scrape of a kind; not waited for longer than two may take. */
@@ -125,14 +125,14 @@ export class MetricsWatch implements AsyncDisposable {
     return new Promise((resolve) => {
       const finish = () => {
         clearTimeout(late);
-        this.#waiting.delete(told);
+        this.#waiting.delete(listener);
         resolve();
       };
-      const told = (scraped: Scraped | undefined) => {
+      const listener = (scraped: Scraped | undefined) => {
         if (scraped === undefined || isWanted(scraped)) finish();
       };
       const late = setTimeout(finish, 2 * TIMEOUT_MS);
-      this.#waiting.add(told);
+      this.#waiting.add(listener);
     });
   }
 

@@ -4,7 +4,7 @@ import { json } from "../options.ts";
 
 export const calibrateCommand = defineCommand({
   command: "calibrate",
-  describe: "Measure what this machine adds to latencies by itself",
+  describe: "Measure how much latency this machine itself adds",
   examples: [
     ["gauntlet calibrate", "a few seconds against a built-in server"],
     ["gauntlet calibrate --streams 500 --seconds 10", "with as many streams as your load will have"],
@@ -12,7 +12,7 @@ export const calibrateCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       json,
-      streams: { type: "number", default: 100, describe: "concurrent streams, about" },
+      streams: { type: "number", default: 100, describe: "approximate number of concurrent streams" },
       seconds: { type: "number", default: 3, describe: "length of the measurement, seconds" },
     }),
   run: async (argv) => {

@@ -5,7 +5,7 @@ import { flag, json, mutation, number, seed, target, text, variant } from "../op
 /** `gauntlet capacity`: how much load still meets an objective. */
 export const capacityCommand = defineCommand({
   command: "capacity",
-  describe: "Find the highest rate, or number of streams, that meets an objective, and what prevents more",
+  describe: "Find the highest rate, or number of streams, that meets an objective, and what limits it",
   examples: [
     ["gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams", "how many streams begin in time"],
     [
@@ -23,7 +23,7 @@ export const capacityCommand = defineCommand({
       from: number("first level; default: a quarter of the limit"),
       to: number("highest level; default: 1.2 times the limit"),
       "step-s": { ...number("length of a step, seconds"), default: 10 },
-      minutes: { ...number("most minutes that the search may take"), default: 10 },
+      minutes: { ...number("longest duration of the search, minutes"), default: 10 },
       seed,
       json,
       mutation,

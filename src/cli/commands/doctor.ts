@@ -15,7 +15,7 @@ export const doctorCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       target: { ...text("target file"), default: "gauntlet.yaml" },
-      propose: flag("print a target file in the gateway's own words, with the evidence; sends few requests"),
+      propose: flag("print a target file derived from the gateway's responses, with the evidence; sends few requests"),
       out: { ...text("file to write the proposal to"), implies: "propose" },
       json,
     }),

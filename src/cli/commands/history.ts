@@ -4,7 +4,7 @@ import { flag, json, many, number, text } from "../options.ts";
 
 export const historyCommand = defineCommand({
   command: "history <paths..>",
-  describe: "Keep runs in one file, and show and gate the trends of their metrics",
+  describe: "Store runs in one file, and show how their metrics change over time",
   examples: [
     ["gauntlet history gauntlet-runs", "import run folders, and show the trends of what they measured"],
     ["gauntlet history gauntlet-history.db --metric ttft_ms --gate", "what the file has; exit code 1 if it got worse"],
@@ -19,11 +19,11 @@ export const historyCommand = defineCommand({
       })
       .options({
         db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
-        metric: many("metric to show, or how its name begins; may be repeated"),
+        metric: many("metric to show, or a prefix of metric names; may be repeated"),
         since: text("run id or date: leave older runs out"),
-        margin: { ...number("smaller changes of latencies and rates do not matter, percent"), default: 10 },
-        gate: flag("exit 1 if a metric got worse, 4 if it is not decided"),
-        html: text("file to render the trends into"),
+        margin: { ...number("smaller changes of latencies and rates are ignored, percent"), default: 10 },
+        gate: flag("exit code 1 if a metric got worse, 4 if one is not decided"),
+        html: text("HTML file to write the trends to"),
         json,
       }),
   run: async (argv) => (await useCase.history()).history(argv),

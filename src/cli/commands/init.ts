@@ -50,7 +50,7 @@ function left(error: unknown): undefined {
 }
 
 /** As the options say it; what is missing is asked for. */
-interface Given {
+interface InitArguments {
   readonly baseUrl?: string | undefined;
   readonly name?: string | undefined;
   readonly model?: string | undefined;
@@ -76,7 +76,7 @@ async function askAtTerminal(): Promise<Ask> {
 }
 
 /** No question is ever about a key. */
-async function answersFor(given: Given, ask: Ask): Promise<InitAnswers> {
+async function answersFor(given: InitArguments, ask: Ask): Promise<InitAnswers> {
   const { DEFAULT_BASE_URL, defaultName, problemOf } = await useCase.init();
   const checked = (name: keyof InitAnswers) => (text: string) => problemOf({ [name]: text.trim() }) ?? true;
   const baseUrl = await ask(given.baseUrl, {

@@ -20,7 +20,7 @@ const exportCommand = defineCommand({
       output: {
         choices: ["opentelemetry", "prometheus"] as const,
         default: "opentelemetry" as const,
-        describe: "live output of the pods, beside their raw samples",
+        describe: "live output of the pods, in addition to their raw samples",
       },
       seed: { ...number("seed of everything random"), default: 1 },
       brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
@@ -35,7 +35,7 @@ const exportCommand = defineCommand({
 
 const importCommand = defineCommand({
   command: "import <files..>",
-  describe: "Make one run record from the raw output of k6 (JSON or CSV) of many machines",
+  describe: "Merge the raw outputs of k6 (JSON or CSV) from all machines into one run",
   examples: [
     ["gauntlet k6 import k6-growth/out-*.json --target gauntlet.yaml", "all instances of a run"],
     ["gauntlet k6 import out.csv --plan k6-growth/plan.json", "with the plan that was run"],
@@ -49,7 +49,7 @@ const importCommand = defineCommand({
         describe: "outputs of k6, one for each instance",
       })
       .options({
-        plan: text("plan.json that k6 ran; default: the one beside the first file"),
+        plan: text("plan.json that k6 ran; default: the one next to the first file"),
         target,
         out: text("folder for this run"),
         json,
@@ -74,8 +74,8 @@ const planCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       rate: { ...number("requests per minute"), demandOption: true },
-      "in-flight": { ...number("most requests in flight"), demandOption: true },
-      cores: { ...number("processor cores of an instance"), default: 2 },
+      "in-flight": { ...number("highest number of requests in flight"), demandOption: true },
+      cores: { ...number("CPU cores of an instance"), default: 2 },
       "memory-gib": { ...number("memory of an instance, GiB"), default: 4 },
       measure: {
         type: "boolean",

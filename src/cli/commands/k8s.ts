@@ -7,7 +7,7 @@ import { showProgress } from "../progress/progress.ts";
 
 const exportCommand = defineCommand({
   command: "export <what>",
-  describe: "Write Kubernetes manifests for a workload that pods share, with time to first token",
+  describe: "Write Kubernetes manifests that divide a workload among pods",
   examples: [
     ["gauntlet k8s export workload.yaml --shards 40 --out k8s --target gauntlet.yaml", "an Indexed Job of 40 pods"],
     [

@@ -5,7 +5,7 @@ import { json, mutation, number, target, text, variant } from "../options.ts";
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
   command: "limits",
-  describe: "Measure how an account is limited: rate, burst, limiter, concurrency; uses the account up",
+  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; uses them up",
   examples: [
     ["gauntlet limits --target gauntlet.yaml --account limited.0", "an account that is set aside for this"],
     ["gauntlet limits --target gauntlet.yaml --budget-requests 2000 --minutes 3", "within a budget"],
@@ -14,8 +14,8 @@ export const limitsCommand = defineCommand({
     yargs.options({
       target,
       account: { ...text("account to measure: valid, starter, growth, scale, limited.0, …"), default: "valid" },
-      "budget-requests": number("most requests; default: from the limits of the account"),
-      minutes: number("most minutes; default 6"),
+      "budget-requests": number("largest number of requests; default: from the limits of the account"),
+      minutes: number("longest duration, minutes; default 6"),
       json,
       mutation,
       variant,

@@ -5,7 +5,7 @@ import { showProgress } from "../progress/progress.ts";
 
 export const mergeCommand = defineCommand({
   command: "merge <dirs..>",
-  describe: "Make one record of the shards of a load",
+  describe: "Merge the shards of a load into one run",
   examples: [
     ["gauntlet merge shard-1 shard-2 shard-3 --out merged", "all shards of a load"],
     ["gauntlet merge results/* --out merged --json", "as one JSON document, as `gauntlet load --json` prints it"],

@@ -6,7 +6,7 @@ export const reportCommand = defineCommand({
   command: "report <dirs..>",
   describe: "Render the reports of stored runs again",
   examples: [
-    ["gauntlet report gauntlet-runs/my-run", "the usual reports, into the folder of the run"],
+    ["gauntlet report gauntlet-runs/my-run", "the default reports, into the folder of the run"],
     ["gauntlet report gauntlet-runs/my-run --print markdown", "one report, to stdout"],
   ],
   builder: (yargs) =>

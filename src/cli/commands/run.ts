@@ -4,7 +4,7 @@ import { confirm, conformOptions } from "../options.ts";
 
 export const runCommand = defineCommand({
   command: "run",
-  describe: "Judge a gateway as a whole: conformance, then load on the tiers that it has",
+  describe: "Run all conformance suites and the load tests of the target's tiers",
   examples: [
     ["gauntlet run --target gauntlet.yaml", "everything that the target file allows"],
     ["gauntlet run --target gauntlet.yaml --policy gauntlet-policy.yaml --json", "as a CI job runs it"],
@@ -15,7 +15,7 @@ export const runCommand = defineCommand({
       load: {
         type: "boolean",
         default: true,
-        describe: "load the tiers of the target; --no-load does not",
+        describe: "also run the load tests of the tiers; --no-load leaves them out",
       },
       confirm,
     }),

@@ -67,7 +67,7 @@ export function planFile(options: PlanFileOptions): PlanFile {
     reasonHeader: target.headers.reason,
     reasonPointer: reasonFrom === "header" ? null : reasonFrom,
     reasons: Object.entries(denials).flatMap(([reason, denial]) =>
-      [denial?.reason ?? []].flat().map((word) => ({ status: denial?.status ?? LIMIT_STATUS, word, reason })),
+      [denial?.reason ?? []].flat().map((ownReason) => ({ status: denial?.status ?? LIMIT_STATUS, ownReason, reason })),
     ),
     headers: { chat: headersOf("chat"), messages: headersOf("messages") },
     keys,

@@ -87,9 +87,9 @@ export async function runInstances(options: InstancesOptions): Promise<RanInstan
     if (options.stop.aborted) signalAll("SIGINT");
     await Promise.all(instances.map((one) => ready(one, options.stop)));
     await Promise.all(instances.map((one) => resume(one, options.stop)));
-    const telling = tellProgress(instances, options.onProgress);
+    const report = progressReporter(instances, options.onProgress);
     await Promise.all(instances.map(({ exited }) => exited));
-    telling();
+    report();
   } finally {
     clearInterval(watch);
     signalAll("SIGKILL");
@@ -168,7 +168,7 @@ async function ready(instance: Instance, stop: AbortSignal): Promise<void> {
     if (isOver(instance) && !stop.aborted)
       throw new InternalError(`${instance.name} did not start: ${lastLine(instance.said)}`);
     if (stop.aborted) return;
-    const status = await ask(instance, "GET", "/v1/status");
+    const status = await callApi(instance, "GET", "/v1/status");
     if (status?.includes('"paused":true') && /"status":[3-9]/.test(status)) return;
     if (Date.now() > untilMs) throw new InternalError(`${instance.name} was not ready after ${READY_MS / 1_000} s`);
     await delay(POLL_MS);
@@ -177,12 +177,17 @@ async function ready(instance: Instance, stop: AbortSignal): Promise<void> {
 
 async function resume(instance: Instance, stop: AbortSignal): Promise<void> {
   if (stop.aborted) return;
-  await ask(instance, "PATCH", "/v1/status", {
+  await callApi(instance, "PATCH", "/v1/status", {
     data: { type: "status", id: "default", attributes: { paused: false } },
   });
 }
 
-async function ask({ address }: Instance, method: string, path: string, body?: object): Promise<string | undefined> {
+async function callApi(
+  { address }: Instance,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<string | undefined> {
   try {
     const response = await fetch(`http://${address}${path}`, {
       method,
@@ -196,9 +201,9 @@ async function ask({ address }: Instance, method: string, path: string, body?: o
   }
 }
 
-/** @returns what ends the telling. */
-function tellProgress(instances: readonly Instance[], tell: InstancesOptions["onProgress"]): () => void {
-  if (tell === undefined) return () => {};
+/** @returns what stops the reports. */
+function progressReporter(instances: readonly Instance[], onProgress: InstancesOptions["onProgress"]): () => void {
+  if (onProgress === undefined) return () => {};
   const startMs = Date.now();
   const latest = new Map<Instance, ReadonlyMap<string, number>>();
   let busy = false;
@@ -206,12 +211,12 @@ function tellProgress(instances: readonly Instance[], tell: InstancesOptions["on
     if (busy) return;
     busy = true;
     for (const one of instances.filter((candidate) => !isOver(candidate))) {
-      const text = await ask(one, "GET", "/v1/metrics");
+      const text = await callApi(one, "GET", "/v1/metrics");
       if (text !== undefined) latest.set(one, countsIn(text));
     }
     busy = false;
     const sum = (name: string) => [...latest.values()].reduce((all, counts) => all + (counts.get(name) ?? 0), 0);
-    tell({
+    onProgress({
       elapsedS: (Date.now() - startMs) / 1_000,
       sent: sum("gauntlet_sent"),
       admitted: sum("gauntlet_admitted"),

@@ -50,31 +50,36 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   };
   const atOnce = (count: number) => ({ kind: "at-once", count }) as const;
   const evenly = (count: number, everyMs: number) => ({ kind: "even", count, everyMs }) as const;
-  phase("warm-up", "Lone requests are served", WARM_UPS * WARM_UP_MS + PAUSE_MS, [
+  phase("warm-up", "Single requests are served", WARM_UPS * WARM_UP_MS + PAUSE_MS, [
     { role: "warm-up", arrivals: evenly(WARM_UPS, WARM_UP_MS), requests: short, vus: 8 },
   ]);
-  phase("at-concurrency-limit", "Exactly the limit in flight, and not one more", CONCURRENCY_MS, [
+  phase("at-concurrency-limit", "Exactly as many requests in flight as the limit allows", CONCURRENCY_MS, [
     { role: "wave", arrivals: atOnce(limit + extraOf(limit)), requests: long },
     { role: "extra", afterMs: EXTRA_AFTER_MS, arrivals: atOnce(8), requests: short },
   ]);
-  phase("concurrency-release", "What has ended makes room again", CONCURRENCY_MS, [
+  phase("concurrency-release", "A request that ends frees its slot", CONCURRENCY_MS, [
     { role: "again", arrivals: atOnce(limit), requests: long },
   ]);
   const even = atTheLimitRequests(limits);
   // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
   atMs = Math.max(atMs, UNKNOWN_MS);
-  phase("at-rate-limit", "Just below the rate nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, [
+  phase("at-rate-limit", "Just below the rate limit, nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, [
     { role: "even", arrivals: evenly(even, everyMs / SHARE), requests: short },
   ]);
   const overMs = (thorough ? OVER_S.thorough : OVER_S.brief) * 1_000;
-  phase("over-rate-limit", "Beyond the rate the rest is denied, and the limit holds", overMs + PAUSE_MS, [
+  phase("over-rate-limit", "Above the rate limit, the excess is denied and the limit holds", overMs + PAUSE_MS, [
     { role: "even", arrivals: evenly(Math.ceil((overMs / everyMs) * EVEN), everyMs / EVEN), requests: short },
   ]);
   const againMs = FLEET_MS + (limit * everyMs + 1_000);
-  phase("recovery", "Compliant clients come back, and nothing was leaked", againMs + CONCURRENCY_MS, [
-    { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
-    { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
-  ]);
+  phase(
+    "recovery",
+    "Clients that comply with Retry-After come back, and no slot has leaked",
+    againMs + CONCURRENCY_MS,
+    [
+      { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
+      { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
+    ],
+  );
   return { phases, groups, remarks: [] };
 }
 

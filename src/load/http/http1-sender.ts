@@ -33,7 +33,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
     const exchange = this.exchangeOf(prepared, dueUs);
     const connection = this.#takeFree();
     if (connection === undefined) void this.#sendOnNew(exchange, onEnd);
-    else this.#begin(connection, exchange, onEnd);
+    else this.#start(connection, exchange, onEnd);
     return true;
   }
 
@@ -50,7 +50,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
     return undefined;
   }
 
-  #begin(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
+  #start(connection: LoadConnection, exchange: LoadExchange, onEnd: OnEnd): void {
     this.busy.set(connection, onEnd);
     this.countIn(exchange);
     connection.send(exchange);
@@ -69,7 +69,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
       onEnd(exchange);
       return;
     }
-    this.#begin(connection, exchange, onEnd);
+    this.#start(connection, exchange, onEnd);
     // The service begins when the client wants to send: a handshake that it has to pay for is part of it.
     exchange.connectUs = exchange.sentUs - startUs;
     exchange.sentUs = startUs;

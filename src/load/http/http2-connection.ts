@@ -170,7 +170,7 @@ interface Http2Request {
 
 const requests = new WeakMap<PreparedRequest, Http2Request>();
 
-/** A shot is written for HTTP/1.1; its fields are the same here, but for those of the connection (RFC 9113, 8.2.2). */
+/** A prepared request is written for HTTP/1.1; its fields are the same here, but for those of the connection (RFC 9113, 8.2.2). */
 function requestOf(prepared: PreparedRequest): Http2Request {
   const known = requests.get(prepared);
   if (known !== undefined) return known;

@@ -63,7 +63,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
   #send(exchange: LoadExchange, onEnd: OnEnd): void {
     const connection = this.#emptiest();
     if (connection !== undefined) {
-      this.#begin(connection, exchange, onEnd);
+      this.#start(connection, exchange, onEnd);
       return;
     }
     this.waits++;
@@ -77,7 +77,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
         onEnd(exchange);
         return;
       }
-      this.#begin(found, exchange, onEnd);
+      this.#start(found, exchange, onEnd);
       // The service begins when the client wants to send: a handshake that it has to wait for is part of it.
       exchange.connectUs = exchange.sentUs - startUs;
       exchange.sentUs = startUs;
@@ -105,7 +105,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
     return found;
   }
 
-  #begin(connection: Http2Connection, exchange: LoadExchange, onEnd: OnEnd): void {
+  #start(connection: Http2Connection, exchange: LoadExchange, onEnd: OnEnd): void {
     this.countIn(exchange);
     const stream = connection.send(exchange, (ended) => this.#ended(ended, connection));
     this.busy.set(stream, onEnd);

@@ -91,7 +91,7 @@ export class LoadConnection {
     exchange.earlier = this.carried;
     this.#exchange = exchange;
     this.idleBeforeSendUs = this.idleSinceUs;
-    this.#parser.begin();
+    this.#parser.start();
     exchange.sentUs = nowUs();
     this.#socket?.write(exchange.prepared.bytes);
   }

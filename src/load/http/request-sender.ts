@@ -43,7 +43,7 @@ export interface RequestSender extends AsyncDisposable {
   send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean;
   /** Leaves what is under way; the exchanges end as `aborted`. */
   abortAll(): void;
-  /** The exchange of this very shot while it runs; `undefined` before its connection is there, and after its end. */
+  /** The exchange of this request while it runs; `undefined` before its connection is there, and after its end. */
   underWay(prepared: PreparedRequest): LoadExchange | undefined;
   /** Leaves one exchange, as a client does that gives up. */
   abort(exchange: LoadExchange): void;

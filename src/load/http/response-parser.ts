@@ -50,7 +50,7 @@ export class ResponseParser {
   }
 
   /** Expects the next response. */
-  begin(): void {
+  start(): void {
     this.#state = IN.head;
     this.#partial = "";
     this.#keepAlive = true;

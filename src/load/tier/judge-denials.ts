@@ -4,7 +4,7 @@ import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { compared } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
-import { exchangesOf, tellWhats } from "./observations.ts";
+import { exchangesOf, kindsText } from "./observations.ts";
 
 /** Longest wait that a one-minute rate can ask for, and that a concurrency denial may, ms. */
 const LONGEST_MS = { rate: 61_000, concurrency: 600_000 };
@@ -25,7 +25,7 @@ export function judgeDenials(observations: readonly Observation[], target: Targe
       ["ERR-429-RATE", "ERR-429-CONC"],
       wrong.length === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
-      wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${tellWhats(wrong)}`,
+      wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${kindsText(wrong)}`,
       { basis: "content", exchanges: exchangesOf(wrong) },
     ),
     ...judgeRateWaits(known.filter(isRateDenial)),

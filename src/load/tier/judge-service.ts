@@ -4,7 +4,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { compared, undecided } from "../phase-record.ts";
-import { exchangesOf, isFailure, isLong, tellWhats } from "./observations.ts";
+import { exchangesOf, isFailure, isLong, kindsText } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 
@@ -46,7 +46,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"],
       few(errors.length),
       `at most ${TOLERATED}`,
-      `${errors.length} of ${served.length}: ${tellWhats(errors)}`,
+      `${errors.length} of ${served.length}: ${kindsText(errors)}`,
       { exchanges: exchangesOf(errors) },
     ),
     compared(
@@ -55,7 +55,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       ["BASE-3", "LIMIT-CONC-7", "STREAM-3"],
       few(cut.length),
       `at most ${TOLERATED}`,
-      `${cut.length} of ${served.length}: ${tellWhats(cut)}`,
+      `${cut.length} of ${served.length}: ${kindsText(cut)}`,
       { exchanges: exchangesOf(cut) },
     ),
     compared(
@@ -258,7 +258,7 @@ export function judgeAdmission(observations: readonly Observation[]): Finding[] 
       "service.admitted",
       title,
       ["BASE-3"],
-      observations.length === 0 ? "nothing was sent" : `${observed}: ${tellWhats(observations)}`,
+      observations.length === 0 ? "nothing was sent" : `${observed}: ${kindsText(observations)}`,
     ),
   ];
 }

@@ -46,7 +46,7 @@ export function exchangesOf(observations: readonly Observation[]): string[] {
 }
 
 /** `3 500, 1 reset`. */
-export function tellWhats(observations: readonly Observation[]): string {
+export function kindsText(observations: readonly Observation[]): string {
   const counts = new Map<string, number>();
   for (const { what } of observations) counts.set(what, (counts.get(what) ?? 0) + 1);
   return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");

@@ -13,7 +13,7 @@ import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
-import { type Denied, waitAlone } from "./retry-after-waits.ts";
+import { type Denied, testWaitsOneByOne } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Name of the phase. */
@@ -68,7 +68,8 @@ export function overRequests(rpm: number, limit: number): number {
 export async function overTheLimit(bench: TierBench, waits: RetryAfterWait[], longestWaitMs: number): Promise<void> {
   const kinds = bench.kinds("echo");
   const pick = (index: number) => kinds[index % kinds.length] as TierRequest;
-  if (await exhaust(bench, pick)) waits.push(...(await waitAlone(bench, await deniedNow(bench, kinds), longestWaitMs)));
+  if (await exhaust(bench, pick))
+    waits.push(...(await testWaitsOneByOne(bench, await deniedNow(bench, kinds), longestWaitMs)));
   if (!bench.stopped) await overload(bench, pick);
 }
 

@@ -113,7 +113,7 @@ export function judgeRecovery(
 }
 
 function judgeFleet(observations: readonly Observation[], { fleet }: RecoveryScript): Finding[] {
-  const title = "Clients that honour Retry-After are served after an overload";
+  const title = "Clients that comply with Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
   const denied = observations.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
   const observed = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;

@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import { isAdmitted, isRateDenial, type RetryAfterWait, tallyWaits, tellShare } from "../../limits/index.ts";
+import { isAdmitted, isRateDenial, type RetryAfterWait, shareText, tallyWaits } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { compared, noted, undecided } from "../phase-record.ts";
@@ -23,7 +23,7 @@ export interface Denied {
  *
  * @param longestWaitMs a Retry-After that asks for more is not waited for.
  */
-export async function waitAlone(
+export async function testWaitsOneByOne(
   bench: TierBench,
   denied: readonly Denied[],
   longestWaitMs: number,
@@ -88,7 +88,7 @@ export function judgeWaits(
       [requirement],
       sufficient >= tested * SUFFICIENT_SHARE,
       `at least ${SUFFICIENT_SHARE * 100} % of them`,
-      `${tellShare(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as observed`}`,
+      `${shareText(sufficient, tested)} were sufficient (${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as observed`}`,
       { weight: "warn", exchanges: ids },
     ),
   ];

@@ -135,7 +135,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
   const phases: TierPhase[] = [
     {
       name: "warm-up",
-      title: "Lone requests are served",
+      title: "Single requests are served",
       totalS: 4,
       act: () => warmUp(bench),
       *judge(observations) {
@@ -145,7 +145,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
     },
     {
       name: AT_CONCURRENCY_LIMIT,
-      title: "Exactly the limit in flight, and not one more",
+      title: "Exactly as many requests in flight as the limit allows",
       totalS: 8,
       act: () => fillConcurrency(bench, waits.concurrency),
       *judge(observations) {
@@ -161,7 +161,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
     },
     {
       name: "concurrency-release",
-      title: "What has ended makes room again, and others meanwhile harm nobody",
+      title: "A request that ends frees its slot, and other requests do not disturb this",
       totalS: 6,
       act: () => releaseConcurrency(bench),
       *judge(observations) {
@@ -171,7 +171,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
     },
     {
       name: "at-rate-limit",
-      title: "Just below the rate nothing is denied",
+      title: "Just below the rate limit, nothing is denied",
       totalS: even / (bench.ratePerS * SHARE),
       act: () => atTheLimit(bench, even),
       *judge(observations) {
@@ -193,7 +193,7 @@ function overloadPhases({ bench, own, waits, recovery, context, length }: TierPa
   return [
     {
       name: OVER_THE_LIMIT,
-      title: "Beyond the rate the rest is denied, and the limit holds",
+      title: "Above the rate limit, the excess is denied and the limit holds",
       totalS: OVER_SECONDS,
       act: () => overTheLimit(bench, waits.rate, longestWaitMs),
       *judge(observations) {
@@ -203,7 +203,7 @@ function overloadPhases({ bench, own, waits, recovery, context, length }: TierPa
     },
     {
       name: "recovery",
-      title: "Clients that honour Retry-After are served, and nothing was leaked",
+      title: "Clients that comply with Retry-After are served, and no slot has leaked",
       totalS: recoverySeconds(limits),
       act: () => recover(bench, recovery, context),
       *judge(observations) {

@@ -239,9 +239,9 @@ export class TierBench implements AsyncDisposable {
     const opened = this.sender.opened;
     const { run, originUs, sender } = this;
     this.#context.onRunning?.({ ...phase, run, originUs, sender, bounds: TIER_BOUNDS });
-    const telling = setInterval(() => this.#tell(phase), 500);
+    const reporting = setInterval(() => this.#report(phase), 500);
     await act();
-    clearInterval(telling);
+    clearInterval(reporting);
     const endUs = nowUs();
     const own = this.observations.filter((fact) => fact.phase === name);
     const findings = judgeAdmission(own);
@@ -268,7 +268,7 @@ export class TierBench implements AsyncDisposable {
     this.#context.onPhase?.(this.run, ended);
   }
 
-  #tell(phase: Phase): void {
+  #report(phase: Phase): void {
     const { onProgress } = this.#context;
     if (onProgress === undefined) return;
     const elapsedS = (nowUs() - phase.startUs) / 1_000_000;

@@ -10,7 +10,7 @@ import { recoveryRequests, recoverySeconds } from "./recovery.ts";
  */
 export type TierLength = "thorough" | "brief" | "quick";
 
-/** Lone requests at the beginning: connections and code become warm, and a lone stream is known. */
+/** Single requests at the beginning: they warm up connections and code, and show how a single stream arrives. */
 export const WARM_UPS = 8;
 /** Even requests of a quick run. */
 export const QUICK_EVEN = 32;

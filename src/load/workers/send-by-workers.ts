@@ -48,7 +48,7 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
   abort.addEventListener("abort", abortAll);
   if (stop.aborted) stopAll();
   if (abort.aborted) abortAll();
-  const telling = setInterval(() => {
+  const reporting = setInterval(() => {
     const reports = threads.flatMap(({ progress }) => (progress === undefined ? [] : [progress]));
     if (reports.length > 0)
       options.onProgress(
@@ -78,7 +78,7 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
       generator: mergeGenerators(whole, generators, name),
     };
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
     stop.removeEventListener("abort", stopAll);
     abort.removeEventListener("abort", abortAll);
     await Promise.all(threads.map((thread) => thread.end()));

@@ -56,8 +56,8 @@ export class ShownPhase implements RunningPhase {
   }
 
   get sender(): RunningPhase["sender"] {
-    const told = [...this.#latest.values()].reduce((sum, { opened }) => sum + opened, 0);
-    return { inFlight: this.#gauge.count, opened: this.#final?.connections ?? told };
+    const opened = [...this.#latest.values()].reduce((sum, { opened }) => sum + opened, 0);
+    return { inFlight: this.#gauge.count, opened: this.#final?.connections ?? opened };
   }
 
   /** Of the slowest worker. */

@@ -5,36 +5,36 @@ import { GrowthReader } from "../tally-growth.ts";
 import type { ShownGrowth } from "./messages.ts";
 
 /** How often it is told, ms: what is shown is a second, which two workers end at about the same time. */
-const TELL_MS = 500;
+const REPORT_MS = 500;
 /** A gateway may invent a reason for each denial. */
 const MOST_DENIALS = 100;
 
 /** Tells the main thread what this one counts, for whoever watches. */
 export class ShownShare {
   readonly #running: Running;
-  readonly #tell: (growth: ShownGrowth) => void;
+  readonly #report: (growth: ShownGrowth) => void;
   readonly #reader: GrowthReader;
   readonly #delay = new LoopDelay();
-  readonly #telling: NodeJS.Timeout;
+  readonly #reporting: NodeJS.Timeout;
 
-  constructor(running: Running, tell: (growth: ShownGrowth) => void) {
+  constructor(running: Running, report: (growth: ShownGrowth) => void) {
     this.#running = running;
-    this.#tell = tell;
+    this.#report = report;
     this.#reader = new GrowthReader(running.tally);
-    this.#telling = setInterval(() => this.#tellGrowth(), TELL_MS);
+    this.#reporting = setInterval(() => this.#reportGrowth(), REPORT_MS);
   }
 
   /** Tells of the last requests. */
   end(): void {
-    clearInterval(this.#telling);
-    this.#tellGrowth();
+    clearInterval(this.#reporting);
+    this.#reportGrowth();
     this.#delay[Symbol.dispose]();
   }
 
-  #tellGrowth(): void {
+  #reportGrowth(): void {
     const { outcomes, sender } = this.#running;
     const { denials } = outcomes.close();
-    this.#tell({
+    this.#report({
       growth: this.#reader.read(nowUs()),
       denials: denials.length > MOST_DENIALS ? mostFrequent(denials) : denials,
       opened: sender.opened,

@@ -8,7 +8,7 @@ import { fromShared, toShared } from "./shared-clock.ts";
 import { ShownShare } from "./shown-share.ts";
 
 /** How often the main thread hears how far it is, ms. */
-const TELL_MS = 250;
+const REPORT_MS = 250;
 
 if (parentPort !== null) await work(parentPort, workerData as WorkerStart);
 
@@ -17,7 +17,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
   const { workload, target, seed, part, originMs } = start;
   const { arrivals } = workload;
   if (arrivals === undefined) throw new Error("a workload without arrivals has no parts");
-  const tell = (reports: FromWorker) => port.postMessage(reports);
+  const report = (message: FromWorker) => port.postMessage(message);
   const stop = new AbortController();
   const abort = new AbortController();
   let begin = (_startUs: number): void => undefined;
@@ -29,17 +29,22 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     else if (order.kind === "stop") stop.abort();
     else abort.abort();
   });
-  let telling: NodeJS.Timeout | undefined;
+  let reporting: NodeJS.Timeout | undefined;
   let shown: ShownShare | undefined;
   const ready = (running: Running) => {
     const { tally, sender } = running;
-    tell({ kind: "ready" });
-    telling = setInterval(() => {
-      tell({ kind: "progress", total: { ...tally.total }, inFlight: sender.inFlight, response: tally.running.store() });
-    }, TELL_MS);
+    report({ kind: "ready" });
+    reporting = setInterval(() => {
+      report({
+        kind: "progress",
+        total: { ...tally.total },
+        inFlight: sender.inFlight,
+        response: tally.running.store(),
+      });
+    }, REPORT_MS);
     return begun.then((startUs) => {
       // Not before: until then the tally has another beginning.
-      if (start.isShown) shown = new ShownShare(running, (growth) => tell({ kind: "shown", ...growth }));
+      if (start.isShown) shown = new ShownShare(running, (growth) => report({ kind: "shown", ...growth }));
       return startUs;
     });
   };
@@ -55,16 +60,16 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
     stop: stop.signal,
     abort: abort.signal,
     redactor: new Redactor(start.secrets),
-    onSample: (sample) => tell({ kind: "sample", sample }),
-    onSpan: start.hasSpans ? (span) => tell({ kind: "span", span }) : undefined,
+    onSample: (sample) => report({ kind: "sample", sample }),
+    onSpan: start.hasSpans ? (span) => report({ kind: "span", span }) : undefined,
     calibration: null,
     gauge: new InFlightGauge(start.inFlight),
     ready,
   });
-  clearInterval(telling);
+  clearInterval(reporting);
   shown?.end();
   const stored = storeShare({ ...share, startUs: toShared(share.startUs), endUs: toShared(share.endUs) });
-  tell({ kind: "done", share: stored });
+  report({ kind: "done", share: stored });
   // Nothing more is listened for: the thread ends.
   port.close();
 }

@@ -4,7 +4,7 @@ import type { GatewayClock } from "../gateway-clock.ts";
 import type { GatewaySettings } from "../options.ts";
 import { makeReadyKeys, type ReadyKeys, readyAccountsOf, refuseUnknown, withTokenLimit } from "../ready-accounts.ts";
 import type { DataFile, SavedState } from "./data-file.ts";
-import { type Kept, Saver } from "./saver.ts";
+import { type SavedParts, Saver } from "./saver.ts";
 
 interface Opened {
   readonly readyKeys: ReadyKeys;
@@ -15,30 +15,30 @@ interface Opened {
 /**
  * Makes the ready-made accounts, or restores what a file has from earlier starts.
  *
- * @param kept empty; filled here.
+ * @param parts empty; filled here.
  * @throws UsageError when the settings contradict the file, or it cannot be read or written.
  */
 export function openAccounts(
-  kept: Kept,
+  parts: SavedParts,
   clock: GatewayClock,
   { settings, file }: { readonly settings: GatewaySettings; readonly file: DataFile | undefined },
 ): Opened {
   const { tokens, keys } = settings;
-  const make = () => makeReadyKeys(kept.accounts, clock, settings.limits, keys);
+  const make = () => makeReadyKeys(parts.accounts, clock, settings.limits, keys);
   const complete = (made: ReadyKeys) => {
-    const all = tokens === undefined ? made : withTokenLimit(made, kept.accounts, tokens, keys);
+    const all = tokens === undefined ? made : withTokenLimit(made, parts.accounts, tokens, keys);
     refuseUnknown(keys, all);
     return all;
   };
   if (file === undefined) return { readyKeys: complete(make()), saver: undefined };
   const saved = file.read();
   const isNew = Object.keys(saved.readyKeys).length === 0;
-  const readyKeys = complete(isNew ? make() : restore(saved, kept, file.path));
+  const readyKeys = complete(isNew ? make() : restore(saved, parts, file.path));
   if (!isNew) {
     assertSameKeys(keys, readyKeys, file.path);
     if (settings.hasOwnLimits) readyKeys.get("valid")?.account.changeLimits(settings.limits, clock.monotonicUs());
   }
-  const saver = new Saver(file, kept, readyKeys);
+  const saver = new Saver(file, parts, readyKeys);
   try {
     // Whoever reads the ready line may rely on its keys, whatever happens next.
     saver.save();
@@ -48,7 +48,7 @@ export function openAccounts(
   return { readyKeys, saver };
 }
 
-function restore(saved: SavedState, { accounts, history }: Kept, path: string): ReadyKeys {
+function restore(saved: SavedState, { accounts, history }: SavedParts, path: string): ReadyKeys {
   try {
     for (const account of saved.accounts) accounts.restoreAccount(account);
     for (const key of saved.keys) accounts.restoreKey(key);

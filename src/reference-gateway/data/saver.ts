@@ -6,7 +6,7 @@ import type { ReadyKeys } from "../ready-accounts.ts";
 import type { DataFile } from "./data-file.ts";
 
 /** What is saved. */
-export interface Kept {
+export interface SavedParts {
   readonly accounts: AccountStore;
   readonly history: History;
 }
@@ -20,7 +20,7 @@ const RETRY_MS = 5_000;
 /** Writes what changed to the data file, soon after it changed. */
 export class Saver {
   readonly #file: DataFile;
-  readonly #kept: Kept;
+  readonly #parts: SavedParts;
   readonly #readyKeys: ReadyKeys;
   /** Versions of accounts and keys that were written last, by id. */
   readonly #written = new Map<string, string>();
@@ -30,12 +30,12 @@ export class Saver {
   #isFailing = false;
   #isClosed = false;
 
-  /** @param kept with what the file has, and nothing that it had not if it is not new. */
-  constructor(file: DataFile, kept: Kept, readyKeys: ReadyKeys) {
+  /** @param parts with what the file has, and nothing that it had not if it is not new. */
+  constructor(file: DataFile, parts: SavedParts, readyKeys: ReadyKeys) {
     this.#file = file;
-    this.#kept = kept;
+    this.#parts = parts;
     this.#readyKeys = readyKeys;
-    this.#savedRows = kept.history.added;
+    this.#savedRows = parts.history.added;
   }
 
   /** To be called after anything changed. */
@@ -46,7 +46,7 @@ export class Saver {
 
   /** Writes what changed since the last time, at once. @throws when it cannot be written. */
   save(): void {
-    const { accounts, history } = this.#kept;
+    const { accounts, history } = this.#parts;
     const changed = { accounts: this.#changed(accounts.accounts), keys: this.#changed(accounts.keys) };
     const { added } = history;
     const rows = history.newest(added - this.#savedRows);

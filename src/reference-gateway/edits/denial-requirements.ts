@@ -1,7 +1,7 @@
 import type { Reason } from "../pipeline/refusal.ts";
 
 /** The requirements that say how each denial looks: status and reason header together. */
-export const DENIAL_ROWS = {
+export const REQUIREMENTS_OF_DENIAL = {
   invalid_api_key: ["AUTH-2", "AUTH-3", "ERR-401-INVALID", "MODELS-5"],
   key_revoked: ["AUTH-4", "ERR-401-REVOKED"],
   insufficient_credits: ["ERR-402-CREDITS", "SPEND-2"],
@@ -12,12 +12,12 @@ export const DENIAL_ROWS = {
   budget_exhausted: ["ERR-429-BUDGET", "SPEND-8"],
 } as const satisfies Partial<Record<Reason, readonly string[]>>;
 
-export type Denial = keyof typeof DENIAL_ROWS;
+export type Denial = keyof typeof REQUIREMENTS_OF_DENIAL;
 
 /** Requirements of every denial. */
-export const ALL_DENIAL_ROWS: readonly string[] = Object.values(DENIAL_ROWS).flat();
+export const REQUIREMENTS_OF_ALL_DENIALS: readonly string[] = Object.values(REQUIREMENTS_OF_DENIAL).flat();
 
 /** Requirements of every denial of an inference request: the model list has one of its own. */
-export const INFERENCE_DENIAL_ROWS: readonly string[] = ALL_DENIAL_ROWS.filter(
+export const REQUIREMENTS_OF_INFERENCE_DENIALS: readonly string[] = REQUIREMENTS_OF_ALL_DENIALS.filter(
   (requirement) => requirement !== "MODELS-5",
 );

@@ -4,7 +4,7 @@ import { drop, put, rename } from "../edits/json-edits.ts";
 import { both, longBody, nonStreaming, onChat, saysNonStreaming, systemTurn } from "../edits/when.ts";
 import { onReply, onServed } from "../edits/wrap.ts";
 
-const chatWhole = both(onChat, nonStreaming);
+const chatNonStreaming = both(onChat, nonStreaming);
 const message = "choices.0.message";
 
 const usage = (change: (count: unknown) => unknown) =>
@@ -152,7 +152,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.error-in-success",
     ["ERR-200-1", "CHAT-2", "CHAT-4"],
     "Long requests get 200 with an error object in place of the reply.",
-    onReply(both(chatWhole, longBody), () => ({
+    onReply(both(chatNonStreaming, longBody), () => ({
       error: { message: "context length exceeded", type: "invalid_request_error", code: 400 },
     })),
   ),
@@ -160,7 +160,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.202",
     ["CHAT-1", "CHAT-2", "BASE-2", "BASE-3"],
     "Non-streaming replies are put off: 202 with a place to ask again instead of a reply.",
-    onServed(chatWhole, (response, call) => ({
+    onServed(chatNonStreaming, (response, call) => ({
       ...response,
       status: 202,
       body: { kind: "json", value: { id: call.id, status: "queued", poll: `/v1/jobs/${call.id}` } },
@@ -176,7 +176,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
     "chat.empty-success",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-2", "BASE-3", "ERR-200-1"],
     "Non-streaming replies are empty, with 200.",
-    onServed(chatWhole, (response) => ({
+    onServed(chatNonStreaming, (response) => ({
       ...response,
       body: { kind: "text", text: "", contentType: "application/json" },
     })),

@@ -9,14 +9,14 @@ import { headerOf } from "../pipeline/response.ts";
 
 const LENGTH = "Content-Length";
 
-const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
-const CODING_ROWS = ["HTTP-CODING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const LENGTH_REQUIREMENTS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const CODING_REQUIREMENTS = ["HTTP-CODING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Content codings, and what they are labelled as. */
 export const CODING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-of-compressed",
-    [...LENGTH_ROWS, "HTTP-CODING"],
+    [...LENGTH_REQUIREMENTS, "HTTP-CODING"],
     "Content-Length of a compressed reply is that of the plain one.",
     wrap("seal", (next) => (response, call) => {
       const parcel = next(response, call);
@@ -31,13 +31,13 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.gzip-unlabelled",
-    CODING_ROWS,
+    CODING_REQUIREMENTS,
     "Compressed replies are not labelled.",
     onParcel(nonStreamingReply, parcelWithout("Content-Encoding")),
   ),
   mutation(
     "protocol.gzip-label-on-plain",
-    CODING_ROWS,
+    CODING_REQUIREMENTS,
     "Plain replies are labelled as gzip when compression is accepted.",
     wrap(
       "compress",
@@ -49,7 +49,7 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.br-labelled-gzip",
-    CODING_ROWS,
+    CODING_REQUIREMENTS,
     "Brotli is labelled as gzip.",
     wrap(
       "compress",
@@ -59,7 +59,7 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.gzip-cut",
-    CODING_ROWS,
+    CODING_REQUIREMENTS,
     "Compressed replies lack their last bytes.",
     onParcel(nonStreamingReply, (parcel) =>
       headerOf(parcel.headers, "Content-Encoding") === undefined
@@ -69,7 +69,7 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.gzip-twice",
-    CODING_ROWS,
+    CODING_REQUIREMENTS,
     "Replies of more than four kilobytes are compressed twice.",
     onParcel(both(nonStreamingReply, longBody), (parcel) =>
       headerOf(parcel.headers, "Content-Encoding") === undefined

@@ -23,8 +23,8 @@ const NEVER = ["LIMIT-CONC-1", "LIMIT-CONC-2", "LIMIT-CONC-3", "ERR-429-CONC"];
 
 /** Some requests never count as in flight. */
 const unlimited = (when: When): Apply => {
-  const supply = remembered(() => new ConcurrencyLimiter(UNLIMITED));
-  return wrap("concurrencyOf", (next) => (key, call) => (when(call) ? supply(call) : next(key, call)));
+  const limiterOf = remembered(() => new ConcurrencyLimiter(UNLIMITED));
+  return wrap("concurrencyOf", (next) => (key, call) => (when(call) ? limiterOf(call) : next(key, call)));
 };
 
 /** Which requests count together, and how high the limit is. */

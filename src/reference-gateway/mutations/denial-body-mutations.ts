@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
-import { INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
+import { REQUIREMENTS_OF_INFERENCE_DENIALS } from "../edits/denial-requirements.ts";
 import { drop, put } from "../edits/json-edits.ts";
 import { body, html, parcelBytes, text } from "../edits/response-edits.ts";
 import { both, inference, not, onMessages, onModels, streaming, type When } from "../edits/when.ts";
@@ -101,25 +101,25 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.hangs",
-    ["ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
+    ["ANSWER-IN-TIME", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denials of non-streaming requests are never sent.",
     neverAnswers(both(denied, inference, not(streaming))),
   ),
   mutation(
     "denial.hangs-on-stream",
-    ["STREAM-2", "ANSWER-IN-TIME", ...INFERENCE_DENIAL_ROWS],
+    ["STREAM-2", "ANSWER-IN-TIME", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denials of streams are never sent.",
     neverAnswers(both(denied, streaming)),
   ),
   mutation(
     "denial.drops-connection-on-stream",
-    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
+    ["STREAM-2", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Instead of a denied stream the connection is dropped.",
     dropsConnection(both(denied, streaming)),
   ),
   mutation(
     "denial.drops-connection-on-messages",
-    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
+    ["STREAM-2", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Instead of a denial on the messages endpoint the connection is dropped.",
     dropsConnection(both(denied, onMessages)),
   ),

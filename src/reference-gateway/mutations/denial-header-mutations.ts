@@ -1,5 +1,10 @@
 import { type Mutation, mutation } from "../change.ts";
-import { ALL_DENIAL_ROWS, DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
+import {
+  type Denial,
+  REQUIREMENTS_OF_ALL_DENIALS,
+  REQUIREMENTS_OF_DENIAL,
+  REQUIREMENTS_OF_INFERENCE_DENIALS,
+} from "../edits/denial-requirements.ts";
 import { put } from "../edits/json-edits.ts";
 import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/response-edits.ts";
 import {
@@ -24,7 +29,7 @@ const reasonMissing = (reasons: Reason | readonly Reason[], when: When) =>
 function missingFor(reason: Denial, summary: string): Mutation {
   return mutation(
     `denial.${reason.replaceAll("_", "-")}-unnamed`,
-    ["ERR-HDR-1", ...DENIAL_ROWS[reason]],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_DENIAL[reason]],
     summary,
     reasonMissing(reason, always),
   );
@@ -36,19 +41,19 @@ const OTHERS = DENIALS.filter((reason) => reason !== "quota_exceeded");
 export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.unnamed",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
     "No denial has a reason header.",
     reasonMissing(DENIALS, always),
   ),
   mutation(
     "denial.unnamed-on-messages",
-    ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denials on the messages endpoint have no reason header.",
     reasonMissing(DENIALS, onMessages),
   ),
   mutation(
     "denial.unnamed-on-stream",
-    ["ERR-HDR-1", "STREAM-2", ...INFERENCE_DENIAL_ROWS],
+    ["ERR-HDR-1", "STREAM-2", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denials of streams have no reason header.",
     reasonMissing(DENIALS, streaming),
   ),
@@ -60,13 +65,13 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.unnamed-on-reused-connections",
-    ["ERR-HDR-1", "STREAM-2", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", "STREAM-2", ...REQUIREMENTS_OF_ALL_DENIALS],
     "Denials on a connection that was used before have no reason header.",
     reasonMissing(DENIALS, reused),
   ),
   mutation(
     "denial.unnamed-now-and-then",
-    ["ERR-HDR-1", "STREAM-2", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", "STREAM-2", ...REQUIREMENTS_OF_ALL_DENIALS],
     "Every third denial has no reason header.",
     reasonMissing(DENIALS, every(3, always)),
   ),
@@ -78,7 +83,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   missingFor("concurrency_limit_exceeded", "The concurrency limit has no reason header."),
   mutation(
     "denial.reason-in-body-only",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
     "The reason stands in error.code instead of the header.",
     onDenial(DENIALS, always, (response, call) =>
       edits(body(put("error.code", response.refusal?.reason)), dropHeader(REASON_HEADER))(response, call),
@@ -86,7 +91,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.reason-header-renamed",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
     "The reason header has another name.",
     onDenial(DENIALS, always, (response, call) =>
       edits(
@@ -97,7 +102,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.reason-in-capitals",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
     "The reason is written in capitals.",
     onDenial(DENIALS, always, (response, call) =>
       setHeader(REASON_HEADER, (response.refusal?.reason ?? "").toUpperCase())(response, call),
@@ -105,7 +110,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.reason-with-hyphens",
-    ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "The reason is written with hyphens on the chat endpoint.",
     onDenial(DENIALS, onChat, (response, call) =>
       setHeader(REASON_HEADER, (response.refusal?.reason ?? "").replaceAll("_", "-"))(response, call),
@@ -113,19 +118,19 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.reason-is-status",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
     "The reason header repeats the status number.",
     onDenial(DENIALS, always, (response, call) => setHeader(REASON_HEADER, String(response.status))(response, call)),
   ),
   mutation(
     "denial.reason-empty",
-    ["ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "The reason header is empty.",
     onDenial(DENIALS, inference, setHeader(REASON_HEADER, "")),
   ),
   mutation(
     "denial.two-reasons",
-    ["ERR-HDR-1", ...ALL_DENIAL_ROWS],
+    ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
     "Denials carry a second, general reason header before the right one.",
     onDenial(DENIALS, always, (response) => ({
       ...response,

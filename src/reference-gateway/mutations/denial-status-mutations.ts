@@ -1,5 +1,5 @@
 import { type Mutation, mutation } from "../change.ts";
-import { DENIAL_ROWS, type Denial } from "../edits/denial-requirements.ts";
+import { type Denial, REQUIREMENTS_OF_DENIAL } from "../edits/denial-requirements.ts";
 import { insteadOf, status } from "../edits/response-edits.ts";
 import { always, both, nonStreaming, onChat, onMessages, secondKey, streaming, type When } from "../edits/when.ts";
 import { onDenial, onRefusal } from "../edits/wrap.ts";
@@ -15,7 +15,7 @@ function wrongStatus(
 ): Mutation {
   return mutation(
     `denial.${name}`,
-    [...DENIAL_ROWS[reason], ...more],
+    [...REQUIREMENTS_OF_DENIAL[reason], ...more],
     summary,
     onRefusal(reason, when, (refused) => ({ ...refused, status: code })),
   );
@@ -32,7 +32,7 @@ function wrongReason(
 ): Mutation {
   return mutation(
     `denial.${name}`,
-    [...DENIAL_ROWS[reason], "ERR-HDR-1", ...more],
+    [...REQUIREMENTS_OF_DENIAL[reason], "ERR-HDR-1", ...more],
     summary,
     onDenial(reason, when, (response) => ({
       ...response,
@@ -68,7 +68,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.credits-as-rate-limit",
-    [...DENIAL_ROWS.insufficient_credits, "ERR-HDR-1", "LIMIT-RATE-3", "LIMIT-RATE-4"],
+    [...REQUIREMENTS_OF_DENIAL.insufficient_credits, "ERR-HDR-1", "LIMIT-RATE-3", "LIMIT-RATE-4"],
     "An exhausted balance looks like a rate limit.",
     onDenial("insufficient_credits", always, insteadOf("rate_limit_exceeded")),
   ),
@@ -202,7 +202,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.budget-as-rate-limit-with-retry-after",
-    [...DENIAL_ROWS.budget_exhausted, "ERR-HDR-1"],
+    [...REQUIREMENTS_OF_DENIAL.budget_exhausted, "ERR-HDR-1"],
     "A used-up budget looks in every way like a rate limit, with a wait that does not help.",
     onDenial("budget_exhausted", always, insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
   ),
@@ -216,7 +216,7 @@ export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.quota-204",
-    [...DENIAL_ROWS.quota_exceeded, "ERR-BODY-1", "ERR-200-1"],
+    [...REQUIREMENTS_OF_DENIAL.quota_exceeded, "ERR-BODY-1", "ERR-200-1"],
     "A spend cap is answered 204.",
     onDenial("quota_exceeded", always, (response, call) => ({
       ...status(204)(response, call),

@@ -1,5 +1,9 @@
 import { type Mutation, mutation } from "../change.ts";
-import { DENIAL_ROWS, type Denial, INFERENCE_DENIAL_ROWS } from "../edits/denial-requirements.ts";
+import {
+  type Denial,
+  REQUIREMENTS_OF_DENIAL,
+  REQUIREMENTS_OF_INFERENCE_DENIALS,
+} from "../edits/denial-requirements.ts";
 import { insideStream } from "../edits/response-edits.ts";
 import { both, onChat, onMessages, streaming } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
@@ -11,7 +15,7 @@ function hidden(reason: Denial, summary: string): Mutation {
     "STREAM-2",
     "ERR-HDR-1",
     "ERR-200-1",
-    ...DENIAL_ROWS[reason].filter((requirement) => requirement !== "MODELS-5"),
+    ...REQUIREMENTS_OF_DENIAL[reason].filter((requirement) => requirement !== "MODELS-5"),
   ];
   return mutation(
     `denial.${reason.replaceAll("_", "-")}-inside-stream`,
@@ -67,7 +71,7 @@ export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
   hidden("budget_exhausted", "A stream over its budget begins with 200 and reports the refusal inside."),
   mutation(
     "denial.inside-stream-on-messages",
-    ["STREAM-2", "ERR-HDR-1", ...INFERENCE_DENIAL_ROWS],
+    ["STREAM-2", "ERR-HDR-1", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denied streams of the messages endpoint begin with 200 and report the refusal inside.",
     onDenial(DENIALS, both(onMessages, streaming), insideStream),
   ),
@@ -91,7 +95,7 @@ export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "denial.all-403-on-stream",
-    ["STREAM-2", ...INFERENCE_DENIAL_ROWS],
+    ["STREAM-2", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Every denied stream gets 403.",
     onRefusal(DENIALS, streaming, (refused) => ({ ...refused, status: 403 })),
   ),

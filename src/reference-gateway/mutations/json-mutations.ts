@@ -11,31 +11,31 @@ const jsonText = (when: When, change: (text: string) => string): Apply =>
     return when(call) ? change(text) : text;
   });
 
-const JSON_ROWS = ["JSON-TEXT", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const JSON_REQUIREMENTS = ["JSON-TEXT", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Syntax of JSON and encoding of characters. */
 export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-trailing-comma",
-    JSON_ROWS,
+    JSON_REQUIREMENTS,
     "JSON of non-streaming chat replies has a comma too many.",
     jsonText(chatReply, (text) => text.replace(/\}$/, ",}")),
   ),
   mutation(
     "protocol.json-bare-newlines",
-    [...JSON_ROWS, "CHAT-4"],
+    [...JSON_REQUIREMENTS, "CHAT-4"],
     "Line breaks inside JSON strings are not escaped.",
     jsonText(chatReply, (text) => text.replaceAll("\\n", "\n")),
   ),
   mutation(
     "protocol.json-bare-quotes",
-    [...JSON_ROWS, "CHAT-4"],
+    [...JSON_REQUIREMENTS, "CHAT-4"],
     "Quotes inside JSON strings are not escaped.",
     jsonText(chatReply, (text) => text.replaceAll('\\"', '"')),
   ),
   mutation(
     "protocol.json-hex-escapes",
-    [...JSON_ROWS, "CHAT-4"],
+    [...JSON_REQUIREMENTS, "CHAT-4"],
     "Characters beyond ASCII are escaped in a way that JSON does not know.",
     jsonText(chatReply, (text) =>
       text.replace(/[\u0080-\u00ff]/g, (letter) => `\\x${letter.charCodeAt(0).toString(16)}`),
@@ -49,7 +49,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.json-nan",
-    JSON_ROWS,
+    JSON_REQUIREMENTS,
     "A count that is not known is written as NaN.",
     jsonText(chatReply, (text) => text.replace(/"total_tokens":\d+/, '"total_tokens":NaN')),
   ),
@@ -61,19 +61,19 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.json-twice",
-    JSON_ROWS,
+    JSON_REQUIREMENTS,
     "Non-streaming chat replies are sent twice in one body.",
     jsonText(chatReply, (text) => `${text}\n${text}`),
   ),
   mutation(
     "protocol.json-with-prefix",
-    JSON_ROWS,
+    JSON_REQUIREMENTS,
     "JSON has a prefix against scripts before it.",
     jsonText(chatReply, (text) => `)]}',\n${text}`),
   ),
   mutation(
     "protocol.utf16",
-    ["JSON-UTF8", "TEXT-INTACT", ...JSON_ROWS],
+    ["JSON-UTF8", "TEXT-INTACT", ...JSON_REQUIREMENTS],
     "Non-streaming chat replies beyond ASCII are UTF-16.",
     onParcel(
       both(chatReply, nonAscii),

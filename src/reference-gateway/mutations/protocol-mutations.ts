@@ -31,13 +31,13 @@ const plainWith = (...headers: readonly Header[]): Handwriting => ({
   headers: (parcel) => [...parcel.headers, ...headers],
 });
 
-const LENGTH_ROWS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
+const LENGTH_REQUIREMENTS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
 /** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
 export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-one-short",
-    LENGTH_ROWS,
+    LENGTH_REQUIREMENTS,
     "Content-Length of non-streaming chat replies is one byte too small.",
     onParcel(
       chatReply,
@@ -46,7 +46,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.length-one-long",
-    [...LENGTH_ROWS, "ANSWER-IN-TIME"],
+    [...LENGTH_REQUIREMENTS, "ANSWER-IN-TIME"],
     "Content-Length of non-streaming chat replies is one byte too large.",
     onParcel(
       chatReply,
@@ -55,7 +55,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.length-in-characters",
-    [...LENGTH_ROWS, "CHAT-4", "JSON-UTF8", "TEXT-INTACT"],
+    [...LENGTH_REQUIREMENTS, "CHAT-4", "JSON-UTF8", "TEXT-INTACT"],
     "Content-Length counts characters instead of bytes.",
     onParcel(both(chatReply, nonAscii), (parcel) =>
       parcel.body.kind === "whole"
@@ -65,13 +65,13 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.two-lengths",
-    LENGTH_ROWS,
+    LENGTH_REQUIREMENTS,
     "Non-streaming chat replies carry two different lengths.",
     byHand(chatReply, plainWith([LENGTH, "7"])),
   ),
   mutation(
     "protocol.length-and-chunked",
-    LENGTH_ROWS,
+    LENGTH_REQUIREMENTS,
     "Non-streaming chat replies are chunked and carry a length, too.",
     byHand(chatReply, { ...CHUNKED, headers: (parcel) => [...parcel.headers, ["Transfer-Encoding", "chunked"]] }),
   ),

@@ -4,7 +4,7 @@ import { mapTexts, onRelayedReply, onRelayedStream, onRelayedText } from "../edi
 import { all } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { RelayedPiece } from "../pipeline/response.ts";
-import { ask } from "../upstream/relay.ts";
+import { sendToProvider } from "../upstream/relay.ts";
 import { relayedStream } from "../upstream/relayed-stream.ts";
 
 const REPLY = ["UPSTREAM-REPLY"];
@@ -89,7 +89,8 @@ async function* askingAgain(pieces: AsyncIterable<RelayedPiece>, call: Call): As
     }
     const { upstream } = call.services;
     const [provider] = upstream?.providers ?? [];
-    const again = upstream === undefined || provider === undefined ? undefined : await ask(call, provider, upstream);
+    const again =
+      upstream === undefined || provider === undefined ? undefined : await sendToProvider(call, provider, upstream);
     if (again === undefined || "failure" in again) yield piece;
     else yield* relayedStream(again.body, call);
   }
@@ -142,7 +143,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.cached-tokens-lost",
     USAGE,
-    "What the provider read from its cache is not told.",
+    "What the provider read from its cache is not reported.",
     onUsage((usage) => Object.fromEntries(Object.entries(usage).filter(([name]) => !CACHED.includes(name)))),
   ),
   mutation(

@@ -11,7 +11,7 @@ const CONCURRENCY: Reason = "concurrency_limit_exceeded";
 
 type RetryAfter = string | undefined;
 
-/** Changes the hint of one kind of denial. */
+/** Changes the Retry-After of one kind of denial. */
 function changeRetryAfter(
   reason: Reason,
   edit: (value: RetryAfter, refused: Refusal, call: Call) => RetryAfter,
@@ -27,7 +27,7 @@ const seconds = (value: RetryAfter) => Number(value ?? 1);
 const FORM = ["LIMIT-RATE-5"];
 const MISSING = ["LIMIT-RATE-4", "LIMIT-RATE-5"];
 
-/** A defect of the hint's form, on rate denials. */
+/** A malformed Retry-After, on rate denials. */
 const form = (
   name: string,
   summary: string,
@@ -35,7 +35,7 @@ const form = (
   more: readonly string[] = [],
 ): Mutation => loadMutation(`retry-after.${name}`, [...FORM, ...more], summary, changeRetryAfter(RATE, edit));
 
-/** A hint that no recipient can read, by the standard. */
+/** A Retry-After that no recipient can read, by the standard. */
 const malformed = (
   name: string,
   summary: string,

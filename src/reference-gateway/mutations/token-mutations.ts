@@ -33,8 +33,8 @@ const changeRetryAfter = (change: (seconds: number) => string | undefined): Appl
     return value === undefined || refused.tokens === undefined ? value : change(Number(value));
   });
 
-/** Changes the remaining tokens that served requests are told; accounts without such a limit are told none. */
-const changeRemaining = (change: (told: number, call: Call) => string): Apply =>
+/** Changes the remaining tokens that responses to served requests state; those of accounts without such a limit state none. */
+const changeRemaining = (change: (remaining: number, call: Call) => string): Apply =>
   onServed(
     (call) => call.tokens !== undefined,
     (response, call) =>
@@ -62,7 +62,7 @@ const countedLater: Apply = (() => {
   );
 })();
 
-/** How many tokens an account may use in a minute, and what is told about it; on accounts that have such a limit. */
+/** How many tokens an account may use in a minute, and what responses state about it; on accounts that have such a limit. */
 export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.never-enforced",
@@ -136,13 +136,13 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.remaining-stays",
     ["TOKENS-REMAINING"],
-    "The remaining tokens that are told are the whole limit.",
+    "The remaining tokens that a response states are the whole limit.",
     changeRemaining((_told, { key }) => String(key?.account.tokens?.tokensPerMinute)),
   ),
   loadMutation(
     "tokens.remaining-of-requests",
     ["TOKENS-REMAINING"],
-    "The remaining requests are told as remaining tokens.",
+    "The remaining requests are stated as remaining tokens.",
     changeRemaining((_told, { key, services }) =>
       String(key?.account.limiter.remaining(services.clock.monotonicUs()) ?? 0),
     ),

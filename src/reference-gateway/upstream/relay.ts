@@ -23,7 +23,7 @@ export async function relay(call: Call, headers: readonly Header[], upstream: Up
     if (next === undefined) break;
     if (next.afterMs > 0) await sleep(next.afterMs);
     const { provider } = next;
-    const asked = await ask(call, provider, upstream);
+    const asked = await sendToProvider(call, provider, upstream);
     if ("failure" in asked) {
       failed.push({ provider, hasBegun: false, ...asked });
       continue;
@@ -61,7 +61,7 @@ export function providerRequest(call: Call, provider: UpstreamProvider): Provide
 }
 
 /** Sends the request to a provider. @returns its response where it serves the request, else why it does not. */
-export async function ask(
+export async function sendToProvider(
   call: Call,
   provider: UpstreamProvider,
   { agent }: Upstream,

@@ -53,12 +53,12 @@ export const TOKEN_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "tokens.remaining-without-own",
-    "The remaining tokens that are told are those before the request.",
+    "The remaining tokens that a response states are those before the request.",
     onServed(
       ({ tokens }) => tokens !== undefined,
       (response, call) => {
-        const told = Number(headerOf(response.headers, REMAINING_TOKENS)) + (call.tokens?.tokens ?? 0);
-        return setHeader(REMAINING_TOKENS, String(told))(response, call);
+        const remaining = Number(headerOf(response.headers, REMAINING_TOKENS)) + (call.tokens?.tokens ?? 0);
+        return setHeader(REMAINING_TOKENS, String(remaining))(response, call);
       },
     ),
   ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { applyLimits, type Demand } from "../../../src/load/analysis/size/apply-limits.ts";
+import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
 import type { Arrivals } from "../../../src/load/schedule.ts";
 import type { Workload } from "../../../src/load/workload.ts";
@@ -50,9 +50,9 @@ describe("the tier that a workload needs", () => {
 });
 
 test("the simulated limiters decide as those of the reference gateway", () => {
-  const demands = Array.from(
+  const planned = Array.from(
     { length: 4_000 },
-    (_, index): Demand => ({ atUs: index * (30_000 + (index % 7) * 11_000), durationUs: 1 }),
+    (_, index): PlannedRequest => ({ atUs: index * (30_000 + (index % 7) * 11_000), durationUs: 1 }),
   ).sort((a, b) => a.atUs - b.atUs);
   const limits = { rpm: 300, inFlight: 1_000 };
   for (const [kind, limiter] of [
@@ -60,10 +60,10 @@ test("the simulated limiters decide as those of the reference gateway", () => {
     ["token bucket", tokenBucket(300)],
   ] as const) {
     let denied = 0;
-    for (const { atUs } of demands) {
+    for (const { atUs } of planned) {
       if (limiter.waitUs(atUs) > 0) denied++;
       else limiter.count(atUs);
     }
-    expect(Math.abs(applyLimits(demands, limits, kind).deniedForRate - denied)).toBeLessThanOrEqual(1);
+    expect(Math.abs(applyLimits(planned, limits, kind).deniedForRate - denied)).toBeLessThanOrEqual(1);
   }
 });

@@ -35,7 +35,7 @@ export interface Asked {
 }
 
 /** One request, by Node's own client: the harness must not be what its reference gateway is tested with. */
-export function ask(baseUrl: string, asked: Asked): Promise<Reply> {
+export function sendTo(baseUrl: string, asked: Asked): Promise<Reply> {
   const { path, key, body, agent, idleMs = 5_000, signal } = asked;
   const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const headers: Record<string, string> = { ...asked.headers };

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import Database from "libsql";
 import type { ReadyLine } from "../../../src/reference-gateway/index.ts";
 import { MAIN, temporaryFolder } from "../../support/gauntlet.ts";
-import { ask } from "./client.ts";
+import { sendTo } from "./client.ts";
 import { CHAT } from "./gateway-fixture.ts";
 
 /** Runs one query on a data file, also on one that a gateway has open: on a copy of it and its log. */
@@ -49,10 +49,10 @@ export async function startProcess(file: string, options: readonly string[] = []
   const ready = JSON.parse(String(first[0])) as ReadyLine;
   return {
     ready,
-    chat: (key: string) => ask(ready.baseUrl, { path: "/chat/completions", key, body: CHAT }),
+    chat: (key: string) => sendTo(ready.baseUrl, { path: "/chat/completions", key, body: CHAT }),
     // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with literals, member by member
     async admin(method: string, path: string, body?: unknown): Promise<any> {
-      const reply = await ask(ready.adminUrl, { method, path, key: ready.adminToken, body });
+      const reply = await sendTo(ready.adminUrl, { method, path, key: ready.adminToken, body });
       return JSON.parse(reply.bytes.toString());
     },
     /** Everything on stderr so far. */

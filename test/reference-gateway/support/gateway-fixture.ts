@@ -4,7 +4,7 @@ import {
   type ReadyLine,
   startGateway,
 } from "../../../src/reference-gateway/index.ts";
-import { type Asked, ask, type Reply } from "./client.ts";
+import { type Asked, type Reply, sendTo } from "./client.ts";
 
 /** Providers that answer in milliseconds. */
 export const QUICK = { pieces: 8, paceMs: 4, slowMs: 120, upstreamTimeoutMs: 40 } as const satisfies GatewayOptions;
@@ -13,7 +13,7 @@ export interface Fixture extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly ready: ReadyLine;
   /** With the valid key by default; `key: ""` sends none. */
-  ask(asked: Asked): Promise<Reply>;
+  send(asked: Asked): Promise<Reply>;
   chat(body?: object, asked?: Partial<Asked>): Promise<Reply>;
   messages(body?: object, asked?: Partial<Asked>): Promise<Reply>;
   /** One request to the admin interface. @returns the parsed body. */
@@ -30,16 +30,16 @@ export async function startFixture(options: GatewayOptions = {}): Promise<Fixtur
   const { ready } = gateway;
   const send = (asked: Asked) => {
     const key = asked.key ?? ready.keys.valid;
-    return ask(ready.baseUrl, { ...asked, key: key === "" ? undefined : key });
+    return sendTo(ready.baseUrl, { ...asked, key: key === "" ? undefined : key });
   };
   return {
     gateway,
     ready,
-    ask: send,
+    send,
     chat: (body, asked) => send({ path: "/chat/completions", body: { ...CHAT, ...body }, ...asked }),
     messages: (body, asked) => send({ path: "/messages", body: { ...MESSAGES, ...body }, ...asked }),
     async admin(method, path, body) {
-      const reply = await ask(ready.adminUrl, { method, path, key: ready.adminToken, body });
+      const reply = await sendTo(ready.adminUrl, { method, path, key: ready.adminToken, body });
       if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.bytes.toString()}`);
       return reply.bytes.length === 0 ? undefined : JSON.parse(reply.bytes.toString());
     },

@@ -26,7 +26,7 @@ const raw = (path: string, body: string | Buffer, headers: Record<string, string
 /** Sends requests one after the other, each on a connection of its own unless an agent is given. */
 async function each(fixture: Fixture, requests: readonly Asked[], agent?: Agent): Promise<Seen[]> {
   const seen: Seen[] = [];
-  for (const asked of requests) seen.push(describe(await fixture.ask({ idleMs: IDLE_MS, agent, ...asked })));
+  for (const asked of requests) seen.push(describe(await fixture.send({ idleMs: IDLE_MS, agent, ...asked })));
   return seen;
 }
 
@@ -257,7 +257,7 @@ export const PROBES = {
       [{}, undefined, agent],
       [{}, undefined, agent],
     ] as const) {
-      const reply = await fixture.ask({
+      const reply = await fixture.send({
         ...chat({ model: "echo-stream", stream: true }),
         headers,
         agent: own,
@@ -368,7 +368,7 @@ export const PROBES = {
     for (const asked of kinds) {
       const key = ("key" in asked ? asked.key : undefined) ?? keys.valid;
       const before = await account(fixture, key);
-      await fixture.ask({ ...asked, idleMs: IDLE_MS });
+      await fixture.send({ ...asked, idleMs: IDLE_MS });
       const after = await account(fixture, key);
       seen.push(
         `${JSON.stringify(asked.body)} ${before.balance - after.balance} ${after.spent - before.spent} ${after.today - before.today}`,
@@ -411,12 +411,12 @@ export const PROBES = {
       for (let turn = 0; turn < 32; turn += 1) {
         const asked = kinds[turn % kinds.length] ?? chat();
         const own = turn % 3 === 0 ? second : key;
-        note(phase, await fixture.ask({ ...asked, key: own, agent: agents[turn % 2], idleMs: 150 }));
+        note(phase, await fixture.send({ ...asked, key: own, agent: agents[turn % 2], idleMs: 150 }));
       }
     };
     for (let turn = 0; turn < 25; turn += 1) await fixture.chat();
     await flood("first");
-    note("chat", await fixture.ask({ ...chat(), key }));
+    note("chat", await fixture.send({ ...chat(), key }));
     await fixture.admin("POST", "/clock", { skipMs: 31_000 });
     await flood("half a minute");
     await fixture.admin("POST", "/clock", { skipMs: 31_000 });
@@ -544,7 +544,7 @@ export const PROBES = {
   },
   many: (fixture) => manyProbe(fixture),
   /** Quick requests for longer than a gateway that stops now and then can hide it: sixteen seconds. */
-  patience: async (fixture) => {
+  longPause: async (fixture) => {
     let stopped = false;
     for (let turn = 0; turn < 160 && !stopped; turn += 1) {
       const startMs = performance.now();
@@ -584,7 +584,7 @@ async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
       `${phase}: ${replies
         .map(
           (reply) =>
-            `${reply.status} ${reply.end} ${reply.headers["x-service-error-code"] ?? ""} ${/^\d+$/.test(reply.headers["retry-after"] ?? "0") ? "" : "odd hint"} ${"retry-after" in reply.headers}`,
+            `${reply.status} ${reply.end} ${reply.headers["x-service-error-code"] ?? ""} ${/^\d+$/.test(reply.headers["retry-after"] ?? "0") ? "" : "odd Retry-After"} ${"retry-after" in reply.headers}`,
         )
         .sort()
         .join(" | ")}`,
@@ -712,7 +712,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
   const timed = async (asked: Asked) => {
     const startMs = performance.now();
     const stalledMs = stalls.totalMs;
-    const reply = await fixture.ask({ idleMs: 8_000, ...asked });
+    const reply = await fixture.send({ idleMs: 8_000, ...asked });
     // What a busy machine kept from this process is no time of the gateway.
     times.push(performance.now() - startMs - (stalls.totalMs - stalledMs));
     return reply;
@@ -731,7 +731,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
   }
   const late = times.filter((ms) => ms > 25).length > 8;
   const left = new AbortController();
-  const going = fixture.ask({ ...chat({ model: "slow", ...says("abandoned") }), signal: left.signal });
+  const going = fixture.send({ ...chat({ model: "slow", ...says("abandoned") }), signal: left.signal });
   await new Promise((resolve) => setTimeout(resolve, 30));
   left.abort();
   await going;
@@ -745,7 +745,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
       const key = index % 5 === 0 ? keys.second : keys.valid;
       const turns = index === 9 ? HISTORY : says(`crowd-${index} end`);
       const model = index % 3 === 0 ? "echo-stream" : "slow";
-      const slow = fixture.ask({ ...kind({ model, stream: index % 3 !== 1 }), key, idleMs: 8_000 });
+      const slow = fixture.send({ ...kind({ model, stream: index % 3 !== 1 }), key, idleMs: 8_000 });
       // By then every slow one runs, and the others meet the concurrency limit.
       await new Promise((resolve) => setTimeout(resolve, 15));
       const quick = await timed({ ...kind({ ...turns, stream: index % 4 === 0 }), key, agent });

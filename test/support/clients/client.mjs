@@ -35,8 +35,8 @@ function backoffMs(attempt) {
   return is("no-jitter") ? full : full * (0.5 + Math.random() / 2);
 }
 
-/** Milliseconds to wait; `undefined` where there is no hint that can be used. */
-function hintMs(value) {
+/** Milliseconds to wait; `undefined` where there is no usable Retry-After. */
+function retryAfterMs(value) {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const at = Date.parse(value);
@@ -54,10 +54,10 @@ function waitMs(response, reason, attempt) {
   if (FINAL.includes(reason) || (status !== 429 && status < 500)) return undefined;
   if (is("loops") && response.headers.get("retry-after") === "-1") return 0;
   if (is("loops") && response.headers.get("retry-after") === "soon") return 0;
-  const hint = status === 429 ? hintMs(response.headers.get("retry-after")) : undefined;
-  if (hint === undefined) return backoffMs(attempt);
-  if (is("impatient")) return hint / 2;
-  if (hint <= LONGEST_WAIT_MS) return hint;
+  const askedMs = status === 429 ? retryAfterMs(response.headers.get("retry-after")) : undefined;
+  if (askedMs === undefined) return backoffMs(attempt);
+  if (is("impatient")) return askedMs / 2;
+  if (askedMs <= LONGEST_WAIT_MS) return askedMs;
   return is("cuts-long-waits") ? 3_000 : undefined;
 }
 

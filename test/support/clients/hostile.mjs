@@ -97,7 +97,7 @@ const KINDS = {
     const { spawn } = await import("node:child_process");
     spawn(process.execPath, ["-e", "setTimeout(() => {}, 20_000)"], { stdio: "inherit", detached: true }).unref();
   },
-  /** A good call whose text is full of what reports must not believe. */
+  /** A valid call whose text is full of what reports must not interpret. */
   markup: () => {
     const content = `</script><script>alert(1)</script>\u202e::error::\u0000${"<b>".repeat(1_000)}`;
     const headers = {

@@ -69,11 +69,11 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
       cut = true;
       return undefined;
     }
-    const tell = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
-    const first = await runLevel(plan, { ...context, onProgress: tell }, level, durationS);
+    const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
+    const first = await runLevel(plan, { ...context, onProgress: report }, level, durationS);
     // A moment in which this machine was busy with something else is no bound yet.
     const step =
-      first.binds === "generator" ? await runLevel(plan, { ...context, onProgress: tell }, level, durationS) : first;
+      first.binds === "generator" ? await runLevel(plan, { ...context, onProgress: report }, level, durationS) : first;
     plan.onStep?.(step);
     // The next level would be denied for what this one sent.
     if (step.binds === "rate limit") {

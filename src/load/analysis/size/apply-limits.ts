@@ -1,7 +1,7 @@
 import type { Limits } from "../../../target/index.ts";
 
 /** One request of a plan. Microseconds from its beginning. */
-export interface Demand {
+export interface PlannedRequest {
   readonly atUs: number;
   readonly durationUs: number;
 }
@@ -20,14 +20,14 @@ const MINUTE_US = 60_000_000;
 /** An even pace without any tolerance would deny what is sent evenly: network jitter, seconds. */
 const PACE_TOLERANCE_US = 50_000;
 
-/** Lets a plan meet the limits of an account. What is denied is not sent again. Pure; the demands are in order of time. */
-export function applyLimits(demands: readonly Demand[], limits: Limits, kind: SimulatedKind): Applied {
+/** Lets a plan meet the limits of an account. What is denied is not sent again. Pure; the planned requests are in order of time. */
+export function applyLimits(planned: readonly PlannedRequest[], limits: Limits, kind: SimulatedKind): Applied {
   const admits = rateOf(kind, limits.rpm);
   const running = new EndQueue();
   let deniedForRate = 0;
   let deniedForConcurrency = 0;
   let peakInFlight = 0;
-  for (const { atUs, durationUs } of demands) {
+  for (const { atUs, durationUs } of planned) {
     running.endBefore(atUs);
     if (running.size >= limits.inFlight) {
       deniedForConcurrency++;
@@ -40,12 +40,12 @@ export function applyLimits(demands: readonly Demand[], limits: Limits, kind: Si
     running.add(atUs + durationUs);
     peakInFlight = Math.max(peakInFlight, running.size);
   }
-  return { requests: demands.length, deniedForRate, deniedForConcurrency, peakInFlight };
+  return { requests: planned.length, deniedForRate, deniedForConcurrency, peakInFlight };
 }
 
 /** Requests under way together without any limit. */
-export function peakOf(demands: readonly Demand[]): number {
-  return applyLimits(demands, { rpm: Number.MAX_SAFE_INTEGER, inFlight: Number.MAX_SAFE_INTEGER }, "fixed window")
+export function peakOf(planned: readonly PlannedRequest[]): number {
+  return applyLimits(planned, { rpm: Number.MAX_SAFE_INTEGER, inFlight: Number.MAX_SAFE_INTEGER }, "fixed window")
     .peakInFlight;
 }
 

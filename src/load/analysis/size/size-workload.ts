@@ -4,7 +4,14 @@ import { type Limits, TIER_LIMITS } from "../../../target/index.ts";
 import { drawRequest } from "../../draw-request.ts";
 import { type Arrivals, scheduleOf } from "../../schedule.ts";
 import type { Workload } from "../../workload.ts";
-import { type Applied, applyLimits, type Demand, peakOf, SIMULATED_KINDS, type SimulatedKind } from "./apply-limits.ts";
+import {
+  type Applied,
+  applyLimits,
+  type PlannedRequest,
+  peakOf,
+  SIMULATED_KINDS,
+  type SimulatedKind,
+} from "./apply-limits.ts";
 
 /** How long a request of a class takes, ms. */
 export type DurationOf = (request: {
@@ -57,23 +64,23 @@ export function sizeWorkload(
   durationOf: DurationOf,
   { seed, more = {} }: { readonly seed: number; readonly more?: Readonly<Record<string, Limits>> },
 ): Sizing {
-  const demands = demandsOf(workload, durationOf, seed);
-  const last = demands.at(-1)?.atUs ?? 0;
+  const planned = plannedBy(workload, durationOf, seed);
+  const last = planned.at(-1)?.atUs ?? 0;
   const spanS = Math.max(1, spanOf(workload.arrivals, last / 1_000_000));
-  const totalUs = demands.reduce((sum, { durationUs }) => sum + durationUs, 0);
-  const meanDurationMs = totalUs / demands.length / 1_000;
+  const totalUs = planned.reduce((sum, { durationUs }) => sum + durationUs, 0);
+  const meanDurationMs = totalUs / planned.length / 1_000;
   const tiers = Object.entries({ ...TIER_LIMITS, ...more }).map(([tier, limits]) =>
-    fitOf(tier, limits, demands, workload),
+    fitOf(tier, limits, planned, workload),
   );
   return {
-    requests: demands.length,
+    requests: planned.length,
     spanS,
-    perMinute: (demands.length / spanS) * 60,
-    peakPerMinute: peakPerMinute(demands),
+    perMinute: (planned.length / spanS) * 60,
+    peakPerMinute: peakPerMinute(planned),
     meanDurationMs,
-    littleInFlight: (demands.length / spanS) * (meanDurationMs / 1_000),
-    meanInFlight: totalUs / Math.max(spanS * 1_000_000, ...endsOf(demands)),
-    peakInFlight: peakOf(demands),
+    littleInFlight: (planned.length / spanS) * (meanDurationMs / 1_000),
+    meanInFlight: totalUs / Math.max(spanS * 1_000_000, ...endsOf(planned)),
+    peakInFlight: peakOf(planned),
     tiers,
     allowedDeniedShare: workload.allow.deniedShare,
     needs: tiers.find(({ denied }) => byTheMinute(denied) <= workload.allow.deniedShare)?.tier ?? null,
@@ -86,9 +93,9 @@ function byTheMinute(denied: TierFit["denied"]): number {
   return Math.max(denied["sliding window"].share, denied["fixed window"].share);
 }
 
-function fitOf(tier: string, limits: Limits, demands: readonly Demand[], { allow }: Workload): TierFit {
+function fitOf(tier: string, limits: Limits, planned: readonly PlannedRequest[], { allow }: Workload): TierFit {
   const entries = SIMULATED_KINDS.map((kind) => {
-    const applied = applyLimits(demands, limits, kind);
+    const applied = applyLimits(planned, limits, kind);
     return [
       kind,
       { ...applied, share: (applied.deniedForRate + applied.deniedForConcurrency) / applied.requests },
@@ -99,7 +106,7 @@ function fitOf(tier: string, limits: Limits, demands: readonly Demand[], { allow
   return { tier, limits, denied: Object.fromEntries(entries) as unknown as TierFit["denied"], fits };
 }
 
-function demandsOf(workload: Workload, durationOf: DurationOf, seed: number): Demand[] {
+function plannedBy(workload: Workload, durationOf: DurationOf, seed: number): PlannedRequest[] {
   const { arrivals, mix } = workload;
   if (arrivals === undefined) {
     throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
@@ -112,33 +119,33 @@ function demandsOf(workload: Workload, durationOf: DurationOf, seed: number): De
   const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
   let drawn = 0;
   const durationUs = () => durationOf(drawRequest({ mix, entries, seed }, drawn++)) * 1_000;
-  if (arrivals.kind === "closed") return closedDemands(arrivals, durationUs);
+  if (arrivals.kind === "closed") return closedLoop(arrivals, durationUs);
   const schedule = scheduleOf(arrivals, seed);
-  const demands: Demand[] = [];
-  for (let atUs = schedule.next(); atUs !== undefined && demands.length < MOST; atUs = schedule.next()) {
-    demands.push({ atUs, durationUs: durationUs() });
+  const planned: PlannedRequest[] = [];
+  for (let atUs = schedule.next(); atUs !== undefined && planned.length < MOST; atUs = schedule.next()) {
+    planned.push({ atUs, durationUs: durationUs() });
   }
-  return demands;
+  return planned;
 }
 
 /** A closed loop as it would run without limits: the next request of a client follows the end of the last. */
-function closedDemands(
+function closedLoop(
   { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
   durationUs: () => number,
-): Demand[] {
+): PlannedRequest[] {
   const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : durationS * 1_000_000;
   const most = Math.min(MOST, requests ?? MOST);
   const share = Math.ceil(most / inFlight);
-  const demands: Demand[] = [];
+  const planned: PlannedRequest[] = [];
   for (let client = 0; client < inFlight; client++) {
     let atUs = (client * rampS * 1_000_000) / inFlight;
-    for (let sent = 0; sent < share && atUs < endUs && demands.length < most; sent++) {
-      const demand = { atUs, durationUs: durationUs() };
-      demands.push(demand);
-      atUs += Math.max(1, demand.durationUs);
+    for (let sent = 0; sent < share && atUs < endUs && planned.length < most; sent++) {
+      const request = { atUs, durationUs: durationUs() };
+      planned.push(request);
+      atUs += Math.max(1, request.durationUs);
     }
   }
-  return demands.sort((a, b) => a.atUs - b.atUs);
+  return planned.sort((a, b) => a.atUs - b.atUs);
 }
 
 function spanOf(arrivals: Arrivals | undefined, lastS: number): number {
@@ -146,15 +153,15 @@ function spanOf(arrivals: Arrivals | undefined, lastS: number): number {
   return Math.max(planned, lastS);
 }
 
-function endsOf(demands: readonly Demand[]): number[] {
-  return [demands.reduce((latest, { atUs, durationUs }) => Math.max(latest, atUs + durationUs), 0)];
+function endsOf(planned: readonly PlannedRequest[]): number[] {
+  return [planned.reduce((latest, { atUs, durationUs }) => Math.max(latest, atUs + durationUs), 0)];
 }
 
-function peakPerMinute(demands: readonly Demand[]): number {
+function peakPerMinute(planned: readonly PlannedRequest[]): number {
   let from = 0;
   let most = 0;
-  demands.forEach(({ atUs }, index) => {
-    while ((demands[from] as Demand).atUs <= atUs - 60_000_000) from++;
+  planned.forEach(({ atUs }, index) => {
+    while ((planned[from] as PlannedRequest).atUs <= atUs - 60_000_000) from++;
     most = Math.max(most, index - from + 1);
   });
   return most;

@@ -6,7 +6,7 @@ const redirect =
     void socket.write(head(status, `location: ${to(trap)}`, "content-length: 0"));
 
 /** Redirects, refusals, waits, and addresses at which there is no gateway. */
-export const ELSEWHERE: readonly Behaviour[] = [
+export const REDIRECTS: readonly Behaviour[] = [
   { name: "redirect.301", answer: redirect("301 Moved", (trap) => `${trap}/v1/models`) },
   { name: "redirect.302", answer: redirect("302 Found", (trap) => `${trap}/v1/chat/completions`) },
   { name: "redirect.307", answer: redirect("307 Same", (trap) => `${trap}/v1/chat/completions`) },
