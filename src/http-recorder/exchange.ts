@@ -61,10 +61,11 @@ export interface RecordedRequest {
 
 /** A body as it arrived. Text and base64 are after content decoding and redaction; exactly one of them is set. */
 export interface RecordedBody {
+  /** Of a body beyond its bound only the beginning. */
   readonly text: string | undefined;
   /** Set instead of `text` when the bytes are not UTF-8. */
   readonly base64: string | undefined;
-  /** Length after content decoding. */
+  /** Length after content decoding, of all that came. */
   readonly bytes: number;
   /** Length as received, before content decoding (and without transfer framing). */
   readonly receivedBytes: number;

@@ -241,6 +241,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     const encoding = header(this.#headers, "content-encoding");
     const whole = await decodeBody(this.#pieces.close(), encoding, bounds.maxBodyBytes, ending.kind === "complete");
     const isOverBound = whole.overBound || ending.kind === "size-bound";
+    const decodedBytes = whole.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const body = isOverBound ? { ...whole, pieces: beginningOf(whole.pieces, KEPT_OF_TOO_LARGE_BYTES) } : whole;
     this.#connection.forget(this);
     const response: Omit<RecordedResponse, "body"> | undefined =
@@ -267,6 +268,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
       },
       response,
       body,
+      decodedBytes,
       receivedBytes: this.#receivedBytes,
       reads: this.#pieces.reads,
       ending: whole.overBound ? { kind: "size-bound" } : ending,

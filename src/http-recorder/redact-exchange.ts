@@ -10,6 +10,8 @@ const MOST_REDACTIONS = 1_000;
 export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
   readonly response: Omit<RecordedResponse, "body"> | undefined;
   readonly body: DecodedBody;
+  /** Length of the whole body, where the pieces are only its beginning. */
+  readonly decodedBytes?: number | undefined;
   readonly receivedBytes: number;
   /** Network reads that brought the body. */
   readonly reads: number;
@@ -17,7 +19,7 @@ export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
 
 /** Makes the record that may be kept: secrets masked wherever they stand, and noted. */
 export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
-  const { response, body, receivedBytes, reads, ...rest } = raw;
+  const { response, body, decodedBytes, receivedBytes, reads, ...rest } = raw;
   const redactions: Redaction[] = [];
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
@@ -40,7 +42,7 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
     ...response,
     headers: cleanHeaders(response.headers, "response-headers"),
     trailers: cleanHeaders(response.trailers, "response-headers"),
-    body: recordBody(body, { receivedBytes, reads }, (text) => clean(text, "response-body")),
+    body: recordBody(body, { bytes: decodedBytes, receivedBytes, reads }, (text) => clean(text, "response-body")),
   };
   const ending =
     rest.ending.detail === undefined
@@ -51,13 +53,13 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
 
 function recordBody(
   body: DecodedBody,
-  received: Pick<RecordedBody, "receivedBytes" | "reads">,
+  received: Pick<RecordedBody, "receivedBytes" | "reads"> & { readonly bytes: number | undefined },
   clean: (text: string) => string,
 ): RecordedBody {
   const bytes = Buffer.concat(body.pieces.map((piece) => piece.bytes));
   const text = strictUtf8(bytes);
   const pieces = body.pieces.map(({ atUs, bytes: piece }) => [atUs, piece.length] as const);
-  const common = { bytes: bytes.length, ...received, pieces, decodeError: body.error };
+  const common = { ...received, bytes: received.bytes ?? bytes.length, pieces, decodeError: body.error };
   if (text !== undefined) return { ...common, text: clean(text), base64: undefined };
   // latin1 maps each byte to one character, so a secret among broken bytes is still found and lengths stay true.
   const masked = clean(bytes.toString("latin1"));
