@@ -20,7 +20,7 @@ export interface Bounds {
 /** What a unit costs beside its requests: its place in a report. */
 const LEAST_COST = 0.2;
 /** Attempts at a better choice, each of which gives up a part of the best one. */
-const ATTEMPTS = 2_000;
+const ATTEMPTS = 300;
 const GIVEN_UP_SHARE = 0.15;
 const SEED = 1;
 

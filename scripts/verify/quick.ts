@@ -55,7 +55,7 @@ const seconds = (performance.now() - startedMs) / 1_000;
 const day = Math.floor(Date.now() / 86_400_000);
 const part = (names: readonly string[]) => names.filter((_, index) => (index + day) % args.every === 0);
 const all = everything();
-const how = { workers: args.workers, folder, options: ["--quick", "--concurrency", "3"] };
+const how = { workers: args.workers, folder, options: ["--quick", "--concurrency", "6"] };
 const mutations = await judgeInWorkers("mutations", part(all.mutations), how);
 const variants = await judgeInWorkers("variants", part(all.variants), how);
 
