@@ -134,7 +134,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     isQuick: isQuickRun,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
     onWait: (wait) => progress?.waiting(wait),
-    load: () => tiers,
+    inFlightOfLoad: () => tiers?.inFlight ?? 0,
   });
   const { redactor } = traffic.recorder;
   journalStart(folder, head, redactor, { checks: instances.map(notRun), rounds, waivers, unscored });

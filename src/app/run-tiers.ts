@@ -31,7 +31,6 @@ export interface TiersOptions {
   /** When the checks last sent on an account, by the machine's clock, ms; 0 when they did not. */
   readonly lastUseMs: (account: string) => number;
   readonly onGauge?: LoadsContext["onGauge"];
-  readonly silence?: LoadsContext["silence"];
   readonly calibration?: LoadsContext["calibration"];
 }
 

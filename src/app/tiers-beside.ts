@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import type { LoadBeside, LoadTraffic, Traffic } from "../checks/index.ts";
-import { messageOf, Silence } from "../core/index.ts";
-import { calibrate, type LoadGauge, problemsOf } from "../load/index.ts";
+import type { LoadBeside, Traffic } from "../checks/index.ts";
+import { messageOf } from "../core/index.ts";
+import { calibrate, problemsOf } from "../load/index.ts";
 import type { JudgedLoad } from "../record/index.ts";
 import { keysOf, type Provisioner, type Target } from "../target/index.ts";
 import { LOAD_DISCARDED } from "./recover-load.ts";
@@ -19,11 +19,10 @@ const BESIDE_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
  * The tiers of a run. Where the target can make accounts for them that no check uses, and this machine is on time, they are loaded
  * beside the checks. A tier that does not pass there is measured again alone: what the checks may have disturbed fails no gateway.
  */
-export class TierRuns implements LoadTraffic {
+export class TierRuns {
   readonly #options: StepOptions;
   readonly #provisioner: Provisioner | undefined;
-  readonly #gauges: LoadGauge[] = [];
-  readonly silence = new Silence(() => this.idleMs);
+  readonly #gauges: (() => number)[] = [];
   #beside: Promise<JudgedLoad | undefined> | undefined;
   #sentBefore = 0;
 
@@ -34,11 +33,7 @@ export class TierRuns implements LoadTraffic {
 
   /** Requests of tiers that are under way. */
   get inFlight(): number {
-    return this.#gauges.reduce((sum, { inFlight }) => sum + inFlight, 0);
-  }
-
-  get idleMs(): number {
-    return Math.min(...this.#gauges.map(({ idleMs }) => idleMs));
+    return this.#gauges.reduce((sum, gauge) => sum + gauge(), 0);
   }
 
   /** Requests of measurements that were made again. */
@@ -66,7 +61,6 @@ export class TierRuns implements LoadTraffic {
       calibration,
       lastUseMs: () => 0,
       onGauge: (gauge) => this.#gauges.push(gauge),
-      silence: this.silence,
     });
     const ended = this.#beside.then(
       () => undefined,

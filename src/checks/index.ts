@@ -38,7 +38,7 @@ export { TimeLeft } from "./time-left.ts";
 export { isTimedOut } from "./timeout-policy.ts";
 export { tokenLimitedFor } from "./token-limited-account.ts";
 export { Traffic } from "./traffic.ts";
-export type { Held, LoadTraffic, Wait } from "./traffic-options.ts";
+export type { Held, Wait } from "./traffic-options.ts";
 export type { ProviderSaw, Upstreamed } from "./upstream-probe.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
 export { fingerprintOf } from "./waivers/fingerprint.ts";

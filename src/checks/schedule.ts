@@ -3,11 +3,10 @@ export interface Schedule {
   /**
    * - `parallel` (default): together with others.
    * - `background`: in parallel with all others, and ends with them.
-   * - `silent`: after a time without any traffic, as long as it asks for; in parallel with load, which leaves it that time where it can.
    * - `exclusive`: nothing else of the run is in flight, because it uses up what others need, or measures time; after
    *   the others. `exclusive-first`: before them. `exclusive-last`: at the very end.
    */
-  readonly order?: "parallel" | "background" | "silent" | "exclusive" | "exclusive-first" | "exclusive-last";
+  readonly order?: "parallel" | "background" | "exclusive" | "exclusive-first" | "exclusive-last";
   /** What it uses up or changes: checks of one resource run one after the other. */
   readonly resource?: string;
   /** `any`: every funded key shows it, and the account with room for it is taken. Default: the account of `valid`. */

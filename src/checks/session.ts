@@ -169,14 +169,6 @@ export class Session {
     return this.#traffic.wait(ms, { what, by: this.#by });
   }
 
-  /** Waits until nothing of the run has been under way for so long. */
-  async silence(ms: number): Promise<void> {
-    const traffic = this.#traffic;
-    traffic.load()?.silence.want(ms);
-    for (let leftMs = ms - traffic.idleMs; leftMs > 0; leftMs = ms - traffic.idleMs)
-      await this.wait(leftMs, "connections to become idle");
-  }
-
   random(): number {
     return this.#traffic.random();
   }

@@ -1,4 +1,4 @@
-import type { Clock, Silence } from "../core/index.ts";
+import type { Clock } from "../core/index.ts";
 import type { Endpoint, Mode } from "../dialects/index.ts";
 import type { LiveExchange } from "../http-recorder/index.ts";
 import type { Key, Provisioner, Target } from "../target/index.ts";
@@ -19,17 +19,8 @@ export interface TrafficOptions {
   readonly loadFollows?: boolean;
   /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
   readonly isQuick?: boolean;
-  /** Reads the load that runs in parallel with the checks; `undefined` where there is none. */
-  readonly load?: (() => LoadTraffic | undefined) | undefined;
-}
-
-/** What load that runs in parallel with the checks has in flight. */
-export interface LoadTraffic {
-  readonly inFlight: number;
-  /** How long nothing has been in flight, ms; infinite where nothing was sent. */
-  readonly idleMs: number;
-  /** How checks ask it for a time without traffic. */
-  readonly silence: Silence;
+  /** Requests in flight of load that runs in parallel with the checks. */
+  readonly inFlightOfLoad?: (() => number) | undefined;
 }
 
 /** A wait that has begun, for whoever watches the run. */

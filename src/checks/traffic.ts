@@ -14,7 +14,7 @@ import { type Asked, isStale, type ReadingRules, Response } from "./response.ts"
 import type { Send } from "./served-models.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
-import type { Held, LoadTraffic, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
+import type { Held, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
@@ -43,16 +43,15 @@ export class Traffic implements AsyncDisposable {
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #packer = new ExchangePacker();
   readonly #onWait: ((wait: Wait) => void) | undefined;
+  readonly #inFlightOfLoad: () => number;
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
   readonly loadFollows: boolean;
-  readonly load: () => LoadTraffic | undefined;
   readonly isQuick: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
   #nonces = 0;
   #turns = 0;
-  #lastMs = 0;
 
   constructor(options: TrafficOptions) {
     const { target, seed, signal, provisioner, clock = systemClock, loadFollows = false, isQuick = false } = options;
@@ -63,7 +62,7 @@ export class Traffic implements AsyncDisposable {
     this.#clock = clock;
     this.#onAnswer = options.onAnswer;
     this.#onWait = options.onWait;
-    this.load = options.load ?? (() => undefined);
+    this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
     this.#runTag = Math.floor(this.random() * 0xffffff)
       .toString(16)
       .padStart(6, "0");
@@ -99,12 +98,7 @@ export class Traffic implements AsyncDisposable {
 
   /** Requests under way, on all accounts, those of load included. */
   get inFlight(): number {
-    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, this.load()?.inFlight ?? 0);
-  }
-
-  /** How long nothing of the run has been under way, load included, ms. */
-  get idleMs(): number {
-    return this.inFlight > 0 ? 0 : Math.min(this.#monotonicMs() - this.#lastMs, this.load()?.idleMs ?? Infinity);
+    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, this.#inFlightOfLoad());
   }
 
   /** Begins another round over the same checks: scenarios, control requests and what invariants look at start anew. */
@@ -286,7 +280,6 @@ export class Traffic implements AsyncDisposable {
   #count(account: string, change: 1 | -1): number {
     const count = (this.#inFlight.get(account) ?? 0) + change;
     this.#inFlight.set(account, count);
-    this.#lastMs = this.#monotonicMs();
     return count;
   }
 

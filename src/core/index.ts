@@ -21,7 +21,6 @@ export { processorTimes } from "./processor-times.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { seriesName } from "./series-name.ts";
-export { Silence } from "./silence.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";
 export { didYouMean, nearestOf } from "./suggestion.ts";
 export { LEAST_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./sum-spread.ts";

@@ -1,4 +1,3 @@
-import type { Silence } from "../core/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { JudgedPhase, JudgedRun, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
@@ -26,23 +25,14 @@ export interface LoadContext
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
   /** Told how to read each phase that is sent, when it begins. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
-  /** Told how to read the traffic of a tier run, when it begins. */
-  readonly onGauge?: ((gauge: LoadGauge) => void) | undefined;
-  /** What somebody may want beside a tier run. */
-  readonly silence?: Silence | undefined;
+  /** Told how to read the requests in flight, when a tier run begins. */
+  readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   /** Ends a plain workload as soon as this is known; sent from this thread. */
   readonly until?: Until | undefined;
   /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */
   readonly workers?: number;
   /** Of a plain workload that several processes send: which share is this one's. */
   readonly shard?: ShardPart | undefined;
-}
-
-/** What a tier run has under way at the moment. */
-export interface LoadGauge {
-  readonly inFlight: number;
-  /** How long nothing has been under way, ms. */
-  readonly idleMs: number;
 }
 
 /** The share of one process. */

@@ -11,7 +11,7 @@ const afterIdle = defineCheck({
   covers: ["STEADY-SERVICE"],
   explains:
     "Nothing is sent for twelve seconds, then one request, and another right after it. Where the first fails and the second is served, this is repeated twice: failing each time shows that something behind the gateway does not survive idle periods, such as its connections to the upstream.",
-  schedule: { order: "silent" },
+  schedule: { order: "exclusive-last" },
   cost: { requests: 2, waitS: 13 },
   async run(t) {
     const pairs = [await afterSilence(t)];
@@ -31,7 +31,7 @@ const afterIdle = defineCheck({
 type Pair = { readonly first: Response; readonly next: Response };
 
 async function afterSilence(t: Session): Promise<Pair> {
-  await t.silence(IDLE_MS);
+  await t.wait(IDLE_MS, "connections to become idle");
   return { first: await t.send(), next: await t.send() };
 }
 

@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Check, defineCheck, type Instance, instancesOf, runChecks, Traffic } from "../../src/checks/index.ts";
-import { Silence } from "../../src/core/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 
-type Order = "parallel" | "silent" | "exclusive" | "exclusive-first" | "exclusive-last";
+type Order = "parallel" | "exclusive" | "exclusive-first" | "exclusive-last";
 
 /** A check that sends nothing and says when it runs. */
 function telling(id: `${string}.${string}`, order: Order, { requests = 1, waitS = 0, log }: Telling): Check {
@@ -61,7 +59,6 @@ test("load begins when the first checks are done, and those that need the gatewa
   const checks = [
     telling("a.first", "exclusive-first", { log }),
     telling("a.beside", "parallel", { log }),
-    telling("a.silent", "silent", { log }),
     telling("a.alone", "exclusive", { log }),
     telling("a.last", "exclusive-last", { log }),
   ];
@@ -72,55 +69,9 @@ test("load begins when the first checks are done, and those that need the gatewa
     },
     onResult: ({ check }) => {
       // Longer than everything that may run beside it.
-      if (check === "a.silent") setTimeout(end, 50);
+      if (check === "a.beside") setTimeout(end, 50);
     },
   });
   await running;
-  expect(log).toEqual(["a.first", "load begins", "a.beside", "a.silent", "load ends", "a.alone", "a.last"]);
-});
-
-async function halfOf(load: { readonly idleMs: number }, ms: number): Promise<void> {
-  while (load.idleMs < ms / 2) await sleep(5);
-}
-
-test("a check that waits for a silence sends when load has sent nothing for so long, and load is let go on when it is done", async () => {
-  let lastMs = performance.now();
-  const silence = new Silence(() => performance.now() - lastMs);
-  const load = {
-    inFlight: 0,
-    get idleMs() {
-      return performance.now() - lastMs;
-    },
-    silence,
-  };
-  const sending = setInterval(() => {
-    lastMs = performance.now();
-  }, 20);
-  setTimeout(() => clearInterval(sending), 200);
-  const begunMs = performance.now();
-  let ranMs = 0;
-  const check = defineCheck({
-    id: "a.silent",
-    title: "silent",
-    covers: ["AUTH-1"],
-    explains: "silent",
-    schedule: { order: "silent" },
-    cost: { requests: 1, waitS: 1 },
-    async run(t) {
-      await t.silence(300);
-      ranMs = performance.now();
-      return { answers: [] };
-    },
-    judge: (_recording, verdict) => verdict.notApplicable("it only tells when it runs"),
-  });
-  const controller = new AbortController();
-  await using traffic = new Traffic({ target, seed: 1, signal: controller.signal, load: () => load });
-  const running = runChecks({ instances: instancesOf(check), traffic, parallel: 1 });
-  const respected = halfOf(load, 300).then(() => silence.respected(controller.signal).then(() => performance.now()));
-  await running;
-  expect(ranMs - lastMs).toBeGreaterThanOrEqual(299);
-  expect(ranMs - begunMs).toBeGreaterThan(450);
-  expect(await respected).toBeGreaterThanOrEqual(ranMs);
-  // Wanted no longer: nobody waits.
-  await silence.respected(controller.signal);
+  expect(log).toEqual(["a.first", "load begins", "a.beside", "load ends", "a.alone", "a.last"]);
 });

@@ -6,7 +6,6 @@ import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { compared, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
-import type { LoadContext } from "../run-workload.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
@@ -47,11 +46,7 @@ export function recoveryRequests(limit: number): number {
  * A fleet of compliant clients comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
  * sent when the rate has room for it, and once more where that was not so.
  */
-export async function recover(
-  bench: TierBench,
-  script: RecoveryScript,
-  { seed, silence }: Pick<LoadContext, "seed" | "silence">,
-): Promise<void> {
+export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
   const kinds = bench.kinds("echo");
   const { inFlight: limit } = bench.limits;
   script.fleetStartUs = nowUs();
@@ -68,7 +63,6 @@ export async function recover(
   script.fleetEndUs = nowUs();
   for (let attempt = 0; attempt < WAVES; attempt++) {
     await bench.wait(roomMs(bench, limit + BEYOND), "the rate window");
-    await silence?.respected(bench.stop);
     if (bench.stopped) return;
     const sent = await Promise.all(wave(bench, limit + BEYOND, "again"));
     const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Observation);

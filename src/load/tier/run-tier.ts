@@ -15,7 +15,7 @@ import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { noted } from "../phase-record.ts";
 import { runRecord } from "../run-record.ts";
-import type { LoadContext, LoadGauge, RanLoad } from "../run-workload.ts";
+import type { LoadContext, RanLoad } from "../run-workload.ts";
 import {
   AT_CONCURRENCY_LIMIT,
   fillConcurrency,
@@ -56,9 +56,9 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   await using bench = new TierBench(name, limits, tierCost(limits, length).requests, context);
   const waits: TierWaits = { rate: [], concurrency: [] };
   const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
-  context.onGauge?.(gaugeOf(bench));
+  context.onGauge?.(() => bench.sender.inFlight);
   await bench.sender.open(limits.inFlight + 32);
-  const phases = phasesOf({ bench, own, waits, recovery, length, context });
+  const phases = phasesOf({ bench, own, waits, recovery, length, seed: context.seed });
   for (const [at, phase] of phases.entries()) {
     if (bench.stopped) break;
     const laterS = phases.slice(at + 1).reduce((sum, { totalS }) => sum + totalS, 0);
@@ -92,17 +92,6 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   return { run, histograms: bench.histograms };
 }
 
-function gaugeOf({ sender, observations, originUs }: TierBench): LoadGauge {
-  return {
-    get inFlight() {
-      return sender.inFlight;
-    },
-    get idleMs() {
-      return sender.inFlight > 0 ? 0 : (nowUs() - (observations.at(-1)?.endUs ?? originUs)) / 1_000;
-    },
-  };
-}
-
 interface TierWaits {
   readonly rate: RetryAfterWait[];
   readonly concurrency: RetryAfterWait[];
@@ -114,7 +103,7 @@ interface TierParts {
   readonly waits: TierWaits;
   readonly recovery: RecoveryScript;
   readonly length: TierLength;
-  readonly context: Pick<LoadContext, "seed" | "silence">;
+  readonly seed: number;
 }
 
 interface TierPhase {
@@ -186,7 +175,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
 }
 
 /** What a quick run leaves out: overload, and what comes after it. */
-function overloadPhases({ bench, own, waits, recovery, context, length }: TierParts): TierPhase[] {
+function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts): TierPhase[] {
   const { limits } = bench;
   const common = commonJudge({ bench, own });
   const longestWaitMs = LONGEST_WAIT_MS[length === "thorough" ? "thorough" : "brief"];
@@ -205,7 +194,7 @@ function overloadPhases({ bench, own, waits, recovery, context, length }: TierPa
       name: "recovery",
       title: "Clients that comply with Retry-After are served, and no slot has leaked",
       totalS: recoverySeconds(limits),
-      act: () => recover(bench, recovery, context),
+      act: () => recover(bench, recovery, seed),
       *judge(observations) {
         const loaded = bench.observations.filter(({ phase }) => phase === OVER_THE_LIMIT);
         if (recovery.fleet !== undefined)
