@@ -119,7 +119,7 @@ caption { text-align: left; color: var(--soft); font-size: .85rem; padding: .3re
 th, td { text-align: left; vertical-align: top; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 550; font-size: .8rem; white-space: nowrap; border-bottom-color: var(--soft); }
 tbody th { font-weight: 450; }
-tbody th:has(.because) { min-width: 18rem; }
+tbody th:has(.because) { min-width: 14rem; }
 .number { text-align: right; white-space: nowrap; }
 .statement { display: block; min-width: 15rem; max-width: 44rem; }
 .split { display: inline-block; line-height: 1.25; } .split small { display: block; font-weight: 400; font-size: .75rem; }

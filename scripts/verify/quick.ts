@@ -31,6 +31,7 @@ const args = await yargs(process.argv.slice(2))
   .option("out", { type: "string", describe: "Folder for the judgements; what it holds is not judged again" })
   .option("write", { type: "boolean", default: false, describe: "Renew docs/quick.json" })
   .option("workers", { type: "number", default: 2 })
+  .option("concurrency", { type: "number", default: 3, describe: "Gateways at once in each worker" })
   .strict()
   .parseAsync();
 
@@ -55,7 +56,7 @@ const seconds = (performance.now() - startedMs) / 1_000;
 const day = Math.floor(Date.now() / 86_400_000);
 const part = (names: readonly string[]) => names.filter((_, index) => (index + day) % args.every === 0);
 const all = everything();
-const how = { workers: args.workers, folder, options: ["--quick", "--concurrency", "6"] };
+const how = { workers: args.workers, folder, options: ["--quick", "--concurrency", String(args.concurrency)] };
 const mutations = await judgeInWorkers("mutations", part(all.mutations), how);
 const variants = await judgeInWorkers("variants", part(all.variants), how);
 
