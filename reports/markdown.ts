@@ -163,7 +163,7 @@ function blockedPart(record: RunRecord, blocked: readonly Outcome[]): string {
   const checks = record.checks.filter(({ status }) => status === "blocked");
   const yaml = unblockYaml(checks, record.configuration.value);
   return [
-    `**${blocked.length} not run**, because something they need is missing:`,
+    `**${blocked.length} not run**, because something is missing:`,
     "",
     ...requirements,
     ...(yaml === undefined ? [] : ["", inline(pasteInto(record)), "", preformatted(yaml)]),

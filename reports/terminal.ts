@@ -68,7 +68,9 @@ function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Pai
 function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
-  const lines = [`\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} checks were blocked`)}`];
+  const lines = [
+    `\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} ${blocked.length === 1 ? "check was" : "checks were"} blocked`)}`,
+  ];
   for (const [message, checks] of groupBy(blocked, ({ message }) => message)) {
     lines.push(
       `    ${oneLine(message)} (${checks

@@ -91,7 +91,7 @@ export class Verdict {
 
   /** A condition without which the check would say nothing true: its absence blocks the check and never passes it. */
   assume(condition: boolean, what: string): void {
-    if (!condition) throw new Undecided("blocked", `not so: ${what}`);
+    if (!condition) throw new Undecided("blocked", `precondition not met: ${what}`);
   }
 
   /** What the check was given does not do, and something else in the target file would. */

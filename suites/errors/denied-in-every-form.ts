@@ -77,7 +77,7 @@ const deniedInEveryForm = defineCheck({
     const { plain, single, together, twice, afterExpect, expected } = recording;
     verdict.assume(
       plain.every(({ status }) => status === expected.status),
-      `a plain request of ${caller} is denied`,
+      `a plain request is denied to the caller "${caller}"`,
     );
     const { requirement } = denial(expected.reason);
     for (const answer of [...single, ...together]) {

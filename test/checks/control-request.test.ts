@@ -89,5 +89,5 @@ test("a finding holds what was seen, where, and in which exchange, and nothing t
     "weight",
   ]);
   expect([observed?.outcome, observed?.weight]).toEqual(["observed", "none"]);
-  expect(() => verdict.assume(false, "the control was served")).toThrow("not so: the control was served");
+  expect(() => verdict.assume(false, "the control was served")).toThrow("precondition not met: the control was served");
 });

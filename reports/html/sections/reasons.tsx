@@ -146,7 +146,7 @@ function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reas
         status: "blocked",
         text: `${plural(blocked, "check was", "checks were")} not run`,
         href: "#not-run",
-        tail: ": something they need is missing.",
+        tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.`,
       },
     ],
     [

@@ -89,7 +89,9 @@ export function TurnTable({ run }: Pick<Of, "run">) {
 }
 
 function share({ sent }: LoadPhase, count: number): string {
-  return count === 0 || sent === 0 ? decimal(count) : `${decimal(count)} (${percent(count / sent)})`;
+  return count === 0 || sent === 0
+    ? decimal(count)
+    : `${decimal(count)} (${percent(count / sent)})`.replaceAll(" ", "\u00a0");
 }
 
 /** What judges of load said: limiter analysis and fairness are among it, as findings that are observed. */
