@@ -22,7 +22,7 @@ export function renderAnnotations(record: RunRecord): string {
   const causes = (weight: Cause["weight"]) => record.causes.filter((cause) => cause.weight === weight).map(ofCause);
   const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
   const open = rolled(unexplained.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
-  const kind = record.verdict.word === "pass" ? "notice" : record.verdict.word === "fail" ? "error" : "warning";
+  const kind = record.verdict.result === "pass" ? "notice" : record.verdict.result === "fail" ? "error" : "warning";
   return [
     command(kind, "Gauntlet", record.verdict.headline),
     ...capped("error", [...causes("fail"), ...failed], kind === "error" ? 1 : 0),

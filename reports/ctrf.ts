@@ -25,12 +25,13 @@ const LONGEST = 8_000;
  */
 export function renderCtrf(record: RunRecord): string {
   const outcomes = outcomesOf(record);
-  const decided: Word = record.verdict.word === "pass" ? "passed" : record.verdict.word === "fail" ? "failed" : "other";
+  const decided: Word =
+    record.verdict.result === "pass" ? "passed" : record.verdict.result === "fail" ? "failed" : "other";
   const verdict = {
     name: "verdict",
     suite: ["gauntlet"],
     status: decided,
-    rawStatus: record.verdict.word,
+    rawStatus: record.verdict.result,
     duration: 0,
     message: clean(record.verdict.headline),
   };
@@ -57,7 +58,7 @@ export function renderCtrf(record: RunRecord): string {
         start,
         stop: start + Math.round(record.durationMs),
         duration: Math.round(record.durationMs),
-        extra: { verdict: record.verdict.word, exitCode: record.verdict.exitCode, complete: record.complete },
+        extra: { verdict: record.verdict.result, exitCode: record.verdict.exitCode, complete: record.complete },
       },
       environment: {
         appName: clean(record.target.name),

@@ -35,7 +35,7 @@ export function renderEvents(record: RunRecord): string {
       runId,
       at: endedAt,
       complete: record.complete,
-      verdict: record.verdict.word,
+      verdict: record.verdict.result,
       exitCode: record.verdict.exitCode,
       headline: record.verdict.headline,
       counts: record.counts,

@@ -6,7 +6,7 @@ export function jsonDocument(record: RunRecord, folder: string): object {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   return {
     schemaVersion: record.schemaVersion,
-    verdict: record.verdict.word,
+    verdict: record.verdict.result,
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
     counts: record.counts,

@@ -24,12 +24,12 @@ export function renderJunit(record: RunRecord): string {
     .time(record.durationMs / 1_000);
   for (const [name, value] of propertiesOf(record)) verdict.property(name, clean(value));
   const decided = verdict.testCase().className("gauntlet").name("verdict").time(0);
-  if (record.verdict.word !== "pass") {
+  if (record.verdict.result !== "pass") {
     const why = record.verdict.reasons.map(({ text, check }) => (check === undefined ? text : `${check}: ${text}`));
-    if (record.verdict.word === "fail") {
+    if (record.verdict.result === "fail") {
       decided.failure(clean(record.verdict.headline), "fail");
       decided.stacktrace(clean(why.join("\n")));
-    } else decided.error(clean(record.verdict.headline), record.verdict.word, clean(why.join("\n")));
+    } else decided.error(clean(record.verdict.headline), record.verdict.result, clean(why.join("\n")));
   }
   for (const suite of [...new Set(outcomes.map((outcome) => outcome.suite))]) {
     const inside = outcomes.filter((outcome) => outcome.suite === suite);

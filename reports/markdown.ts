@@ -39,7 +39,7 @@ export function renderMarkdown(record: RunRecord): string {
   const blocked = outcomes.filter(({ status }) => status === "blocked");
   const warned = unexplained.filter(({ status }) => status === "warn");
   const parts = [
-    `## ${VERDICTS[record.verdict.word]} ${inline(record.verdict.headline)}`,
+    `## ${VERDICTS[record.verdict.result]} ${inline(record.verdict.headline)}`,
     `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
     ...(record.complete ? [] : ["> The run was cut short: this is what there was."]),
@@ -55,7 +55,7 @@ export function renderMarkdown(record: RunRecord): string {
   return cut(`${parts.join("\n\n")}\n`);
 }
 
-const VERDICTS: Readonly<Record<RunRecord["verdict"]["word"], string>> = {
+const VERDICTS: Readonly<Record<RunRecord["verdict"]["result"], string>> = {
   pass: "✓",
   fail: "✗",
   inconclusive: "?",

@@ -36,7 +36,7 @@ export function renderOpenMetrics(record: RunRecord): string {
       help: "The run, as labels.",
       samples: [
         {
-          labels: { ...target, run_id: record.runId, command: record.command, verdict: record.verdict.word },
+          labels: { ...target, run_id: record.runId, command: record.command, verdict: record.verdict.result },
           value: 1,
         },
       ],

@@ -45,7 +45,7 @@ export function renderSarif(record: RunRecord): string {
         automationDetails: { id: `gauntlet/${oneLine(record.target.name)}/` },
         invocations: [
           {
-            executionSuccessful: record.verdict.word !== "error",
+            executionSuccessful: record.verdict.result !== "error",
             exitCode: record.verdict.exitCode,
             startTimeUtc: record.startedAt,
             endTimeUtc: record.endedAt,

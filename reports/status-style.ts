@@ -28,7 +28,7 @@ export const TONES: Readonly<Record<Status, Tone>> = {
   "not-applicable": "quiet",
 };
 
-export const VERDICT_TONES: Readonly<Record<RunVerdict["word"], Tone>> = {
+export const VERDICT_TONES: Readonly<Record<RunVerdict["result"], Tone>> = {
   pass: "good",
   fail: "bad",
   error: "bad",

@@ -7,8 +7,8 @@ import type { Colors, TerminalOptions } from "./terminal-options.ts";
 const MOST_REASONS = 3;
 
 /** The first line of a verdict, in its color. */
-export function paintedHeadline({ word, headline }: RunRecord["verdict"], colors: Colors): string {
-  const paint = word === "pass" ? colors.green : word === "fail" ? colors.red : colors.yellow;
+export function paintedHeadline({ result, headline }: RunRecord["verdict"], colors: Colors): string {
+  const paint = result === "pass" ? colors.green : result === "fail" ? colors.red : colors.yellow;
   return paint(colors.bold(oneLine(headline)));
 }
 

@@ -25,7 +25,7 @@ if [ -f "$out/run.json" ]; then
   [ -n "${GITHUB_STEP_SUMMARY:-}" ] && cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
   if [ -n "${GITHUB_OUTPUT:-}" ]; then
     {
-      echo "verdict=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).verdict.word' "$out/run.json")"
+      echo "verdict=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).verdict.result' "$out/run.json")"
       echo "report=$out/report.html"
     } >>"$GITHUB_OUTPUT"
   fi

@@ -12,7 +12,7 @@ import { ROOT } from "./docs/generated-files.ts";
 
 interface Example {
   readonly command: readonly string[];
-  readonly word: RunRecord["verdict"]["word"];
+  readonly word: RunRecord["verdict"]["result"];
 }
 
 const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
@@ -69,7 +69,8 @@ async function runOf(name: Name, runs: string): Promise<string> {
     await gauntlet([...command, "--out", folder]);
   }
   const { verdict } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
-  if (verdict.word !== word) throw new Error(`the example ${name} came to ${verdict.word}, not to ${word}: ${folder}`);
+  if (verdict.result !== word)
+    throw new Error(`the example ${name} came to ${verdict.result}, not to ${word}: ${folder}`);
   await gauntlet(["report", folder]);
   return folder;
 }

@@ -51,10 +51,10 @@ function Verdict({ history: { verdict, reasons, runs, trends } }: { readonly his
   return (
     <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title">
       <div class="headline">
-        <Shape tone={tone} word={verdict} />
+        <Shape tone={tone} result={verdict} />
         <div>
           <h1 id="verdict-title">
-            <span class="word">{WORDS[verdict]}</span>
+            <span class="result">{WORDS[verdict]}</span>
           </h1>
           <p class="lead">{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
         </div>

@@ -69,7 +69,7 @@ function Contents({ record }: { readonly record: RunRecord }) {
     ["data-quality", "Data quality"],
   ];
   const entries: (readonly [string, string, ComponentChildren?])[] = [
-    ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.word]}`} />],
+    ["verdict", "Verdict", <i key="dot" class={`pip ${VERDICT_TONES[record.verdict.result]}`} />],
     ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
     ...(isComparison ? changes : []),
     ...(record.overhead === undefined ? ofChecks : [["overhead", "Overhead"] as const]),

@@ -82,8 +82,8 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
   display: flex; flex-wrap: wrap; column-gap: .6rem; }
 .headline .target { font-weight: 400; color: var(--soft); }
 .headline .lead { margin: .25rem 0 0; font-size: 1.07rem; }
-.verdict.good .word { color: var(--good); } .verdict.bad .word { color: var(--bad); }
-.verdict.held .word { color: var(--held); }
+.verdict.good .result { color: var(--good); } .verdict.bad .result { color: var(--bad); }
+.verdict.held .result { color: var(--held); }
 .shape { flex: none; width: clamp(44px, 9vw, 64px); height: auto; }
 .shape .inner { fill: none; stroke: var(--sheet); stroke-width: 5; stroke-linecap: round; stroke-linejoin: round; }
 .good .shape .outline { fill: var(--good); } .bad .shape .outline { fill: var(--bad); }

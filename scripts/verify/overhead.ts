@@ -71,7 +71,7 @@ if (args.write && overhead !== undefined && suites.size === chosen.length) {
 }
 for (const one of started.reverse()) await one[Symbol.asyncDispose]();
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
-const problems = [...suites.values()].filter(({ verdict }) => verdict.word === "inconclusive").length;
+const problems = [...suites.values()].filter(({ verdict }) => verdict.result === "inconclusive").length;
 console.log(
   `verify:overhead: ${chosen.length} gateways${problems === 0 ? "" : `, ${problems} without a verdict of the suite`}`,
 );

@@ -157,7 +157,7 @@ async function readBack(steps: readonly string[]): Promise<void> {
     const page = await browser.newPage();
     await page.goto(`file://${join(folder, "report.html")}`);
     const shown = (await page.locator("#verdict").innerText()).toLowerCase();
-    for (const text of [record.verdict.word, "portkey", ...counts])
+    for (const text of [record.verdict.result, "portkey", ...counts])
       if (!shown.includes(text)) problem(`the report does not show "${text}" beside its verdict`);
   } finally {
     await browser.close();

@@ -21,6 +21,6 @@ export function keepRecord(
     if (error instanceof StorageError) return folder.ioError ?? error;
     throw error;
   }
-  folder.journal({ event: "finished", verdict: record.verdict.word, exitCode: record.verdict.exitCode });
+  folder.journal({ event: "finished", verdict: record.verdict.result, exitCode: record.verdict.exitCode });
   return folder.ioError;
 }

@@ -5,7 +5,7 @@ export function loadDocument(record: RunRecord, folder: string): object {
   const runs = record.load?.runs ?? [];
   const [only] = runs;
   return {
-    verdict: record.verdict.word,
+    verdict: record.verdict.result,
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
     reasons: record.verdict.reasons,

@@ -209,7 +209,7 @@ function verdictOf(
   const concluded = conclude(found);
   // Whatever adds nothing to itself has shown nothing.
   const itself = gateways.filter(({ baseUrl }) => baseUrl === direct.baseUrl);
-  const word = itself.length > 0 && concluded.word === "pass" ? "inconclusive" : concluded.word;
+  const result = itself.length > 0 && concluded.result === "pass" ? "inconclusive" : concluded.result;
   const reasons = [
     ...itself.map(({ name }) => `${name} is the upstream itself: both have one address`),
     ...concluded.reasons,
@@ -220,11 +220,11 @@ function verdictOf(
     ...(bound ? ["some levels are upstream-bound"] : []),
   ];
   const names = gateways.map(({ name, baseUrl }) => nameWithAddress(name, baseUrl)).join(", ");
-  const cut = by !== undefined && word !== "fail";
-  const shown = cut ? "inconclusive" : word;
+  const cut = by !== undefined && result !== "fail";
+  const shown = cut ? "inconclusive" : result;
   const headline = [`${shown.toUpperCase()}: overhead of ${names}`, ...qualifiers].join("; ");
   return {
-    word: shown,
+    result: shown,
     exitCode: by === "SIGINT" ? EXIT.interrupted : by === "SIGTERM" ? EXIT.terminated : EXITS[shown],
     headline,
     reasons: [...(cut ? [`interrupted by ${by}`] : []), ...reasons].map((text) => ({ text })),

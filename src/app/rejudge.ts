@@ -45,7 +45,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
     exitCode: verdict.exitCode,
     document: {
       schemaVersion: record.schemaVersion,
-      verdict: verdict.word,
+      verdict: verdict.result,
       exitCode: verdict.exitCode,
       counts: countStatuses(results.map(({ status }) => status)),
       changed,

@@ -77,7 +77,7 @@ function decidedInBoth(before: readonly Result[], now: readonly Result[]): numbe
 }
 
 /** Best first. */
-const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies readonly RunRecord["verdict"]["word"][];
+const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies readonly RunRecord["verdict"]["result"][];
 
 interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly decided: number;
@@ -86,14 +86,14 @@ interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
 function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "verdict" | "reasons"> {
   const { checks, metrics, drift, decided } = found;
   const of = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
-  const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.word);
+  const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
   const worse = rank(b) > rank(a);
   const cut = [a, b].filter(({ complete }) => !complete);
   const open = checks.other.filter(({ now }) => UNDECIDED.includes(now));
   const undecided = of("inconclusive").filter(isPrimary);
   const compared = decided + of("not worse").length + of("improved").length + of("regressed").length;
   const isRegressed =
-    (worse && b.verdict.word === "fail") ||
+    (worse && b.verdict.result === "fail") ||
     checks.newlyFailing.length + checks.vanished.length + of("regressed").length > 0;
   const isOpen = worse || cut.length > 0 || open.length > 0 || undecided.length > 0 || compared === 0;
   return {
@@ -107,7 +107,7 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
     reasons: [
       ...(worse
         ? [
-            `the verdict of the second run is ${b.verdict.word.toUpperCase()}, that of the first ${a.verdict.word.toUpperCase()}`,
+            `the verdict of the second run is ${b.verdict.result.toUpperCase()}, that of the first ${a.verdict.result.toUpperCase()}`,
           ]
         : []),
       ...countLines(checks.newlyFailing, "fails now and did not before", "fail now and did not before"),

@@ -99,7 +99,7 @@ export class HistoryFile implements Disposable {
         .prepare("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         .run(
           ...[runId, startedAt, command, target.name, addressOf(record)],
-          ...[target.build ?? null, harness.version, verdict.word],
+          ...[target.build ?? null, harness.version, verdict.result],
         );
       if (changes > 0) for (const part of measuredBy(record)) this.#addMeasured(runId, part);
       db.exec("COMMIT");

@@ -2,7 +2,7 @@ import type { Overhead, OverheadLevel } from "../record/index.ts";
 import { textOf } from "./measure-overhead.ts";
 
 interface Conclusion {
-  readonly word: "pass" | "fail" | "inconclusive";
+  readonly result: "pass" | "fail" | "inconclusive";
   readonly reasons: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">):
   ]);
   const reasons = [...upstream, ...failed, ...(control.fit ? [] : [control.message]), ...open];
   const isFailed = failed.length > 0 && upstream.length === 0;
-  return { word: isFailed ? "fail" : reasons.length > 0 ? "inconclusive" : "pass", reasons };
+  return { result: isFailed ? "fail" : reasons.length > 0 ? "inconclusive" : "pass", reasons };
 }
 
 /** Denials that a key with higher limits does not get. */

@@ -3,7 +3,7 @@ import type { Gate, PolicySection, RunVerdict } from "../record/index.ts";
 
 /**
  * What a policy makes of a verdict. A failed gate of level `error` fails the run; one that could not be decided keeps it from
- * passing; `warn` is named after the word. A policy never makes a verdict better.
+ * passing; `warn` is named after the result. A policy never makes a verdict better.
  */
 export function decideByPolicy(verdict: RunVerdict, section: PolicySection): RunVerdict {
   const of = (level: Gate["level"], outcome: Gate["outcome"]) =>
@@ -11,21 +11,26 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
   const failed = of("error", "fail");
   const open = of("error", "inconclusive");
   const warned = [...of("warn", "fail"), ...of("warn", "inconclusive")];
-  const word = failed.length > 0 ? "fail" : open.length > 0 && verdict.word === "pass" ? "inconclusive" : verdict.word;
+  const result =
+    failed.length > 0 ? "fail" : open.length > 0 && verdict.result === "pass" ? "inconclusive" : verdict.result;
   const interrupted = verdict.exitCode === EXIT.interrupted || verdict.exitCode === EXIT.terminated;
-  const decisive = word === "fail" ? failed : open;
+  const decisive = result === "fail" ? failed : open;
   const gates = decisive.map(({ gate, outcome, message }) => ({ text: `gate ${outcome}: ${gate}: ${message}` }));
   const qualifiers = [
     ...verdict.qualifiers,
     ...(warned.length === 0 ? [] : [`${warned.length === 1 ? "1 gate warns" : `${warned.length} gates warn`}`]),
   ];
   return {
-    word,
+    result,
     exitCode:
-      interrupted || word === verdict.word ? verdict.exitCode : word === "fail" ? EXIT.gateFailed : EXIT.inconclusive,
-    headline: verdict.headline.replace(/^[A-Z]+/, word.toUpperCase()) + gatesInWords(failed, open, warned),
+      interrupted || result === verdict.result
+        ? verdict.exitCode
+        : result === "fail"
+          ? EXIT.gateFailed
+          : EXIT.inconclusive,
+    headline: verdict.headline.replace(/^[A-Z]+/, result.toUpperCase()) + gatesInWords(failed, open, warned),
     // What the run itself found broken stays in front, unless a gate decided against its pass.
-    reasons: verdict.word === "pass" ? gates : [...verdict.reasons, ...gates],
+    reasons: verdict.result === "pass" ? gates : [...verdict.reasons, ...gates],
     qualifiers,
   };
 }

@@ -6,7 +6,7 @@ export interface Circumstances {
   readonly targetName: string;
   /** Its address; absent where what is judged has none, as a client program. */
   readonly baseUrl?: string | undefined;
-  /** Declared gaps, contract, waivers: what the word alone would hide. */
+  /** Declared gaps, contract, waivers: what the result alone would hide. */
   readonly qualifiers: readonly string[];
   /** What fails the run beside its checks: waivers that cover nothing any more, and the like. */
   readonly breaches?: readonly { readonly text: string; readonly check?: string }[];
@@ -16,9 +16,9 @@ export interface Circumstances {
   readonly cutOff?: string | undefined;
 }
 
-type Word = RunVerdict["word"];
+type Result = RunVerdict["result"];
 
-const WORDS: Readonly<Partial<Record<Status, Word>>> = {
+const RESULTS: Readonly<Partial<Record<Status, Result>>> = {
   "harness-error": "error",
   fail: "fail",
   flaky: "fail",
@@ -45,11 +45,11 @@ export function decide(
   const [first] = deciding;
   // A failure that is waived was judged, too.
   const judged = of("pass", "warn").length > 0 || deciders.length < results.length;
-  const judgedWord = first === undefined ? (judged ? "pass" : "inconclusive") : (WORDS[first.status] ?? "error");
-  const found = breaches.length > 0 ? "fail" : judgedWord;
+  const judgedResult = first === undefined ? (judged ? "pass" : "inconclusive") : (RESULTS[first.status] ?? "error");
+  const found = breaches.length > 0 ? "fail" : judgedResult;
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
   // A broken MUST is true however the run ended; anything else may have been spoilt by its end.
-  const word = isCut && found !== "fail" ? "inconclusive" : found;
+  const result = isCut && found !== "fail" ? "inconclusive" : found;
   const decisive = reasonsOf(deciding);
   const reasons = [
     ...(cutOff === undefined ? [] : [{ text: cutOff, check: "" }]),
@@ -57,13 +57,17 @@ export function decide(
     ...decisive.slice(0, MOST_REASONS),
   ];
   if (decisive.length > MOST_REASONS) reasons.push({ text: `and ${decisive.length - MOST_REASONS} more`, check: "" });
-  if (reasons.length === 0 && word === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
+  if (reasons.length === 0 && result === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {
-    word,
+    result,
     exitCode:
-      interruptedBy === undefined ? exitCodeOf(word) : interruptedBy === "SIGINT" ? EXIT.interrupted : EXIT.terminated,
-    headline: `${word.toUpperCase()}: ${nameWithAddress(targetName, baseUrl)}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}${cutOff === undefined ? "" : ", cut off"}`,
+      interruptedBy === undefined
+        ? exitCodeOf(result)
+        : interruptedBy === "SIGINT"
+          ? EXIT.interrupted
+          : EXIT.terminated,
+    headline: `${result.toUpperCase()}: ${nameWithAddress(targetName, baseUrl)}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}${cutOff === undefined ? "" : ", cut off"}`,
     reasons: reasons.map(({ text, check }) => (check === "" ? { text } : { text, check })),
     qualifiers: [...qualifiers],
   };
@@ -89,8 +93,8 @@ export function nameWithAddress(name: string, baseUrl: string | undefined): stri
   return baseUrl === undefined ? name : `${name} at ${baseUrl}`;
 }
 
-function exitCodeOf(word: Word): ExitCode {
-  switch (word) {
+function exitCodeOf(result: Result): ExitCode {
+  switch (result) {
     case "pass":
       return EXIT.pass;
     case "fail":

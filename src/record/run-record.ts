@@ -22,14 +22,14 @@ const requirementSchema = z.strictObject({
 });
 
 const verdictSchema = z.strictObject({
-  /** The one word that CI reads. */
-  word: z.enum(["pass", "fail", "inconclusive", "error"]),
+  /** The one field that CI reads. */
+  result: z.enum(["pass", "fail", "inconclusive", "error"]),
   exitCode: z.int(),
-  /** The first line: word, target, qualifiers such as `partial` or a contract. */
+  /** The first line: result, target, qualifiers such as `partial` or a contract. */
   headline: z.string(),
   /** Why, each with the check or requirement it is about. */
   reasons: z.array(z.strictObject({ text: z.string(), check: z.string().optional() })),
-  /** What the word does not say: declared gaps, contract, waivers. */
+  /** What the result does not say: declared gaps, contract, waivers. */
   qualifiers: z.array(z.string()),
 });
 

@@ -237,10 +237,10 @@ function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean
     ...(record.verdict.exitCode === code
       ? []
       : [`the record says exit code ${record.verdict.exitCode}, it was ${code}`]),
-    ...(!mayPass && record.verdict.word === "pass" ? ["the verdict is pass"] : []),
-    ...(record.verdict.reasons.length > 0 || record.verdict.word === "pass" ? [] : ["the verdict has no reason"]),
+    ...(!mayPass && record.verdict.result === "pass" ? ["the verdict is pass"] : []),
+    ...(record.verdict.reasons.length > 0 || record.verdict.result === "pass" ? [] : ["the verdict has no reason"]),
     ...errors.slice(0, 3).map(({ id, message }) => `harness-error of ${id}: ${message}`),
-    ...(stdout.includes(record.verdict.word.toUpperCase()) ? [] : ["the verdict is not printed"]),
+    ...(stdout.includes(record.verdict.result.toUpperCase()) ? [] : ["the verdict is not printed"]),
     ...(hasControls(stdout) ? ["control characters on stdout"] : []),
   ];
 }

@@ -204,7 +204,7 @@ describe("signals during load", () => {
     expect(code).toBe(exitCode);
     expect(recordProblems(out)).toEqual([]);
     const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
-    expect(record).toMatchObject({ complete: false, verdict: { word: "inconclusive", exitCode } });
+    expect(record).toMatchObject({ complete: false, verdict: { result: "inconclusive", exitCode } });
     expect(record.verdict.headline).toMatch(/^INCONCLUSIVE/);
   });
 });

@@ -188,7 +188,7 @@ describe("gauntlet client", () => {
     const { code } = await running.finished;
     expect(code).toBe(130);
     const record = JSON.parse(readFileSync(join(run, "run.json"), "utf8")) as RunRecord;
-    expect(record).toMatchObject({ complete: false, verdict: { word: "inconclusive" } });
+    expect(record).toMatchObject({ complete: false, verdict: { result: "inconclusive" } });
     expect(record.checks.map(({ message }) => message)).toEqual(["the run ended before this scenario"]);
   });
 });

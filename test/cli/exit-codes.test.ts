@@ -14,7 +14,7 @@ describe("exit codes", () => {
     expect(stdout).toContain("PASS: embedded reference gateway");
     expect(code).toBe(0);
     const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
-    expect(record).toMatchObject({ schemaVersion: 1, complete: true, verdict: { word: "pass", exitCode: 0 } });
+    expect(record).toMatchObject({ schemaVersion: 1, complete: true, verdict: { result: "pass", exitCode: 0 } });
   });
 
   test("1: a violated requirement, with expectation, observation, exchange and a curl line", async () => {
@@ -209,7 +209,7 @@ skip: { key.revoked: none here }
     expect(stdout).toContain("interrupted by SIGINT");
     expect(recordProblems(join(folder.path, "run"))).toEqual([]);
     const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
-    expect(record).toMatchObject({ complete: false, verdict: { word: "inconclusive", exitCode: 130 } });
+    expect(record).toMatchObject({ complete: false, verdict: { result: "inconclusive", exitCode: 130 } });
   });
 });
 

@@ -32,8 +32,8 @@ const phaseWith = (latencyMs: number, overrides = {}) =>
 const tier = (latencyMs: number, overrides = {}, run: Partial<JudgedRun> = {}) =>
   loadRun("starter", { phases: [phaseWith(latencyMs, overrides)], ...run });
 
-const verdictOf = (word: RunRecord["verdict"]["word"], exitCode: number): RunRecord["verdict"] => ({
-  ...{ word, exitCode, headline: `${word.toUpperCase()}: x`, reasons: [], qualifiers: [] },
+const verdictOf = (word: RunRecord["verdict"]["result"], exitCode: number): RunRecord["verdict"] => ({
+  ...{ result: word, exitCode, headline: `${word.toUpperCase()}: x`, reasons: [], qualifiers: [] },
 });
 const FAIL = verdictOf("fail", 1);
 const PASS = verdictOf("pass", 0);

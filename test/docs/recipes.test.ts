@@ -149,7 +149,7 @@ describe.each(recipes)("$name", ({ name, job, failing, also }) => {
     });
     // With one key the run is incomplete.
     expect(code, output).toBe(failing ? 1 : 4);
-    expect(JSON.parse(readFileSync(join(run, "run.json"), "utf8")).verdict.word).toBe(
+    expect(JSON.parse(readFileSync(join(run, "run.json"), "utf8")).verdict.result).toBe(
       failing ? "fail" : "inconclusive",
     );
     expect(made.artifacts.length).toBeGreaterThan(0);

@@ -33,7 +33,7 @@ test.each<[what: string, found: Overhead, word: string, says: RegExp | undefined
   ],
 ])("%s", (_, found, word, says) => {
   const conclusion = conclude(found);
-  expect(conclusion.word).toBe(word);
+  expect(conclusion.result).toBe(word);
   if (says === undefined) expect(conclusion.reasons).toEqual([]);
   else expect(conclusion.reasons.join("\n")).toMatch(says);
 });

@@ -88,7 +88,7 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   expect(installed("--version")).toMatchObject({ status: 0, stdout: `${packed.version}\n` });
   writeFileSync(
     join(folder.path, "use.mjs"),
-    'import { readRun, REQUIREMENTS } from "gateway-gauntlet";\nconsole.log(readRun("run").record.verdict.word, REQUIREMENTS.length > 140);\n',
+    'import { readRun, REQUIREMENTS } from "gateway-gauntlet";\nconsole.log(readRun("run").record.verdict.result, REQUIREMENTS.length > 140);\n',
   );
   const used = spawnSync(process.execPath, ["use.mjs"], { cwd: folder.path, encoding: "utf8" });
   expect(used.stdout).toBe("pass true\n");

@@ -325,7 +325,7 @@ describe("verdict and exit code", () => {
     load: { runs: [loadRun("growth")] },
     complete: false,
     verdict: {
-      word: "inconclusive",
+      result: "inconclusive",
       exitCode: 130,
       headline: "INCONCLUSIVE: staging, interrupted by SIGINT",
       reasons: [{ text: "nothing was judged" }],
@@ -358,7 +358,7 @@ describe("verdict and exit code", () => {
     ["interrupted, all met", cut, [MET], "inconclusive", 130, /^INCONCLUSIVE/],
   ])("%s", (_what, record, gates, word, exitCode, headline) => {
     const verdict = decideByPolicy(record.verdict, applyPolicy(record, policyOf({ gates })));
-    expect(verdict).toMatchObject({ word, exitCode });
+    expect(verdict).toMatchObject({ result: word, exitCode });
     expect(verdict.headline).toMatch(headline);
     expect(verdict.reasons.length > 0 || word === "pass").toBe(true);
   });

@@ -86,7 +86,7 @@ export function hostileSource(): ReportSource {
     },
     configuration: { value: { keys: { [HOSTILE]: `env:${HOSTILE}` }, note: HOSTILE }, sha256: "1".repeat(64) },
     verdict: {
-      word: "fail",
+      result: "fail",
       exitCode: 1,
       headline: `FAIL: ${HOSTILE}`,
       reasons: [{ text: HOSTILE }, { text: GIANT, check: id }],

@@ -285,7 +285,7 @@ export const SAMPLES: Readonly<Record<string, RunRecord>> = {
   interrupted: recordOf([result("auth.good", "pass")], {
     complete: false,
     verdict: {
-      word: "inconclusive",
+      result: "inconclusive",
       exitCode: 130,
       headline: "INCONCLUSIVE: staging, interrupted by SIGINT",
       reasons: [],

@@ -75,7 +75,7 @@ const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", 
 
 /** What no check says: that the run was cut off, that waivers do not hold any more, what a comparison found. */
 function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
-  const status = WORD_STATUS[verdict.word];
+  const status = WORD_STATUS[verdict.result];
   const known = new Set(checks.map(({ id }) => id));
   const compared = comparison?.reasons ?? [];
   const others = verdict.reasons.filter(

@@ -9,15 +9,15 @@ import { Reasons } from "./reasons.tsx";
 /** What was decided, about what, and why: the ten-second reader stops after this. */
 export function VerdictSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const { verdict, target } = record;
-  const tone = VERDICT_TONES[verdict.word];
+  const tone = VERDICT_TONES[verdict.result];
   return (
     <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title">
       <div class="headline">
-        <Shape tone={tone} word={verdict.word} />
+        <Shape tone={tone} result={verdict.result} />
         <div>
           <h1 id="verdict-title">
-            <span class="word">
-              {verdict.word === "fail" ? "Fail" : verdict.word === "pass" ? "Pass" : WORDS[verdict.word]}
+            <span class="result">
+              {verdict.result === "fail" ? "Fail" : verdict.result === "pass" ? "Pass" : WORDS[verdict.result]}
             </span>
             <span class="target">
               <Foreign text={target.name} />
@@ -59,7 +59,7 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
   ).length;
   const untested = (counts.blocked ?? 0) + (counts.inconclusive ?? 0);
   const cut = complete ? "" : " The run was cut short: this is what there was.";
-  switch (verdict.word) {
+  switch (verdict.result) {
     case "pass":
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
@@ -73,7 +73,7 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
 }
 
 /** Ring, octagon or diamond: the verdict can be read without colour. */
-export function Shape({ tone, word }: { readonly tone: Tone; readonly word: string }) {
+export function Shape({ tone, result }: { readonly tone: Tone; readonly result: string }) {
   const outline =
     tone === "good" ? (
       <circle cx="32" cy="32" r="28" />
@@ -85,7 +85,7 @@ export function Shape({ tone, word }: { readonly tone: Tone; readonly word: stri
   const inner =
     tone === "good" ? "M20 33l9 9 16-19" : tone === "bad" ? "M22 22l20 20M42 22L22 42" : "M32 19v16M32 43v3";
   return (
-    <svg class="shape" viewBox="0 0 64 64" width="64" height="64" role="img" aria-label={`Verdict: ${word}`}>
+    <svg class="shape" viewBox="0 0 64 64" width="64" height="64" role="img" aria-label={`Verdict: ${result}`}>
       <g class="outline">{outline}</g>
       <path class="inner" d={inner} />
     </svg>

@@ -38,7 +38,7 @@ which client, gateway and upstream shared: the figures compare these gateways wi
 about a machine of your own. ${rounds} rounds; every figure is followed by its 95 % interval.
 
 Directly, the upstream served up to ${ceilingPerS} requests/s. Direct against direct: ${control.message}
-Verdict: ${verdict.word}.
+Verdict: ${verdict.result}.
 
 ${tables.join("\n\n")}
 

@@ -166,9 +166,9 @@ const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {
 };
 
 function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"] {
-  const word = verdict === "regressed" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "pass";
+  const result = verdict === "regressed" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "pass";
   return {
-    word,
+    result,
     exitCode: EXITS[verdict],
     headline: `${verdict.toUpperCase()}: ${b.label} against ${a.label}`,
     reasons: reasons.map((text) => ({ text })),
