@@ -61,7 +61,7 @@ export function recordOf(
 ): RunRecord {
   const checks = [...ownChecks, ...checksOfLoad(load)];
   const counts = countStatuses(checks.map(({ status }) => status));
-  const word =
+  const result =
     counts.fail + counts.flaky > 0
       ? "fail"
       : counts["harness-error"] > 0
@@ -89,9 +89,9 @@ export function recordOf(
     environment: { node: "v20.20.2", platform: "linux x64", cpuModel: "CPU", cpus: 2, memoryBytes: 8e9 },
     seed: 7,
     verdict: {
-      word,
-      exitCode: { pass: 0, fail: 1, inconclusive: 4, error: 5 }[word],
-      headline: `${word.toUpperCase()}: staging`,
+      result,
+      exitCode: { pass: 0, fail: 1, inconclusive: 4, error: 5 }[result],
+      headline: `${result.toUpperCase()}: staging`,
       reasons: checks
         .filter(({ status }) => !["pass", "warn", "observed", "not-applicable"].includes(status))
         .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
