@@ -12,7 +12,7 @@ import { ROOT } from "./docs/generated-files.ts";
 
 interface Example {
   readonly command: readonly string[];
-  readonly word: RunRecord["verdict"]["result"];
+  readonly result: RunRecord["verdict"]["result"];
 }
 
 const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
@@ -21,10 +21,13 @@ const BUILDS = ["--start-a", `${GATEWAY} --pace 20`, "--start-b", `${GATEWAY} --
 const SESSION = ["--pairs", "10", "--block-s", "3", "--rate", "40", "--suites", "chat", "--suites", "models"];
 
 const EXAMPLES = {
-  pass: { command: ["run", ...EMBEDDED], word: "pass" },
-  fail: { command: ["conform", "--mutation", "auth.unknown-key-403", ...EMBEDDED], word: "fail" },
-  "load-failure": { command: ["load", "starter", "--mutation", "concurrency.one-too-many", ...EMBEDDED], word: "fail" },
-  compare: { command: ["compare", ...BUILDS, ...SESSION, "--seed", "1"], word: "fail" },
+  pass: { command: ["run", ...EMBEDDED], result: "pass" },
+  fail: { command: ["conform", "--mutation", "auth.unknown-key-403", ...EMBEDDED], result: "fail" },
+  "load-failure": {
+    command: ["load", "starter", "--mutation", "concurrency.one-too-many", ...EMBEDDED],
+    result: "fail",
+  },
+  compare: { command: ["compare", ...BUILDS, ...SESSION, "--seed", "1"], result: "fail" },
 } as const satisfies Readonly<Record<string, Example>>;
 
 type Name = keyof typeof EXAMPLES;
@@ -62,15 +65,15 @@ const PAPER_WIDTH = 688;
 
 /** Makes the run where its folder does not have it. @returns the folder. */
 async function runOf(name: Name, runs: string): Promise<string> {
-  const { command, word } = EXAMPLES[name];
+  const { command, result } = EXAMPLES[name];
   const folder = join(runs, name);
   if (!existsSync(join(folder, "run.json"))) {
     process.stdout.write(`${name}: gauntlet ${command.join(" ")}\n`);
     await gauntlet([...command, "--out", folder]);
   }
   const { verdict } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
-  if (verdict.result !== word)
-    throw new Error(`the example ${name} came to ${verdict.result}, not to ${word}: ${folder}`);
+  if (verdict.result !== result)
+    throw new Error(`the example ${name} came to ${verdict.result}, not to ${result}: ${folder}`);
   await gauntlet(["report", folder]);
   return folder;
 }

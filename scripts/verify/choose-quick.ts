@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Instance, instancesOf } from "../../src/checks/index.ts";
+import { groupBy } from "../../src/core/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
@@ -54,9 +55,12 @@ export async function chooseQuick({ folder, workers, only }: ChooseOptions): Pro
   const options = ["--instances", file, "--concurrency", "9"];
   const judgements = await judgeInWorkers("mutations", names, { workers, folder, options, label: "choose" });
   // One that was judged again counts with all that was seen of it: a busy machine leaves much undecided.
-  const killers = new Map<string, Set<string>>();
-  for (const one of judgements)
-    killers.set(one.name, new Set([...(killers.get(one.name) ?? []), ...Object.keys(killOf(one).killers)]));
+  const killers = new Map(
+    [...groupBy(judgements, ({ name }) => name)].map(([name, own]) => [
+      name,
+      new Set(own.flatMap((one) => Object.keys(killOf(one).killers))),
+    ]),
+  );
   const costed = units.map((unit) => ({
     ...unit,
     isKept: unit.isInvariant || (only !== undefined && unit.ids.some((id) => QUICK_INSTANCES.includes(id))),
@@ -93,9 +97,7 @@ function report(killers: ReadonlyMap<string, ReadonlySet<string>>, chosen: Reado
 async function unitsOf(): Promise<Unit[]> {
   const { results } = await judgeGateway({ instances: INSTANCES, isQuick: true });
   const { requests: preparation } = await judgeGateway({ instances: INSTANCES.filter(isInvariant), isQuick: true });
-  const groups = new Map<string, CheckResult[]>();
-  for (const result of results) groups.set(unitOf(result), [...(groups.get(unitOf(result)) ?? []), result]);
-  const queue = [...groups.values()];
+  const queue: CheckResult[][] = [...groupBy(results, unitOf).values()];
   const units: Unit[] = [];
   const costNext = async () => {
     for (let group = queue.shift(); group !== undefined; group = queue.shift()) {

@@ -69,6 +69,8 @@ export function beginningOf(pieces: readonly TimedPiece[], bytes: number): reado
 /**
  * Whether the data could lose its last byte and be whole all the same. Node's streaming brotli decoder neither ends nor
  * fails on such data; the others tell it by themselves.
+ *
+ * @param decodedBytes what that decoder made of it.
  */
 function hasMoreThanBrotli(pieces: readonly TimedPiece[], decodedBytes: number): boolean {
   const data = Buffer.concat(pieces.map(({ bytes }) => bytes));
@@ -76,7 +78,7 @@ function hasMoreThanBrotli(pieces: readonly TimedPiece[], decodedBytes: number):
     brotliDecompressSync(data.subarray(0, -1), { maxOutputLength: Math.max(1, decodedBytes) });
     return true;
   } catch {
-    // Cut short, broken or too large: the decoder below says which.
+    // Without its last byte it is cut short: nothing follows the compressed data.
     return false;
   }
 }

@@ -57,7 +57,7 @@ function recordBody(
   clean: (text: string) => string,
 ): RecordedBody {
   const bytes = Buffer.concat(body.pieces.map((piece) => piece.bytes));
-  const text = strictUtf8(bytes);
+  const text = strictUtf8(bytes, received.bytes !== undefined && received.bytes > bytes.length);
   const pieces = body.pieces.map(({ atUs, bytes: piece }) => [atUs, piece.length] as const);
   const common = { ...received, bytes: received.bytes ?? bytes.length, pieces, decodeError: body.error };
   if (text !== undefined) return { ...common, text: clean(text), base64: undefined };
@@ -66,10 +66,14 @@ function recordBody(
   return { ...common, text: undefined, base64: Buffer.from(masked, "latin1").toString("base64") };
 }
 
-/** The text of bytes that are UTF-8, or `undefined`; a byte order mark is kept. */
-function strictUtf8(bytes: Uint8Array): string | undefined {
+/**
+ * The text of bytes that are UTF-8, or `undefined`; a byte order mark is kept.
+ *
+ * @param isCut the bytes are the beginning of more, and may end inside a character: that one is left out.
+ */
+function strictUtf8(bytes: Uint8Array, isCut: boolean): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
   } catch {
     // Not UTF-8: a fact about the gateway, recorded by keeping the bytes as they are.
     return undefined;

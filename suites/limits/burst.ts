@@ -1,4 +1,4 @@
-import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { Held, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
 
@@ -62,6 +62,14 @@ export async function burst(t: Session, { what, specs, most, parallel }: BurstPl
 /** Sends all of them at once; the specs take turns. */
 export function atOnce(t: Session, specs: readonly RequestSpec[], count: number): Promise<Response[]> {
   return Promise.all(Array.from({ length: count }, (_, at) => t.start(specs[at % specs.length] ?? {}).done));
+}
+
+/** Leaves requests as soon as each has been admitted or denied, or after so many ms: what is left of them would show no more. */
+export async function leaveStarted(t: Session, held: readonly Held[], latestMs?: number): Promise<Response[]> {
+  const started = Promise.all(held.map(({ live }) => live.started));
+  await (latestMs === undefined ? started : Promise.race([started, t.wait(latestMs)]));
+  for (const { live } of held) live.abort();
+  return Promise.all(held.map(({ done }) => done));
 }
 
 /** Concurrency denials while nothing was in flight, nor had been for a while: they mean something else. */

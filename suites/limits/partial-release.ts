@@ -1,5 +1,6 @@
 import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
+import { leaveStarted } from "./burst.ts";
 
 /** Streams that ran on while other requests of the account ended, and the streams that were sent then. */
 export type PartialRelease = {
@@ -63,11 +64,6 @@ async function fill(
   await end(held);
   const extras = Array.from({ length: EXTRAS }, () => t.start(long));
   const all = [...held, ...extras];
-  // What a quick run wants to know is known when all of them have begun.
-  if (t.isQuick) {
-    await Promise.all(all.map(({ live }) => live.started));
-    for (const { live } of all) live.abort();
-  }
-  const [ran, tried] = await Promise.all([held, extras].map((some) => Promise.all(some.map(({ done }) => done))));
-  return { what, held: ran ?? [], extras: tried ?? [] };
+  const answers = await (t.isQuick ? leaveStarted(t, all) : Promise.all(all.map(({ done }) => done)));
+  return { what, held: answers.slice(0, streams), extras: answers.slice(streams) };
 }

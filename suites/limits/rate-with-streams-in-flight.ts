@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type Held } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
 import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
+import { leaveStarted } from "./burst.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { fillOnce } from "./tier-concurrency.ts";
@@ -39,10 +40,7 @@ const withOthers = defineCheck({
       if (index > 0) await t.wait(SPACING_MS);
       sent.push(t.start({ ...longStream(account.key), freshConnection: false }));
     }
-    await Promise.all(sent.map(({ live }) => live.started));
-    // Whether each was denied is known: what is left of the streams says nothing.
-    for (const { live } of sent) live.abort();
-    return { answers: await Promise.all(sent.map(({ done }) => done)) };
+    return { answers: await leaveStarted(t, sent) };
   },
   judge({ answers }, verdict) {
     if (answers.length === 0) return verdict.notApplicable("the target has no account of the growth or scale tier");

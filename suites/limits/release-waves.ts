@@ -1,5 +1,5 @@
 import { isStale, type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
-import { atOnce } from "./burst.ts";
+import { atOnce, leaveStarted } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
 import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
 
@@ -58,21 +58,14 @@ export async function wavesAfterRelease(
     const answers = await send(request);
     let later: Response[] | null = null;
     if (admittedIn(answers) < limit && answers.some(isConcurrency)) {
-      await t.wait(disconnects ? NOTICE_MS[1] : LATE_MS);
+      // A quick run has left the streams of the wave as well.
+      await t.wait(disconnects || t.isQuick ? NOTICE_MS[1] : LATE_MS);
       later = await send(request);
     }
     waves.push({ what, disconnected: disconnects, expected: limit, answers, later });
     await t.wait(SETTLE_MS);
   }
   return waves;
-}
-
-/** Requests that are left as soon as each has been admitted or denied. */
-async function begin(t: Session, request: RequestSpec, count: number): Promise<Response[]> {
-  const held = Array.from({ length: count }, () => t.start(request));
-  await Promise.race([Promise.all(held.map(({ live }) => live.started)), t.wait(BEGUN_MS)]);
-  for (const { live } of held) live.abort();
-  return Promise.all(held.map(({ done }) => done));
 }
 
 /** Two requests more than the limit. */
@@ -83,7 +76,13 @@ async function sendWave(
 ): Promise<Response[]> {
   const count = account.limits.inFlight + 2;
   if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-  const answers = await (t.isQuick ? begin(t, request, count) : atOnce(t, [request], count));
+  const answers = await (t.isQuick
+    ? leaveStarted(
+        t,
+        Array.from({ length: count }, () => t.start(request)),
+        BEGUN_MS,
+      )
+    : atOnce(t, [request], count));
   // A connection that was closed while idle says nothing about the limit; new connections are not closed.
   if (answers.some(({ exchange }) => isStale(exchange)))
     return sendWave(t, account, { request: long, long, spacingMs, unnamed });

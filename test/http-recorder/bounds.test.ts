@@ -198,6 +198,16 @@ describe("an answer beyond its bound", () => {
     expect(response?.body.text).toBe("z".repeat(256 * 1024));
     expect(response?.body.bytes).toBeGreaterThan(8 * 1024 * 1024);
   });
+
+  test("ends with a whole character: being cut by us makes it no malformed UTF-8", async () => {
+    const bytes = Buffer.from(`a${"é".repeat(5 * 1024 * 1024)}`);
+    const { response } = await exchangeWith((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes.length}\r\n\r\n`);
+      socket.write(bytes);
+    });
+    expect(response?.body.base64).toBeUndefined();
+    expect(response?.body.text).toBe(`a${"é".repeat(128 * 1024 - 1)}`);
+  });
 });
 
 describe("a packed exchange", () => {
