@@ -34,6 +34,19 @@ export interface Wait {
 
 /** A request under way whose end is not waited for. */
 export interface Held {
+  /** The status, when the head of the answer is there; `undefined`: it ended without one. */
+  readonly headed: Promise<number | undefined>;
+  /** `true` when the first byte of the body is there; `false`: it ended without one. */
+  readonly started: Promise<boolean>;
+  readonly done: Promise<Response>;
+  /** Leaves as a client does that gives up. */
+  abort(): void;
+  /** Reads no more of the answer; only leaving ends it. */
+  pause(): void;
+}
+
+/** One exchange of it. */
+export interface Attempt {
   readonly live: LiveExchange;
   readonly done: Promise<Response>;
 }

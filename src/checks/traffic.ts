@@ -14,7 +14,7 @@ import { type Asked, isStale, type ReadingRules, Response } from "./response.ts"
 import type { Send } from "./served-models.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
-import type { Held, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
+import type { Attempt, Held, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
@@ -140,15 +140,11 @@ export class Traffic implements AsyncDisposable {
     return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
   }
 
-  /** Waits below the account's limits, sends, repeats once what an ambient denial or a stale connection stopped. */
+  /** Waits below the account's limits, sends, and repeats what an ambient denial stopped. */
   async send(given: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const request = withDefaultKey(given, defaults);
     let answer = await this.#throttledOnce(request, defaults, undefined);
     for (let repeat = 0; repeat < REPEATS; repeat++) {
-      if (isStale(answer.exchange)) {
-        answer = await this.#throttledOnce({ ...request, freshConnection: true }, defaults, answer.id);
-        continue;
-      }
       const throttle = this.#throttleOf(answer.asked.account);
       const waitMs = request.repeats === false || throttle.hopeless ? undefined : this.#ambientWaitMs(answer);
       if (waitMs === undefined) break;
@@ -168,8 +164,29 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /** Sends at once, whatever the pace; for probes that hold requests open or measure limits. */
-  start(given: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+  /**
+   * Sends at once, whatever the pace; for probes that hold requests open or measure limits. What met a connection that the
+   * gateway had closed while it was idle is sent once more, on a new one (RFC 9112, 9.3).
+   */
+  start(request: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+    let current = this.#startOnce(request, defaults, repeats);
+    const settled = current.done.then((answer) => {
+      if (isStale(answer.exchange))
+        current = this.#startOnce({ ...request, freshConnection: true }, defaults, answer.id);
+      return current;
+    });
+    const first = current.live;
+    const held = {
+      headed: first.headed.then((status) => status ?? settled.then(({ live }) => live.headed)),
+      started: first.started.then((hasStarted) => hasStarted || settled.then(({ live }) => live.started)),
+      done: settled.then(({ done }) => done),
+    };
+    // Where the second try is not to be sent, whoever waits for it learns why; nobody has to wait.
+    for (const promise of Object.values(held)) promise.catch(() => undefined);
+    return { ...held, abort: () => current.live.abort(), pause: () => current.live.pause() };
+  }
+
+  #startOnce(given: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Attempt {
     const request = withDefaultKey(given, defaults);
     this.signal.throwIfAborted();
     if (this.#circuit.opened !== undefined) throw this.#circuit.opened;

@@ -66,9 +66,9 @@ export function atOnce(t: Session, specs: readonly RequestSpec[], count: number)
 
 /** Leaves requests as soon as each has been admitted or denied, or after so many ms: what is left of them would show no more. */
 export async function leaveStarted(t: Session, held: readonly Held[], latestMs?: number): Promise<Response[]> {
-  const started = Promise.all(held.map(({ live }) => live.started));
+  const started = Promise.all(held.map(({ started }) => started));
   await (latestMs === undefined ? started : Promise.race([started, t.wait(latestMs)]));
-  for (const { live } of held) live.abort();
+  for (const each of held) each.abort();
   return Promise.all(held.map(({ done }) => done));
 }
 

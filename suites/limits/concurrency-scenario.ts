@@ -255,11 +255,11 @@ async function reachConcurrencyLimit(
   for (let index = 0; index < limit; index++) {
     // The last one comes last for sure, in the last dialect: an off-by-one error would refuse it.
     const isLast = index === limit - 1;
-    if (isLast) await Promise.all(streams.map(({ live }) => live.started));
+    if (isLast) await Promise.all(streams.map(({ started }) => started));
     streams.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
     if (spacingMs > 0) await t.wait(spacingMs);
   }
-  await Promise.all(streams.map(({ live }) => live.started));
+  await Promise.all(streams.map(({ started }) => started));
   return streams;
 }
 

@@ -28,7 +28,7 @@ export async function releaseSome(
     for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;
   };
   const leaveOne = async ([first]: readonly Held[]) => {
-    first?.live.abort();
+    first?.abort();
     await t.wait(NOTICED_MS);
   };
   if (t.isQuick) {
@@ -60,7 +60,7 @@ async function fill(
   end: (held: readonly Held[]) => Promise<void>,
 ): Promise<PartialRelease> {
   const held = Array.from({ length: streams }, () => t.start(long));
-  await Promise.all(held.map(({ live }) => live.started));
+  await Promise.all(held.map(({ started }) => started));
   await end(held);
   const extras = Array.from({ length: EXTRAS }, () => t.start(long));
   const all = [...held, ...extras];

@@ -186,9 +186,9 @@ async function abort(
   const leaving = Array.from({ length: count }, (_, at) =>
     t.start({ ...requests[at % requests.length], intent: "odd", freshConnection: true }),
   );
-  if (afterMs === 0) await Promise.all(leaving.map(({ live }) => live.started));
+  if (afterMs === 0) await Promise.all(leaving.map(({ started }) => started));
   else await t.wait(afterMs);
-  for (const { live } of leaving) live.abort();
+  for (const held of leaving) held.abort();
   await Promise.all(leaving.map(({ done }) => done));
 }
 

@@ -1,4 +1,4 @@
-import { isStale, type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import { type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { atOnce, leaveStarted } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
 import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
@@ -83,9 +83,6 @@ async function sendWave(
         BEGUN_MS,
       )
     : atOnce(t, [request], count));
-  // A connection that was closed while idle says nothing about the limit; new connections are not closed.
-  if (answers.some(({ exchange }) => isStale(exchange)))
-    return sendWave(t, account, { request: long, long, spacingMs, unnamed });
   if (!answers.some(limitDenials(unnamed).isRate)) return answers;
   // A limiter with little burst denied our speed: at half the account's rate it has no reason to.
   const slowMs = 120_000 / account.limits.rpm;

@@ -84,11 +84,11 @@ async function fill(t: Session, tier: Tier): Promise<Filled> {
   const long = longStream(account.key);
   const startUs = t.nowUs();
   const streams: Held[] = Array.from({ length: limit }, () => t.start(long));
-  await Promise.all(streams.map(({ live }) => live.started));
+  await Promise.all(streams.map(({ started }) => started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
   // The texts of so many streams would cost as much as the rest of the run.
-  if (tier !== "starter") for (const { live } of streams) live.abort();
+  if (tier !== "starter") for (const held of streams) held.abort();
   return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 

@@ -176,8 +176,8 @@ async function askTogether(t: Session): Promise<Together[]> {
       const model = long.has(request.endpoint) ? "stream" : "echo";
       const held = t.start({ ...request, model, mode: "streaming", intent: "odd", freshConnection: true });
       leaving.push(held);
-      await held.live.started;
-      held.live.abort();
+      await held.started;
+      held.abort();
       return { nonce, left: true, answer: await held.done };
     }
     return { nonce, left: false, answer: await t.send(request) };

@@ -80,10 +80,10 @@ async function leave(t: Session, phase: Phase): Promise<Left> {
   const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "odd", freshConnection: true };
   const held = t.start(t.upstream.marked(marker, t.dialect, request));
   await t.upstream.until(marker, (seen) => seen.length > 0, ARRIVES_MS);
-  if (phase.hasBegun) await held.live.started;
+  if (phase.hasBegun) await held.started;
   await t.wait(INTO_MS);
   const before = await t.upstream.requests(marker);
-  held.live.abort();
+  held.abort();
   await held.done;
   // Read after the caller has left: however late this process was, the gateway has a whole second.
   const { nowMs: leftAtMs } = await t.upstream.requests(marker);

@@ -31,11 +31,11 @@ const streamed = defineCheck({
       (seen) => seen.some((one) => one.sentEvents >= BEFORE_STALL),
       ARRIVES_MS,
     );
-    const hasCome = await Promise.race([held.live.started, t.wait(REACHES_MS).then(() => false)]);
+    const hasCome = await Promise.race([held.started, t.wait(REACHES_MS).then(() => false)]);
     // A gateway that answers this in the meantime was not busy with something else.
     if (!hasCome) await sendMarked(t);
     await t.wait(INTO_MS);
-    held.live.abort();
+    held.abort();
     return { plain, sent, answer: await held.done };
   },
   judge({ plain, sent, answer }, verdict) {
@@ -120,11 +120,11 @@ const backpressure = defineCheck({
     await t.upstream.answer(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
     const held = t.start(t.upstream.marked(marker, t.dialect, request));
-    await Promise.race([held.live.headed, t.wait(BUSY_MS)]);
-    held.live.pause();
+    await Promise.race([held.headed, t.wait(BUSY_MS)]);
+    held.pause();
     await t.wait(BUSY_MS, "a gateway that reads ahead of its caller");
     const { requests } = await t.upstream.requests(marker);
-    held.live.abort();
+    held.abort();
     const taken = Math.max(0, ...requests.map(({ sentEvents }) => sentEvents));
     return { plain, taken, came: requests.length, answer: await held.done };
   },

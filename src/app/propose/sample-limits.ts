@@ -62,7 +62,7 @@ async function concurrencyDenials(
         return isRefused(answer) ? answer : Promise.reject(answer);
       }),
     ).catch(() => undefined);
-    for (const { live } of held) live.abort();
+    for (const each of held) each.abort();
     await Promise.all(held.map(({ done }) => done));
     if (refused !== undefined)
       samples.push({

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { isStale, Traffic } from "../../src/checks/index.ts";
+import { httpServer, targetOf } from "../support/judge.ts";
+
+const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
+const REPLY = JSON.stringify({ id: "c", choices: [{ index: 0, message: { role: "assistant", content: "hi" } }] });
+
+/** Answers the first request of each connection, resets it when `isReset` says so, and leaves a long reply to others. */
+async function serverThatResets(isReset: (nth: number) => boolean) {
+  const carried = new Map<unknown, number>();
+  return httpServer(({ socket }, body, response) => {
+    const nth = (carried.get(socket) ?? 0) + 1;
+    carried.set(socket, nth);
+    if (isReset(nth)) {
+      socket.resetAndDestroy();
+      return;
+    }
+    response.writeHead(200, { "content-type": "application/json" });
+    if (body.includes("hold")) response.write(" ");
+    else response.end(REPLY);
+  });
+}
+
+test("what met a connection that the gateway had closed is sent once more, on a new one", async () => {
+  await using server = await serverThatResets((nth) => nth === 2);
+  const { signal } = new AbortController();
+  await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal });
+  await traffic.start({}, CHAT).done;
+  const held = traffic.start({ intent: "either" }, CHAT);
+  expect([await held.headed, await held.started, (await held.done).status]).toEqual([200, true, 200]);
+  expect(traffic.answers.map(({ exchange }) => [isStale(exchange), exchange.connection.earlier])).toEqual([
+    [false, 0],
+    [true, 1],
+    [false, 0],
+  ]);
+  const [, stale, again] = traffic.answers;
+  expect(again?.asked.repeats).toBe(stale?.id);
+});
+
+test("a request that is sent once more can be left", async () => {
+  await using server = await serverThatResets((nth) => nth === 2);
+  const { signal } = new AbortController();
+  await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal });
+  await traffic.start({}, CHAT).done;
+  const held = traffic.start({ prompt: "hold" }, CHAT);
+  expect(await held.started).toBe(true);
+  held.abort();
+  const { exchange } = await held.done;
+  expect([exchange.ending.kind, exchange.connection.earlier]).toEqual(["aborted", 0]);
+});
+
+test("a new connection that is reset is the gateway's answer", async () => {
+  await using server = await serverThatResets(() => true);
+  const { signal } = new AbortController();
+  await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal });
+  const answer = await traffic.start({}, CHAT).done;
+  expect([answer.exchange.ending.kind, traffic.answers.length]).toEqual(["reset", 1]);
+});
+
+test("where nothing more may be sent, whoever waits learns it", async () => {
+  await using server = await serverThatResets((nth) => nth === 2);
+  const controller = new AbortController();
+  const { signal } = controller;
+  await using traffic = new Traffic({
+    target: targetOf(server.baseUrl),
+    seed: 1,
+    signal,
+    onAnswer: ({ exchange }) => {
+      if (isStale(exchange)) controller.abort(new Error("enough"));
+    },
+  });
+  await traffic.start({}, CHAT).done;
+  const held = traffic.start({}, CHAT);
+  await expect(held.done).rejects.toThrow("enough");
+});
