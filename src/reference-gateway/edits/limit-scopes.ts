@@ -28,13 +28,13 @@ export function rateBy(scope: Scope = together, change: (rpm: number) => number 
   );
 }
 
-/** Limiters that are made by hand. */
+/** Limiters that are made by hand, and anew where the account's limit has changed. */
 export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => RateLimiter): Apply {
   const limiters = remembered(() => new Map<string, RateLimiter>());
   return wrap("limiterOf", () => ({ account }, call) => {
     const name = `${account.id} ${scope(call)}`;
     const known = limiters(call).get(name);
-    if (known !== undefined) return known;
+    if (known?.limitPerMinute === account.limits.rpm) return known;
     const made = { ...make(call, account.limits.rpm), limitPerMinute: account.limits.rpm };
     limiters(call).set(name, made);
     return made;
@@ -62,7 +62,7 @@ export function tokenLimitersFrom(make: (perMinute: number, call: Call) => Token
 export function concurrencyBy(scope: Scope = together, change: (limit: number) => number = (limit) => limit): Apply {
   const limiters = remembered(() => new Map<string, ConcurrencyLimiter>());
   return wrap("concurrencyOf", () => ({ account }, call) => {
-    const name = `${account.id} ${scope(call)}`;
+    const name = `${account.id} ${account.limits.inFlight} ${scope(call)}`;
     const known = limiters(call).get(name);
     if (known !== undefined) return known;
     const made = new ConcurrencyLimiter(Math.max(1, Math.round(change(account.limits.inFlight))));
