@@ -1,4 +1,4 @@
-import { type LimitedAccount, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { atOnce, leaveStarted } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
 import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
