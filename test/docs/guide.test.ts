@@ -28,7 +28,9 @@ describe("the blocks of the guide that are marked to run", () => {
     // Into a file: a gateway that a block leaves running would keep a pipe open.
     const output = join(folder.path, "output.txt");
     const file = openSync(output, "w");
-    const done = spawnSync("bash", ["-euc", script], {
+    // Variables that a block sets are there for the next one, as in a reader's shell.
+    const kept = "trap 'export -p > variables.sh' EXIT\n[ ! -e variables.sh ] || . ./variables.sh\n";
+    const done = spawnSync("bash", ["-euc", `${kept}${script}`], {
       cwd: folder.path,
       env: { ...process.env, NO_COLOR: "1", PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` },
       stdio: ["ignore", file, file],
