@@ -15,7 +15,8 @@ interface Judgement {
 
 /**
  * Judges a recording. Pure: the same recording gives the same result, now or years later. A condition that does not hold
- * decides over everything that was compared before: without it nothing true can be said.
+ * decides over everything that was compared before: without it nothing true can be said. What is merely not decided does not
+ * take back a MUST that is broken.
  */
 export function judge(instance: Instance, recording: Recordable): Judgement {
   const verdict = new Verdict();
@@ -27,7 +28,8 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
     if (!(error instanceof Undecided))
       return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings };
     const { status, message, unblock } = error;
-    return { status, message, unblock, findings };
+    const isBroken = verdict.broken.some(({ weight }) => weight === "fail");
+    if (status !== "inconclusive" || !isBroken) return { status, message, unblock, findings };
   }
   if (findings.length === 0) return { status: "harness-error", message: "the judge compared nothing", findings };
   if (instance.check.kind === "sending" && instance.check.basis === "timing") return timed(verdict, recording);

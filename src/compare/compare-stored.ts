@@ -89,7 +89,9 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
   const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
   const worse = rank(b) > rank(a);
   const cut = [a, b].filter(({ complete }) => !complete);
-  const open = checks.other.filter(({ now }) => UNDECIDED.includes(now));
+  const open = checks.other.filter(
+    ({ before, now }) => UNDECIDED.includes(now) || (before === "fail" && now === "not-applicable"),
+  );
   const undecided = of("inconclusive").filter(isPrimary);
   const compared = decided + of("not worse").length + of("improved").length + of("regressed").length;
   const isRegressed =

@@ -18,6 +18,7 @@ import { atOnce } from "./burst.ts";
 import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
+import { untilQuiet } from "./paced.ts";
 import { type PartialRelease, releaseSome } from "./partial-release.ts";
 import { NOTICE_MS } from "./release-causes.ts";
 import { evenly, LATE_MS, SETTLE_MS, type Wave, type WavePacing, wavesAfterRelease } from "./release-waves.ts";
@@ -79,6 +80,8 @@ function slowReply(key: Key): RequestSpec {
  */
 async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const account = t.limited("concurrency");
+  // Where the rate was measured on the same account, its window would deny what is about concurrency.
+  if (account.shared || limitedFor(t.target, "rate")?.key === account.key) await untilQuiet(t, account.key);
   const { limits, key } = account;
   const limit = limits.inFlight;
   const long = longStream(key);

@@ -1,12 +1,26 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { serverError, success } from "../../src/judging/index.ts";
+import { serverError, success, type Verdict } from "../../src/judging/index.ts";
 import { type ConcurrencyRecording, concurrencyScenario } from "./concurrency-scenario.ts";
-import { servedAtLimit } from "./in-flight.ts";
+import { servedAtLimit, wasAtLimit } from "./in-flight.ts";
 import { isConcurrencyDenial, isServed } from "./limit-denials.ts";
 
-/** The answer of a kind of request that was served at the concurrency limit. */
+/** The response of a kind of request that was served at the concurrency limit. */
 function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string): Response | undefined {
   return servedAtLimit(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
+}
+
+/** Leaves open what was sent, and answered only when the streams at the limit were over. */
+function openWhereLate({ extras, held }: ConcurrencyRecording, kinds: readonly string[], verdict: Verdict): void {
+  const late = extras.filter(
+    ({ kind, answers }) =>
+      kinds.includes(kind) && answers.length > 0 && !answers.some((answer) => wasAtLimit(answer, held)),
+  );
+  if (late.length === 0) return;
+  const names = late.map(({ kind }) => kind).join(", ");
+  verdict.leaveOpen(
+    "inconclusive",
+    `the streams were over before these could be tried at the limit: ${names}; name a longer model as models.stream`,
+  );
 }
 
 const sharedByKeys = defineCheck({
@@ -24,6 +38,7 @@ const sharedByKeys = defineCheck({
       in: served,
       because: "the other key was served at the concurrency limit",
     });
+    openWhereLate(recording, ["other key"], verdict);
   },
 });
 
@@ -44,6 +59,7 @@ const sharedByKinds = defineCheck({
     const served = (kind: string) => servedKindAtLimit(recording, kind) !== undefined;
     verdict.must("LIMIT-CONC-2", served("streams"), false, say("streams"));
     verdict.must("LIMIT-1", served("other model"), false, say("other model"));
+    openWhereLate(recording, ["streams", "other model", "messages", "messages streams"], verdict);
     for (const kind of ["messages", "messages streams"])
       if (recording.extras.some((extra) => extra.kind === kind))
         verdict.should("LIMIT-5", served(kind), false, say(kind));

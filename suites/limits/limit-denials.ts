@@ -54,6 +54,24 @@ export function isRefused(answer: Response): boolean {
   return answer.status !== undefined && !isServed(answer) && !isConcurrencyDenial(answer);
 }
 
+/** A provider may fail this share of many requests, and one of a few, without anything being said of a limit. */
+const STRAY_SHARE = 0.03;
+
+/**
+ * Failures that say nothing of a limit: 5xx without the name of a limit, or no answer at all, where they are rare. More of them are
+ * how the gateway denies.
+ */
+export function strayFailures(answers: readonly Response[]): readonly Response[] {
+  const failures = answers.filter(isFailure);
+  const most = Math.max(1, Math.floor(answers.length * STRAY_SHARE));
+  return failures.length <= most && failures.length < answers.length ? failures : [];
+}
+
+/** Neither served nor denied by the name of a limit: the gateway or a provider failed. */
+function isFailure(answer: Response): boolean {
+  return (answer.status ?? 500) >= 500 && !isConcurrencyDenial(answer) && !isRateDenial(answer);
+}
+
 export function isServed({ status = 0 }: Response): boolean {
   return status >= 200 && status < 300;
 }

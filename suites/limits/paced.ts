@@ -1,10 +1,17 @@
-import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import { accountOfKey, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import type { Key } from "../../src/target/index.ts";
 
 /** After this time nothing of the past counts, whatever the window, ms. */
 export const QUIET_MS = 61_000;
 
 /** What such a wait is for. */
 export const A_WINDOW = "a rate window to be over";
+
+/** Waits until nothing that was sent on the key's account counts any more. */
+export async function untilQuiet(t: Session, key: Key): Promise<void> {
+  const account = accountOfKey(key);
+  await t.wait(Math.max(0, t.lastUseMs(account) + QUIET_MS - Date.now()), `the rate window of ${account}`);
+}
 
 /** So many requests evenly over one minute, after a quiet one. */
 export async function paced(t: Session, specs: readonly RequestSpec[], perMinute: number): Promise<Response[]> {

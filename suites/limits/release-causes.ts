@@ -1,4 +1,4 @@
-import type { LimitedAccount, RequestSpec, Session } from "../../src/checks/index.ts";
+import { isTimedOut, type LimitedAccount, type RequestSpec, type Session } from "../../src/checks/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
@@ -50,8 +50,8 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   const forms = (request: RequestSpec) => inEveryForm(t, request);
   const calling = (await servable(t, forms({ model: "tools" }))).map(withTool);
   const failing = await servable(t, forms({ model: "upstreamError" }));
-  // An upstream timeout takes its time, so these are sent at once.
-  const hanging = spacingMs > 0 || t.isQuick ? [] : await servable(t, forms({ model: "upstreamTimeout" }));
+  const hanging =
+    spacingMs > 0 || t.isQuick ? [] : await endingByThemselves(t, forms({ key, model: "upstreamTimeout" }));
   const cut = (await servable(t, forms({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
   const causes: readonly (ReleaseCause & { readonly possible?: boolean })[] = [
     {
@@ -76,6 +76,7 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       possible: failing.length + hanging.length > 0,
       async run() {
         await each(failing);
+        // An upstream timeout takes its time, so these are sent at once.
         await sendTogether(t, account, hanging);
       },
     },
@@ -130,6 +131,15 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
       run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
     },
   ];
+}
+
+/** Requests whose provider is silent, where the gateway gives up before this client does: otherwise it is the client that leaves. */
+async function endingByThemselves(t: Session, requests: readonly RequestSpec[]): Promise<readonly RequestSpec[]> {
+  const possible = await servable(t, requests);
+  const [first] = possible;
+  if (first === undefined) return [];
+  const { exchange } = await t.start({ ...first, intent: "odd" }).done;
+  return isTimedOut(exchange) ? [] : possible;
 }
 
 /** Requests with more in them than the plainest. */

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Held, limitedFor, type Response, type Session } from "../../src/checks/index.ts";
 import { atOnce } from "./burst.ts";
 import { servedAtLimit } from "./in-flight.ts";
-import { isConcurrencyDenial, isRateDenial, isServed } from "./limit-denials.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isServed, strayFailures } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { sendPlain } from "./while-denied.ts";
 
@@ -36,6 +36,9 @@ const tierConcurrency = defineCheck({
     if (rate !== undefined)
       return verdict.notApplicable(`the rate limit has no room for ${limit} requests at once (${rate.summary})`);
     const denied = held.filter(isConcurrencyDenial);
+    const failed = held.length - admittedIn(held) - denied.length;
+    if (denied.length === 0 && failed > strayFailures(held).length)
+      return verdict.inconclusive(`${failed} of ${limit} streams were neither served nor denied for concurrency`);
     const seen = { in: denied[0] ?? held[0], because: `of ${limit} concurrent streams denied for concurrency` };
     verdict.must("LIMIT-2", denied.length, 0, seen);
     verdict.must("LIMIT-CONC-2", denied.length, 0, seen);

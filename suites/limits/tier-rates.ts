@@ -1,8 +1,8 @@
-import { accountOfKey, type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 import { atLeast, atMost, type Expectation, type Verdict } from "../../src/judging/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
-import { QUIET_MS } from "./paced.ts";
+import { untilQuiet } from "./paced.ts";
 import { sendPlain, sendPlainAtOnce } from "./while-denied.ts";
 
 /** Share of a minute's rate that is asked for within seconds; of the largest tier only what tells it from the next one. */
@@ -110,7 +110,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   const beyond = Math.ceil(rpm * MORE_THAN_ANY_WINDOW);
   let most = tier === "starter" && left > beyond + FEWEST_EVENLY ? beyond : Math.min(wanted, left);
   if (most < rpm * LEAST) return undefined;
-  await quiet(t, accountOfKey(key));
+  await untilQuiet(t, key);
   const startUs = t.nowUs();
   const sinceMs = () => (t.nowUs() - startUs) / 1_000;
   const atOnce = Math.max(1, Math.min(ROUNDS[tier].atOnce, Math.floor(limits.inFlight / 2)));
@@ -155,7 +155,7 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
   if (account === undefined || !isDoubtful(one) || isKeptByLess(one)) return one;
   const count = Math.min(safeRpm(one.rpm), MOST_EVENLY, room(t));
   if (count < FEWEST_EVENLY) return one;
-  await quiet(t, accountOfKey(account.key));
+  await untilQuiet(t, account.key);
   const sent: Promise<Response>[] = [];
   // From one sending to the next: one that is late must not be followed by another too soon.
   for (let index = 0; index < count && room(t) > 0; index++) {
@@ -163,11 +163,6 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
     await t.wait(60_000 / safeRpm(one.rpm));
   }
   return { ...one, evenly: await Promise.all(sent) };
-}
-
-/** Waits until nothing that was sent on the account counts any more. */
-async function quiet(t: Session, account: string): Promise<void> {
-  await t.wait(Math.max(0, t.lastUseMs(account) + QUIET_MS - Date.now()), `the rate window of ${account}`);
 }
 
 function judgeRate(one: Tried, verdict: Verdict): void {

@@ -12,6 +12,9 @@ const QUIET_IN_FLIGHT = 10;
 /** A tick that our own process was late for says nothing about the gateway. */
 const OWN_LAG_MS = 60;
 
+/** Fewer light requests show nothing: the rest of the run was over too soon, or it was never quiet. */
+const FEWEST_TICKS = 5;
+
 /** What makes a tick stand out, ms and multiples of the median. */
 const STALL_MS = 250;
 const STALL_FACTOR = 20;
@@ -42,6 +45,10 @@ const stalls = defineCheck({
   judge({ ticks }, verdict) {
     const quiet = ticks.filter(({ busy, answer }) => busy <= QUIET_IN_FLIGHT && answer.exchange.ownLagMs < OWN_LAG_MS);
     const served = quiet.map(({ answer }) => answer).filter(({ admitted }) => admitted);
+    if (served.length < FEWEST_TICKS)
+      return verdict.notApplicable(
+        `${served.length} of ${ticks.length} light requests were served at a quiet moment: too few to see a stall`,
+      );
     const middle = median(served.map(({ durationMs }) => durationMs));
     const slow = served.filter(({ durationMs }) => durationMs > Math.max(STALL_MS, middle * STALL_FACTOR));
     const episodes = slow.filter(

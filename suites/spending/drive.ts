@@ -43,6 +43,8 @@ export type Drive = {
   readonly denial: Response | null;
   /** From the last served request to the denial, or to giving up, seconds. */
   readonly waitedS: number;
+  /** What kept the key from being driven on, where other keys of the account met it as well: it says nothing of the limit. */
+  readonly trouble: Response | null;
 };
 
 /**
@@ -55,8 +57,11 @@ const MORE_LARGE = 34;
 /** What one drive may use of the run's budget of output tokens before the many large ones end: others need some, too. */
 const SHARE_OF_BUDGET = 0.08;
 const POLL_MS = 3_000;
-/** Answers in a row that were not served and are no rate denial, after which the key is taken for stopped. */
+/** Responses in a row that were not served, after which the key is stopped, or the account is in trouble. */
 const STOPPED = 3;
+/** Pause between these, and until the account of a key that is in trouble is tried again, ms. */
+const PAUSE_MS = 1_000;
+const TROUBLE_MS = 20_000;
 
 /** How far a key is driven: see `effortFor`. */
 export type Effort = {
@@ -87,7 +92,10 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   const served: Response[] = [];
   const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const { small, large } = asksOf(kind, own);
-  const outcome = (denial: Response | null, waitedS: number) => driven(kind, served, denial, waitedS);
+  const outcome = (denial: Response | null, waitedS: number, trouble: Response | null = null): Drive =>
+    driven(kind, served, denial, waitedS, trouble);
+  let isTooLarge = false;
+  let hasWaited = false;
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
   let refused = 0;
@@ -97,8 +105,13 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       if (denial !== null) return outcome(denial, waitedS);
     }
     if (sent >= SMALL + SOME_LARGE && tokens > most) break;
-    const answer = await t.send(sent < effort.small ? small : large);
+    const isLarge = sent >= effort.small && !isTooLarge;
+    const answer = await t.send(isLarge ? large : small);
     tokens += outputTokensOf(answer);
+    if (isLarge && isRefusedForItself(answer) && (await t.send(small)).admitted) {
+      isTooLarge = true;
+      continue;
+    }
     if (isSpendingDenial(answer)) return outcome(answer, 0);
     refused = answer.admitted ? 0 : refused + 1;
     if (answer.admitted) {
@@ -106,12 +119,28 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       if (kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
         await t.send({ ...own, model: "upstreamError", intent: "odd" });
     }
-    // Whatever it is called, a key that is not served any more is stopped; the requirement is judged by what came.
-    else if (refused >= STOPPED) return outcome(answer, 0);
-    else await t.wait(1_000);
+    // Whatever it is called, a key that is not served any more, while another is, is stopped: the requirement is judged by what came.
+    else if (refused < STOPPED) await t.wait(PAUSE_MS);
+    else if (await isOtherServed(t, kind)) return outcome(answer, 0);
+    else if (hasWaited) return outcome(null, 0, answer);
+    else {
+      await t.wait(TROUBLE_MS, "the account to be served again");
+      hasWaited = true;
+      refused = 0;
+    }
   }
   const { denial, waitedS } = await deniedAtLast(t, small, lagS);
   return outcome(denial, waitedS);
+}
+
+/** A 4xx that names neither money nor a limit: the request may be one that the gateway does not take. */
+function isRefusedForItself({ status = 0 }: Response): boolean {
+  return status >= 400 && status < 500 && status !== 402 && status !== 429;
+}
+
+/** Whether a key that is not used up is served with the same kind of traffic. */
+async function isOtherServed(t: Session, { endpoint, mode }: Kind): Promise<boolean> {
+  return (await t.send({ key: "valid", endpoint, mode, intent: "either", repeats: false })).admitted;
 }
 
 /** Polls until a denial comes, for a tally that lags. */
@@ -141,8 +170,14 @@ function asksOf(kind: Kind, own: RequestSpec): { readonly small: RequestSpec; re
   return { small: own, large: { ...own, prompt: LONG_TEXT, ...limit } };
 }
 
-function driven(kind: Kind, served: readonly Response[], denial: Response | null, waitedS: number): Drive {
-  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS };
+function driven(
+  kind: Kind,
+  served: readonly Response[],
+  denial: Response | null,
+  waitedS: number,
+  trouble: Response | null = null,
+): Drive {
+  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS, trouble };
 }
 
 /** Long streams at once, and rounds of them. */

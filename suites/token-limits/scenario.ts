@@ -1,5 +1,4 @@
 import {
-  accountOfKey,
   defineScenario,
   type RequestSpec,
   type Response,
@@ -11,7 +10,7 @@ import type { Dialect } from "../../src/dialects/index.ts";
 import type { Key, TokenLimits } from "../../src/target/index.ts";
 import { burst, atOnce as sendAll } from "../limits/burst.ts";
 import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
-import { A_WINDOW, paced, QUIET_MS } from "../limits/paced.ts";
+import { paced, untilQuiet } from "../limits/paced.ts";
 import { type TestedWait, waitAndRetry } from "../retry-after/tested-wait.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
@@ -135,11 +134,7 @@ function declared({ key: _, window, inFlightTokens, ...tokens }: TokenLimits): T
   return { ...tokens, window: window ?? null, inFlightTokens: inFlightTokens ?? null };
 }
 
-/** Waits until nothing that was sent on the account counts any more. */
-async function quiet(t: Session): Promise<void> {
-  const lastMs = t.lastUseMs(accountOfKey(t.tokenLimited().key));
-  await t.wait(Math.max(0, lastMs + QUIET_MS - Date.now()), A_WINDOW);
-}
+const quiet = (t: Session): Promise<void> => untilQuiet(t, t.tokenLimited().key);
 
 /** One small request in each dialect; a minute later where something before the run has used the limit up. */
 async function probe(t: Session, key: Key, size: Size): Promise<Part> {

@@ -1,56 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { instancesOf, type Recordable, Response } from "../../src/checks/index.ts";
+import { instancesOf, type Recordable, type Response } from "../../src/checks/index.ts";
 import { judge } from "../../src/checks/judge.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { queuedAtLimit } from "../../suites/limits/in-flight.ts";
 import { isBracketed } from "../../suites/limits/while-denied.ts";
-
-const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };
-
-interface Times {
-  readonly sentMs: number;
-  readonly endMs: number;
-  readonly status?: number;
-  readonly reason?: string;
-  readonly ownLagMs?: number;
-}
-
-let count = 0;
-
-/** A response that came whole at one moment. */
-function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0 }: Times): Response {
-  const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
-  return new Response(
-    {
-      id: `x${++count}`,
-      startedAtMs: 0,
-      request: { method: "POST", url: "http://127.0.0.1/v1/chat/completions", headers: [], body: "{}", bodyBytes: 2 },
-      key: "valid",
-      connection: { id: "c1", earlier: 0 },
-      timeline: { dueUs: sentUs, sentUs, firstByteUs: endUs, headersUs: endUs, endUs },
-      response: {
-        status,
-        headers: reason === undefined ? [] : [["X-Service-Error-Code", reason]],
-        interim: [],
-        trailers: [],
-        body: {
-          text: "{}",
-          base64: undefined,
-          bytes: 2,
-          receivedBytes: 2,
-          pieces: [[endUs, 2]],
-          decodeError: undefined,
-        },
-      },
-      ending: { kind: "complete" },
-      ownLagMs,
-      afterwards: undefined,
-      redactions: [],
-    } as unknown as Response["exchange"],
-    { endpoint: "chat", mode: "non-streaming", intent: "either", account: "a", inFlight: 1 },
-    RULES,
-  );
-}
+import { seen } from "../support/seen-response.ts";
 
 const denied = (sentMs: number, endMs = sentMs + 5, ownLagMs = 0) =>
   seen({ sentMs, endMs, status: 429, reason: "concurrency_limit_exceeded", ownLagMs });

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { defineCheck, instancesOf, type Recordable, type Response } from "../../src/checks/index.ts";
+import { judge } from "../../src/checks/judge.ts";
+import { checkChanges } from "../../src/record/check-changes.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { strayFailures } from "../../suites/limits/limit-denials.ts";
+import { seen } from "../support/seen-response.ts";
+
+const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
+const served = (sentMs: number) => seen({ sentMs, endMs: sentMs + 5 });
+const failed = (sentMs: number, status = 502) => seen({ sentMs, endMs: sentMs + 5, status });
+const rateDenial = (sentMs: number) => seen({ sentMs, endMs: sentMs + 5, status: 429, reason: "rate_limit_exceeded" });
+const full = (sentMs: number) => seen({ sentMs, endMs: sentMs + 5, status: 429, reason: "concurrency_limit_exceeded" });
+
+function judged(id: string, recording: object) {
+  const [instance] = CHECKS.filter((check) => check.id === id).flatMap((check) => instancesOf(check));
+  if (instance === undefined) throw new Error(`no check ${id}`);
+  return judge(instance, recording as Recordable);
+}
+
+const EXPECTED = {
+  rate: { reason: "rate_limit_exceeded", status: 429, readAs: "rate_limit_exceeded", actionHint: false },
+  concurrency: {
+    reason: "concurrency_limit_exceeded",
+    status: 429,
+    readAs: "concurrency_limit_exceeded",
+    actionHint: false,
+  },
+};
+
+/** What the rate scenario records of one burst. */
+const rateRecording = (answers: readonly Response[], seconds = 1) => ({
+  limits: { rpm: 300, inFlight: 8 },
+  expected: EXPECTED.rate,
+  first: { what: "chat", answers, seconds },
+  second: null,
+  third: null,
+  extraBurst: [],
+  whileDenied: [],
+  undenied: [],
+  paced: [],
+});
+
+describe("one failure among many requests", () => {
+  test("is no denial for the rate, and many are", () => {
+    const burst = [...times(100, served), failed(100), ...times(200, (at) => served(101 + at))];
+    const reasons = ({ message, findings }: ReturnType<typeof judged>) =>
+      findings.some(({ outcome, requirements }) => outcome === "broken" && requirements.includes("ERR-429-RATE"))
+        ? message
+        : "in order";
+    expect(reasons(judged("limits.rate-denial", rateRecording([...burst, rateDenial(400)])))).toBe("in order");
+    const wrong = rateRecording([...burst, rateDenial(400), ...times(4, (at) => failed(401 + at, 503))]);
+    expect(reasons(judged("limits.rate-denial", wrong))).toMatch(/503: expected 429/);
+  });
+
+  test("takes no place of those that the limit allows, and more of them do", () => {
+    const burst = (failures: number) => ({
+      limits: { rpm: 6_000, inFlight: 4 },
+      unnamed: "rate",
+      spaced: false,
+      expected: EXPECTED.concurrency,
+      burst: [...times(4 - failures, served), ...times(failures, (at) => failed(at)), ...times(8, full)],
+    });
+    expect(judged("limits.concurrency-exact", burst(0)).status).toBe("pass");
+    expect(judged("limits.concurrency-exact", burst(1)).status).toBe("pass");
+    expect(judged("limits.concurrency-exact", burst(2)).status).toBe("fail");
+  });
+
+  test("is one in thirty at most, and never all there is", () => {
+    expect(strayFailures([...times(3, served), failed(3)])).toHaveLength(1);
+    expect(strayFailures([...times(3, served), failed(3), failed(4)])).toHaveLength(0);
+    expect(strayFailures([...times(98, served), failed(98), failed(99)])).toHaveLength(2);
+    expect(strayFailures([failed(0)])).toHaveLength(0);
+    // By its name it is a denial, whatever its status.
+    expect(
+      strayFailures([served(0), seen({ sentMs: 1, endMs: 2, status: 503, reason: "rate_limit_exceeded" })]),
+    ).toEqual([]);
+  });
+});
+
+describe("a burst that met no denial", () => {
+  test("fails a gateway that let more through than any window does", () => {
+    expect(judged("limits.rate-enforced", rateRecording(times(602, served), 3)).status).toBe("fail");
+  });
+
+  test("decides nothing where it was too slow for the limit, or ended in failures", () => {
+    expect(judged("limits.rate-enforced", rateRecording(times(602, served), 190))).toMatchObject({
+      status: "inconclusive",
+      message: "chat: 602 requests were admitted in 190 s, which does not reach 300 per minute",
+    });
+    const outage = [...times(50, served), ...times(4, (at) => failed(50 + at))];
+    expect(judged("limits.rate-enforced", rateRecording(outage)).status).toBe("inconclusive");
+  });
+
+  test("fails a gateway whose denials for the rate are failures", () => {
+    const wrong = [...times(300, served), ...times(4, (at) => failed(300 + at, 503))];
+    expect(judged("limits.rate-enforced", rateRecording(wrong)).status).toBe("fail");
+  });
+});
+
+test("streams of a tier that all fail show nothing of its limit", () => {
+  const filled = (held: readonly Response[]) => ({ limit: 4, held, extras: [], unrelated: [], leftOut: null });
+  expect(judged("limits.tier-concurrency", filled(times(4, (at) => failed(at, 503)))).status).toBe("inconclusive");
+  expect(judged("limits.tier-concurrency", filled([...times(3, served), full(3)])).status).toBe("fail");
+});
+
+test("what cannot be decided does not take back a MUST that is broken, and a precondition does", () => {
+  const judgedBy = (end: "inconclusive" | "notApplicable") => {
+    const check = defineCheck({
+      id: "auth.made-up",
+      title: "Made up",
+      covers: ["AUTH-1"],
+      explains: "Made up.",
+      cost: { requests: 0 },
+      run: async () => ({}),
+      judge(_, verdict) {
+        verdict.must("AUTH-1", 1, 2);
+        verdict[end]("nothing more was seen");
+      },
+    });
+    const [instance] = instancesOf(check);
+    return instance === undefined ? "none" : judge(instance, {}).status;
+  };
+  expect([judgedBy("inconclusive"), judgedBy("notApplicable")]).toEqual(["fail", "not-applicable"]);
+});
+
+test("a failure that does not apply any more is not fixed", () => {
+  const now = (status: "pass" | "not-applicable") => [{ id: "a", status, message: "" }];
+  const before = new Map([["a", "fail" as const]]);
+  expect(checkChanges(before, now("pass")).fixed).toHaveLength(1);
+  expect(checkChanges(before, now("not-applicable"))).toMatchObject({ fixed: [], other: [{ id: "a" }] });
+});
