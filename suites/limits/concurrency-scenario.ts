@@ -205,8 +205,8 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   const limit = limits.inFlight;
   let startUs = t.nowUs();
   let streams = await reachConcurrencyLimit(t, long, limit, spacingMs);
-  if (await metConcurrencyDenial(t, streams, unnamed)) {
-    // One request may still be counted; the second time the denial stands.
+  if (await lacksOne(t, streams, unnamed)) {
+    // One request may still be counted, or a provider failed; the second time it stands.
     await Promise.all(streams.map(({ done }) => done));
     await t.wait(LATE_MS);
     startUs = t.nowUs();
@@ -266,12 +266,13 @@ async function reachConcurrencyLimit(
   return streams;
 }
 
-/** Whether one of them was over at once, denied for concurrency; the others go on. */
-async function metConcurrencyDenial(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
+/** Whether one of them was over at once, denied for concurrency or failed; the others go on. */
+async function lacksOne(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((answer) => ended.push(answer));
   await t.wait(AT_ONCE_MS);
-  return ended.some(limitDenials(unnamed).isConcurrency);
+  const { isRate } = limitDenials(unnamed);
+  return ended.some((answer) => !isServed(answer) && !isRate(answer));
 }
 
 /** One request of every kind that must go by the same count. */
