@@ -28,8 +28,8 @@ export interface TiersOptions {
   readonly folder: RunFolder;
   readonly quick: boolean;
   readonly control: RunControl;
-  /** When the checks last sent on an account, by the machine's clock, ms; 0 when they did not. */
-  readonly lastUseMs: (account: string) => number;
+  /** For how long the checks have sent nothing on an account, ms; infinite when they never did. */
+  readonly unusedForMs: (account: string) => number;
   readonly onGauge?: LoadsContext["onGauge"];
   readonly calibration?: LoadsContext["calibration"];
 }
@@ -64,8 +64,8 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   const length = quick ? "quick" : "brief";
   onProgress({ kind: "note", text: planLine(target, workloads, length) });
   // What the checks sent on these accounts must have left every window of a minute.
-  const uses = workloads.map((workload) => options.lastUseMs(accountOfKey(accountOf(workload, target).key)));
-  const quietMs = Math.max(...uses) + UNKNOWN_MS - Date.now();
+  const unused = workloads.map((workload) => options.unusedForMs(accountOfKey(accountOf(workload, target).key)));
+  const quietMs = UNKNOWN_MS - Math.min(...unused);
   if (quietMs > 0)
     onProgress({ kind: "step", text: "waiting for the rate windows of the tiers to be empty", leftS: quietMs / 1_000 });
   if (quietMs > 0 && !(await sleep(quietMs, interruption.signal))) return undefined;

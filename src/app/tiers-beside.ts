@@ -8,7 +8,7 @@ import { LOAD_DISCARDED } from "./recover-load.ts";
 import { runTiers, type TiersOptions } from "./run-tiers.ts";
 
 /** What the tiers of a run are measured with. */
-type StepOptions = Omit<TiersOptions, "lastUseMs" | "target">;
+type StepOptions = Omit<TiersOptions, "unusedForMs" | "target">;
 
 /** Checks and load share a processor otherwise. */
 const LEAST_CPUS = 2;
@@ -59,7 +59,7 @@ export class TierRuns {
       ...this.#options,
       target: loaded,
       calibration,
-      lastUseMs: () => 0,
+      unusedForMs: () => Number.POSITIVE_INFINITY,
       onGauge: (gauge) => this.#gauges.push(gauge),
     });
     const ended = this.#beside.then(
@@ -83,11 +83,11 @@ export class TierRuns {
       onProgress({ kind: "note", text: `load on the tiers is generated again, with nothing beside it: ${why}` });
       this.#sentBefore += typeof first === "string" ? 0 : sentBy(first);
       const target = await this.#withOwnAccounts(traffic.target);
-      return runTiers({ ...this.#options, target, lastUseMs: () => 0 });
+      return runTiers({ ...this.#options, target, unusedForMs: () => Number.POSITIVE_INFINITY });
     }
     if (interruption.signal.aborted) return undefined;
-    const lastUseMs = (account: string) => traffic.lastUseMs(account);
-    return runTiers({ ...this.#options, target: traffic.target, lastUseMs });
+    const unusedForMs = (account: string) => traffic.unusedForMs(account);
+    return runTiers({ ...this.#options, target: traffic.target, unusedForMs });
   }
 
   /** The target with new accounts in place of those that checks have used. */

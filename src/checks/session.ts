@@ -120,9 +120,9 @@ export class Session {
     return this.#traffic.isQuick;
   }
 
-  /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
-  lastUseMs(account: string): number {
-    return this.#traffic.lastUseMs(account);
+  /** For how long nothing has been sent on an account, ms; infinite when nothing was. */
+  unusedForMs(account: string): number {
+    return this.#traffic.unusedForMs(account);
   }
 
   /** A new account whose limits can be raised; the check declares that it needs it (`upgrade`). */

@@ -50,6 +50,7 @@ export class Traffic implements AsyncDisposable {
   readonly loadFollows: boolean;
   readonly isQuick: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
+  readonly #lastUsedMs = new Map<string, number>();
   #nonces = 0;
   #turns = 0;
 
@@ -88,12 +89,9 @@ export class Traffic implements AsyncDisposable {
     await this.fixtures.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
   }
 
-  /** When a request was last sent on an account, by the machine's clock, ms; 0 when none was. */
-  lastUseMs(account: string): number {
-    return this.answers.reduce(
-      (last, { asked, exchange }) => (asked.account === account ? Math.max(last, exchange.startedAtMs) : last),
-      0,
-    );
+  /** For how long nothing has been sent on an account, in earlier rounds too, ms; infinite when nothing was. */
+  unusedForMs(account: string): number {
+    return this.#monotonicMs() - (this.#lastUsedMs.get(account) ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Requests under way, on all accounts, those of load included. */
@@ -197,6 +195,7 @@ export class Traffic implements AsyncDisposable {
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
     this.budget.start(defaults.share);
     const account = accountOf(request);
+    this.#lastUsedMs.set(account, this.#monotonicMs());
     const inFlight = this.#count(account, 1);
     const intent = request.intent ?? "good";
     const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;

@@ -30,9 +30,10 @@ export function conclusionOf(findings: readonly Finding[], open?: Conclusion): C
   return { status: "observed", message: `specification silent; observed: ${findings[0]?.observed ?? "nothing"}` };
 }
 
-/** `LIMIT of 64: expected at most 64, got 65`. */
+/** `LIMIT of 64: expected at most 64, got 65`; what must not be the case, and is, by its note alone. */
 export function inWords({ name, requirements, note, expected, pointer, observed }: Finding): string {
   const about = note ?? (requirements.includes(name) ? undefined : name);
+  if (about !== undefined && pointer === undefined && expected === "false" && observed === "true") return about;
   const place = pointer === undefined ? "" : ` at ${pointer}`;
   return `${about === undefined ? "" : `${about}: `}expected ${expected ?? "otherwise"}${place}, got ${observed}`;
 }

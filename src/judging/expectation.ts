@@ -33,6 +33,7 @@ export const filledString: Expectation = that(
 export const anArray: Expectation = that("an array", Array.isArray);
 export const anObject: Expectation = that("an object", isObject);
 export const success: Expectation = that("2xx", (value) => typeof value === "number" && value >= 200 && value < 300);
+export const notSuccess: Expectation = that("anything but 2xx", (value) => !success.test(value));
 export const callerError: Expectation = that(
   "4xx",
   (value) => typeof value === "number" && value >= 400 && value < 500,

@@ -119,7 +119,7 @@ const heldToTheEnd = defineCheck({
     if (freed !== null) {
       verdict.must("LIMIT-CONC-3", limitDenials(unnamedLater).isConcurrency(freed), false, {
         in: freed,
-        because: "one stream had ended",
+        because: "denied for concurrency when one of the streams had ended",
       });
     }
   },

@@ -85,6 +85,8 @@ const otherAccounts = defineCheck({
   judge({ others, held }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
+    if (!others.some(({ answers }) => answers.some((answer) => wasAtLimit(answer, held))))
+      verdict.leaveOpen("inconclusive", "the streams were over before another account could be tried");
     for (const { account, answers } of others) {
       const denied = answers.filter(isConcurrencyDenial);
       verdict.must("LIMIT-1", denied.length, 0, {

@@ -15,7 +15,7 @@ import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
-import { A_WINDOW, paced, QUIET_MS } from "./paced.ts";
+import { A_WINDOW, paced, QUIET_MS, untilQuiet } from "./paced.ts";
 import {
   kindsOf,
   ROUNDS,
@@ -122,7 +122,7 @@ interface RateRun {
 async function reachLimit(t: Session): Promise<RateRun> {
   const account = t.limited("rate");
   const { limits, key } = account;
-  if (account.shared) await t.wait(QUIET_MS, A_WINDOW);
+  await untilQuiet(t, key);
   const plan = { most: limits.rpm * 2 + 2, parallel: Math.max(1, Math.min(8, limits.inFlight - 1)) };
   const chat: RequestSpec[] = [{ key }, { key, mode: "streaming" }];
   const first = await burst(t, { ...plan, what: `${t.dialect}, one key`, specs: chat });

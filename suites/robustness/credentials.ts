@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { success, type Verdict } from "../../src/judging/index.ts";
+import { notSuccess, type Verdict } from "../../src/judging/index.ts";
 
 /** Places in which a key must not be honoured. */
 const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
@@ -17,7 +17,7 @@ function judgePlace(bare: Response, answer: Response, verdict: Verdict): void {
   // Where no key is needed, one in the wrong place is not why the request was accepted.
   if (bare.admitted) verdict.notApplicable("a request without any key is served too; see auth.missing-key");
   const seen = { in: answer, at: "status", because: answer.summary };
-  verdict.should("BEARER-PLACE", success.test(answer.status), false, seen);
+  verdict.should("BEARER-PLACE", answer.status, notSuccess, seen);
 }
 
 const keyPlace = defineCheck({

@@ -143,7 +143,7 @@ const reusedLatency = defineCheck({
       in: first[0]?.again,
       because: confirmed
         ? `${costs.map((ms) => ms?.toFixed(0)).join(" and ")} ms slower in two series`
-        : "in two series",
+        : "requests on connections in use were no slower in two series",
     });
   },
 });

@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { success } from "../../src/judging/index.ts";
+import { notSuccess, success } from "../../src/judging/index.ts";
 import { isSpendingDenial } from "./drive.ts";
 
 const HOUR_MS = 3_600_000;
@@ -59,13 +59,15 @@ const dayBoundary = defineCheck({
     const { isCapped, otherMidnights, before, wasBefore, after, child } = recording;
     verdict.assume(isCapped, "the key reached its daily cap");
     for (const { hour, answer } of otherMidnights)
-      verdict.must("SPEND-7", success.test(answer.status), false, {
+      verdict.must("SPEND-7", answer.status, notSuccess, {
         in: answer,
+        at: "status",
         because: `five minutes past ${hour}:00 UTC, the midnight of another zone`,
       });
     if (wasBefore)
-      verdict.must("SPEND-7", success.test(before.status), false, {
+      verdict.must("SPEND-7", before.status, notSuccess, {
         in: before,
+        at: "status",
         because: "half a minute before 00:00 UTC",
       });
     verdict.must("SPEND-7", after.status, success, {
@@ -73,8 +75,9 @@ const dayBoundary = defineCheck({
       at: "status",
       because: `two minutes after 00:00 UTC: ${after.summary}`,
     });
-    verdict.must("SPEND-8", success.test(child.status), false, {
+    verdict.must("SPEND-8", child.status, notSuccess, {
       in: child,
+      at: "status",
       because: "a lifetime budget after 00:00 UTC",
     });
   },

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
-import { success } from "../../src/judging/index.ts";
+import { notSuccess, success } from "../../src/judging/index.ts";
 import { strayFailures } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
@@ -168,7 +168,7 @@ const noBypass = defineCheck({
   title: "Optional headers and fields, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
-    "Denied keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. Each must be denied as without them.",
+    "Denied keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. None may be served.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 8 },
   async run(t) {
@@ -197,12 +197,11 @@ const noBypass = defineCheck({
     const { without, withHeaders, withUser, withParameters, withTools, withModels } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
-    for (const answer of [withHeaders, withUser, withParameters, withTools, ...withModels])
-      verdict.must(requirement, success.test(answer.status), false, {
-        in: answer,
-        at: "status",
-        because: answer.summary,
-      });
+    for (const answer of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
+      if ((answer.status ?? 500) >= 500)
+        verdict.leaveOpen("inconclusive", `one of them was neither served nor denied: ${answer.summary}`);
+      else verdict.must(requirement, answer.status, notSuccess, { in: answer, at: "status", because: answer.summary });
+    }
   },
 });
 

@@ -80,7 +80,10 @@ const brokenStream = defineCheck({
       because: `${answer.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
     };
     const looksWhole = answer.complete && (answer.status ?? 0) < 300 && errors.length === 0;
-    verdict.should("UPSTREAM-BROKEN", looksWhole, false, seen);
+    verdict.should("UPSTREAM-BROKEN", looksWhole, false, {
+      in: answer,
+      because: `ends like a whole reply: ${seen.because}`,
+    });
     verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
     verdict.mustHold(
       "UPSTREAM-REPLY",
