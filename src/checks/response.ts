@@ -38,8 +38,6 @@ export interface Asked {
   readonly intent: "good" | "either" | "odd" | "denied";
   /** Account whose limits it counts against. */
   readonly account: string;
-  /** Requests of ours in flight on that account when it was sent, this one included. */
-  readonly inFlight: number;
   /** Rate limit of that account, requests per minute, where the target tells it. */
   readonly rpm?: number | undefined;
   /** Unique text in the prompt, if any. */

@@ -4,7 +4,7 @@ import { type CheckResult, STATUSES, type Status } from "../record/index.ts";
 const DECIDED: readonly Status[] = ["fail", "warn", "pass", "observed"];
 
 /**
- * Sums up what a check came to when it was run several times. A requirement that was broken some of the times makes it `flaky`:
+ * Sums up what a check came to when it was run several times. A MUST that was broken some of the times makes it `flaky`:
  * neither the failures nor the passes are an accident that may be left out.
  */
 export function mergeRounds(rounds: readonly CheckResult[]): CheckResult {

@@ -36,7 +36,7 @@ export class Traffic implements AsyncDisposable {
   readonly recorder: Recorder;
   readonly #clock: Clock;
   readonly #throttles = new Map<string, Throttle>();
-  readonly #inFlight = new Map<string, number>();
+  #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
   readonly #circuit = new CircuitBreaker();
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
@@ -96,7 +96,7 @@ export class Traffic implements AsyncDisposable {
 
   /** Requests under way, on all accounts, those of load included. */
   get inFlight(): number {
-    return [...this.#inFlight.values()].reduce((sum, count) => sum + count, this.#inFlightOfLoad());
+    return this.#inFlight + this.#inFlightOfLoad();
   }
 
   /** Begins another round over the same checks: scenarios, control requests and what invariants look at start anew. */
@@ -196,7 +196,7 @@ export class Traffic implements AsyncDisposable {
     this.budget.start(defaults.share);
     const account = accountOf(request);
     this.#lastUsedMs.set(account, this.#monotonicMs());
-    const inFlight = this.#count(account, 1);
+    this.#inFlight++;
     const intent = request.intent ?? "good";
     const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
     const asked: Asked = {
@@ -204,7 +204,6 @@ export class Traffic implements AsyncDisposable {
       mode,
       intent,
       account,
-      inFlight,
       ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
       ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
@@ -218,7 +217,7 @@ export class Traffic implements AsyncDisposable {
       },
     );
     const done = live.done.then((exchange) => {
-      this.#count(account, -1);
+      this.#inFlight--;
       this.#timeouts.note(kind, exchange);
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
@@ -291,12 +290,6 @@ export class Traffic implements AsyncDisposable {
       if (forMs >= TOLD_MS) this.#onWait?.({ what: `the ${what} of ${whose}`, forMs, by });
     });
     return throttle;
-  }
-
-  #count(account: string, change: 1 | -1): number {
-    const count = (this.#inFlight.get(account) ?? 0) + change;
-    this.#inFlight.set(account, count);
-    return count;
   }
 
   #throttleOf(account: string): Throttle {

@@ -26,7 +26,7 @@ interface SecretForm {
  * middle one was changed, as a check sends it, has two parts that are each just short of a half.
  */
 const LONG_PART = 1 / 2;
-/** Shorter keys are hidden as a whole only: a third of six letters is found in ordinary words. */
+/** Shorter keys are hidden as a whole only: half of six letters is found in ordinary words. */
 const PARTS_FROM = 18;
 
 /**

@@ -38,7 +38,7 @@ function responseWith(text: string, { type = "application/json", status = 200 } 
   };
   return new Response(
     exchange,
-    { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a", inFlight: 1 },
+    { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a" },
     RULES,
   );
 }

@@ -42,7 +42,7 @@ export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0 }: Time
       afterwards: undefined,
       redactions: [],
     } as unknown as Response["exchange"],
-    { endpoint: "chat", mode: "non-streaming", intent: "either", account: "a", inFlight: 1 },
+    { endpoint: "chat", mode: "non-streaming", intent: "either", account: "a" },
     RULES,
   );
 }
