@@ -36,11 +36,7 @@ function responseWith(text: string, { type = "application/json", status = 200 } 
     afterwards: undefined,
     redactions: [],
   };
-  return new Response(
-    exchange,
-    { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a" },
-    RULES,
-  );
+  return new Response(exchange, { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a" }, RULES);
 }
 
 const LONG = "word ".repeat(2_000);
