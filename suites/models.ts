@@ -149,9 +149,9 @@ const listedIdsWork = defineCheck({
     verdict.assumeGood(list, "the model list");
     const ids = idsOf(list);
     for (const id of configured) {
-      verdict.should("MODELS-3", ids.includes(id), true, {
+      verdict.should("MODELS-3", !ids.includes(id), false, {
         in: list,
-        because: `the configured model ${id} in the list`,
+        because: `the configured model ${id} is not in the list`,
       });
     }
     if (tried.length === 0) verdict.observe("MODELS-3", "the list is empty", { in: list });

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
 import { DIALECTS, type Dialect, imagePart, MODES } from "../src/dialects/index.ts";
-import { filledString, success, that } from "../src/judging/index.ts";
+import { aReply, filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
@@ -54,12 +54,12 @@ const generatesReplies = defineCheck({
     for (const answer of [control.control, ...more]) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
-      if (mode === "non-streaming") verdict.must("BASE-2", answer.admitted, true, seen);
+      if (mode === "non-streaming") verdict.must("BASE-2", answer.admitted, aReply, seen);
       if (!answer.streamed)
         verdict.must("BASE-3", answer.reply.text, filledString, { ...seen, at: answer.reply.textPointer });
       else if (answer.stream.text === undefined)
-        verdict.must("BASE-3", answer.bytes.length > 0, true, { ...seen, because: "an empty stream" });
-      else verdict.must("BASE-3", answer.stream.outputs > 0, true, { ...seen, because: "a stream without output" });
+        verdict.must("BASE-3", answer.bytes.length === 0, false, { ...seen, because: "an empty stream" });
+      else verdict.must("BASE-3", answer.stream.outputs === 0, false, { ...seen, because: "a stream without output" });
     }
   },
 });

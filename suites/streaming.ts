@@ -7,7 +7,7 @@ import {
   type Response,
 } from "../src/checks/index.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
-import { atMost, type Verdict } from "../src/judging/index.ts";
+import { atMost, isTrue, type Verdict } from "../src/judging/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { assumeControl } from "./shared/control-request.ts";
 import { isCutByUs } from "./shared/cut-by-us.ts";
@@ -140,7 +140,7 @@ function judgeSameText(nonStreaming: Response, streams: readonly Response[], ver
     const text = answer.replyText;
     if (text === undefined) continue;
     const seen = { in: answer, because: difference(expected, text) ?? "same text" };
-    verdict.should("STREAM-4", text === expected, true, seen);
+    verdict.should("STREAM-4", text === expected, isTrue("the text of the non-streaming reply"), seen);
     const broken = text.includes("\uFFFD") && !expected.includes("\uFFFD");
     verdict.should("STREAM-4", broken, false, { in: answer, because: "replacement characters in the streamed text" });
   }

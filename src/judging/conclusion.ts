@@ -30,10 +30,12 @@ export function conclusionOf(findings: readonly Finding[], open?: Conclusion): C
   return { status: "observed", message: `specification silent; observed: ${findings[0]?.observed ?? "nothing"}` };
 }
 
-/** `LIMIT of 64: expected at most 64, got 65`; what must not be the case, and is, by its note alone. */
+/** `LIMIT of 64: expected at most 64, got 65`. What must not be the case, and is, says its note alone. */
 export function inWords({ name, requirements, note, expected, pointer, observed }: Finding): string {
   const about = note ?? (requirements.includes(name) ? undefined : name);
   if (about !== undefined && pointer === undefined && expected === "false" && observed === "true") return about;
+  if (about !== undefined && pointer === undefined && observed === "false" && expected !== "true")
+    return `${about}: expected ${expected ?? "otherwise"}`;
   const place = pointer === undefined ? "" : ` at ${pointer}`;
   return `${about === undefined ? "" : `${about}: `}expected ${expected ?? "otherwise"}${place}, got ${observed}`;
 }

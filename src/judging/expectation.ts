@@ -21,6 +21,12 @@ export function that<T = unknown>(description: string, test: (value: T) => boole
   return { description, test };
 }
 
+/** A condition that was worked out before, in words. */
+export const isTrue = (description: string): Expectation<boolean> => that(description, (value) => value);
+
+/** Of `Response.admitted`. */
+export const aReply: Expectation<boolean> = isTrue("a complete reply without an error");
+
 export const oneOf = (...allowed: readonly unknown[]): Expectation =>
   that(allowed.map(show).join(" or "), (value) => allowed.includes(value));
 

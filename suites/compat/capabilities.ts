@@ -1,6 +1,6 @@
 import type { Check, Response, Session } from "../../src/checks/index.ts";
 import { type Dialect, imagePart, MODES } from "../../src/dialects/index.ts";
-import type { Verdict } from "../../src/judging/index.ts";
+import { aReply, type Verdict } from "../../src/judging/index.ts";
 import { noise } from "../shared/images.ts";
 import { misfitOf, STRUCTURED_PROMPT, structuredFields } from "../shared/structured-output.ts";
 import { AMPLE_TOKENS } from "../shared/texts.ts";
@@ -51,7 +51,7 @@ function images(dialect: Dialect): Check {
     judge({ control, answers }, verdict) {
       assumeDeclared(verdict, control, "images");
       for (const [index, answer] of answers.entries())
-        verdict.compat("COMPAT-IMAGES", answer.admitted, true, {
+        verdict.compat("COMPAT-IMAGES", answer.admitted, aReply, {
           in: answer,
           because: `${answer.summary} for an image of ${SIDES[index]} by ${SIDES[index]} pixels`,
         });
@@ -79,7 +79,7 @@ function structured(dialect: Dialect): Check {
       assumeDeclared(verdict, control, "structured");
       for (const answer of answers) {
         const options = { in: answer, because: answer.summary } as const;
-        if (!verdict.compat("COMPAT-STRUCTURED", answer.admitted, true, options)) continue;
+        if (!verdict.compat("COMPAT-STRUCTURED", answer.admitted, aReply, options)) continue;
         const ended = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
         if (CUT.includes(String(ended))) verdict.inconclusive("the limit on output tokens cut the reply off");
         const wanted = "JSON of the schema";

@@ -1,7 +1,7 @@
 import type { Check, Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { isEndMarker, mediaType, type StreamEvent } from "../../src/dialects/index.ts";
-import { anArray, anObject, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
+import { anArray, anObject, aReply, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./define-compat.ts";
 import { chatChoice } from "./tool-calls.ts";
 
@@ -160,7 +160,7 @@ const streamUsage = defineCompat("chat", {
   },
   judge({ nonStreaming, stream, prompt }, verdict) {
     verdict.assumeGood(nonStreaming);
-    if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, true, { in: stream, because: stream.summary })) return;
+    if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, aReply, { in: stream, because: stream.summary })) return;
     const seen = { in: stream };
     if (nonStreaming.replyText !== undefined && stream.replyText !== undefined) {
       verdict.compat(
@@ -171,7 +171,7 @@ const streamUsage = defineCompat("chat", {
       );
     }
     const withUsage = stream.stream.events.filter(({ json }) => isObject(member(json, "usage")));
-    if (!verdict.compat("COMPAT-CHAT-USAGE", withUsage.length > 0, true, { ...seen, because: "a chunk with usage" }))
+    if (!verdict.compat("COMPAT-CHAT-USAGE", withUsage.length === 0, false, { ...seen, because: "no chunk has usage" }))
       return;
     const last = withUsage.at(-1);
     memberJudge(stream, verdict, last?.json)("COMPAT-CHAT-USAGE", "/choices", anEmptyArray);
@@ -191,7 +191,10 @@ const streamUsage = defineCompat("chat", {
     const marker = events.findIndex(({ raw }) => raw === "[DONE]");
     const usage = last === undefined ? -1 : events.indexOf(last);
     if (marker !== -1)
-      verdict.compat("COMPAT-CHAT-DONE", usage < marker, true, { ...seen, because: "usage before the end marker" });
+      verdict.compat("COMPAT-CHAT-DONE", usage >= marker, false, {
+        ...seen,
+        because: "usage comes after the end marker",
+      });
     verdict.compat("COMPAT-CHAT-DONE", events.filter(({ raw }) => raw === "[DONE]").length, 1, {
       ...seen,
       because: "end markers",
@@ -269,7 +272,7 @@ const turns = defineCompat("chat", {
   },
   judge({ control, answer }, verdict) {
     verdict.assumeGood(control);
-    verdict.compat("COMPAT-CHAT-TURNS", answer.admitted, true, { in: answer, because: answer.summary });
+    verdict.compat("COMPAT-CHAT-TURNS", answer.admitted, aReply, { in: answer, because: answer.summary });
   },
 });
 

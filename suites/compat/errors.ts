@@ -110,7 +110,7 @@ function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdi
   });
   const signalled =
     errors.length > 0 || answer.exchange.ending.kind === "reset" || answer.exchange.ending.kind === "protocol-error";
-  verdict.compat("COMPAT-STREAM-ERROR", signalled || done || finishReasons.length > 0, true, {
+  verdict.compat("COMPAT-STREAM-ERROR", !(signalled || done || finishReasons.length > 0), false, {
     ...seen,
     because: "neither an error event nor an abnormal close",
   });

@@ -1,7 +1,7 @@
 import type { Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { parseJson } from "../../src/dialects/index.ts";
-import { aString, filledString, that, type Verdict } from "../../src/judging/index.ts";
+import { aString, filledString, isTrue, that, type Verdict } from "../../src/judging/index.ts";
 import { judgeOrder } from "./messages-stream.ts";
 
 /** A tool call as it comes out of a non-streaming reply or of a stream's fragments. */
@@ -42,7 +42,12 @@ export function messagesCalls(answer: Response): Call[] {
 
 export function judgeCalls(calls: readonly Call[], answer: Response, verdict: Verdict, where: string): void {
   const seen = { in: answer };
-  if (!verdict.compat("COMPAT-TOOLS", calls.length > 0, true, { ...seen, because: `a tool call in the ${where}` }))
+  if (
+    !verdict.compat("COMPAT-TOOLS", calls.length > 0, isTrue("one"), {
+      ...seen,
+      because: `a tool call in the ${where}`,
+    })
+  )
     return;
   for (const { id, name, input } of calls) {
     verdict.compat("COMPAT-TOOLS", id, filledString, { ...seen, because: `${where}: id of the call` });

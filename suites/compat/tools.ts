@@ -1,6 +1,7 @@
 import type { Check, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
+import { aReply } from "../../src/judging/index.ts";
 import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import {
@@ -100,7 +101,7 @@ function tools(dialect: Dialect): Check {
     judge({ nonStreaming, streams, result }, verdict) {
       const [first] = nonStreaming;
       for (const answer of nonStreaming) {
-        if (!verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary })) continue;
+        if (!verdict.compat("COMPAT-TOOLS", answer.admitted, aReply, { in: answer, because: answer.summary })) continue;
         judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
         const { word, at } = FINISH[dialect];
         verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, word, { in: answer, at });
@@ -108,11 +109,11 @@ function tools(dialect: Dialect): Check {
       const expected = first === undefined ? 0 : callsOf(first).length;
       for (const answer of streams) {
         const served = answer.admitted && (dialect === "chat" || answer.streamed);
-        if (verdict.compat("COMPAT-TOOLS", served, true, { in: answer, because: answer.summary }))
+        if (verdict.compat("COMPAT-TOOLS", served, aReply, { in: answer, because: answer.summary }))
           JUDGE_STREAM[dialect](answer, verdict, expected);
       }
       if (result !== null)
-        verdict.compat("COMPAT-TOOL-RESULT", result.admitted, true, { in: result, because: result.summary });
+        verdict.compat("COMPAT-TOOL-RESULT", result.admitted, aReply, { in: result, because: result.summary });
     },
   });
 }
@@ -133,7 +134,7 @@ function parallelTools(dialect: Dialect): Check {
     judge({ nonStreaming, streams }, verdict) {
       const [callsOf, judgeStream] = [CALLS_OF[dialect], JUDGE_STREAM[dialect]];
       for (const answer of [...nonStreaming, ...streams])
-        verdict.compat("COMPAT-TOOLS", answer.admitted, true, { in: answer, because: answer.summary });
+        verdict.compat("COMPAT-TOOLS", answer.admitted, aReply, { in: answer, because: answer.summary });
       const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
       for (const answer of nonStreaming)
         if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");

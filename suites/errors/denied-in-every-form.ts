@@ -87,9 +87,9 @@ const deniedInEveryForm = defineCheck({
       if (!verdict.must(requirement, answer.status, expected.status, { ...seen, at: "status" })) continue;
       verdict.must(requirement, answer.reason, expected.readAs, { ...seen, at: "reason" });
       if (answer.asked.endpoint === "chat" && plain[0]?.json !== undefined)
-        verdict.should("ERR-BODY-2", answer.json !== undefined, true, {
+        verdict.should("ERR-BODY-2", answer.json === undefined, false, {
           ...seen,
-          because: "the denial has a JSON body",
+          because: "the denial has no JSON body",
         });
     }
     const notServed = that("no reply", (status) => !success.test(status));

@@ -28,10 +28,11 @@ function judgeSuccess(answer: Response, verdict: Verdict): void {
     return;
   }
   if (answer.asked.mode === "streaming" && answer.stream.framing === "empty") return;
-  if (!verdict.must("ERR-200-1", answer.json !== undefined, true, { ...seen, because: "the body is not JSON" })) return;
+  if (!verdict.must("ERR-200-1", answer.json === undefined, false, { ...seen, because: "the body is not JSON" }))
+    return;
   verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
   const place = answer.asked.endpoint === "messages" ? "content" : "choices";
-  verdict.must("ERR-200-1", answer.reply.parts !== undefined, true, {
+  verdict.must("ERR-200-1", answer.reply.parts === undefined, false, {
     ...seen,
     because: `no list "${place}" in the reply`,
   });

@@ -18,7 +18,7 @@ const deniedWhenIdle = defineInvariant({
     if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
     const taking = own.filter((answer) => !isConcurrencyDenial(answer) && answer.asked.endpoint !== "models");
     const lone = own.filter((answer) => isConcurrencyDenial(answer) && !taking.some((other) => mayHold(other, answer)));
-    verdict.must("LIMIT-CONC-4", lone.length < FEWEST, true, {
+    verdict.must("LIMIT-CONC-4", lone.length >= FEWEST, false, {
       in: lone[0] ?? own[0],
       because: `${lone.length} concurrency denials with no request in flight`,
     });

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { atLeast, atMost, that } from "../../src/judging/index.ts";
+import { atLeast, atMost, isTrue, that } from "../../src/judging/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { concurrencyScenario, type LateRequest } from "./concurrency-scenario.ts";
 import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";
@@ -150,7 +150,7 @@ const nonStreaming = defineCheck({
       because: `${nonStreaming.length} concurrent non-streaming requests with a limit of ${limits.inFlight}: ${served.length} served`,
     };
     verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
-    verdict.must("LIMIT-CONC-1", served.length < nonStreaming.length, true, seen);
+    verdict.must("LIMIT-CONC-1", served.length < nonStreaming.length, isTrue("some of them to be denied"), seen);
     if (lateNonStreaming?.held.every(isServed) !== true) return;
     if (!wereSentBefore(lateNonStreaming)) return;
     const firstDoneUs = Math.min(...lateNonStreaming.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));

@@ -115,7 +115,7 @@ const anyMinute = defineInvariant({
         const run = served.slice(at, at + most + 1);
         return run.length > most && Math.max(...run.map(cameByUs)) - sentUs(first) < MINUTE_US;
       });
-      verdict.must("LIMIT-RATE-2", exceedsLimit < 0, true, {
+      verdict.must("LIMIT-RATE-2", exceedsLimit >= 0, false, {
         in: served[exceedsLimit < 0 ? 0 : exceedsLimit + most],
         because: `more than ${most} served within a minute on account ${account}`,
       });

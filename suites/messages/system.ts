@@ -87,9 +87,9 @@ const systemPrompt = defineCheck({
       );
     }
     const old = renamed.find((answer) => says(answer));
-    verdict.should("MSG-7", old === undefined, true, {
+    verdict.should("MSG-7", old !== undefined, false, {
       in: old ?? renamed[0],
-      because: "only the system prompt of the request itself may affect the reply",
+      because: "the reply follows the system prompt of another request",
     });
     for (const answer of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
       verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });

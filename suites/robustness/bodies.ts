@@ -1,6 +1,6 @@
 import { type Check, defineCheck, FILLER, type RequestSpec } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
-import { callerError, serverError, that } from "../../src/judging/index.ts";
+import { aReply, callerError, serverError, that } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { inTurns } from "../shared/texts.ts";
 
@@ -81,7 +81,7 @@ const contentTypes = defineCheck({
       that("an answer, and no server error", (status) => status !== undefined && !serverError.test(status)),
       seen,
     );
-    if (axes.case === "with-charset") verdict.should("BAD-BODY", answer.admitted, true, seen);
+    if (axes.case === "with-charset") verdict.should("BAD-BODY", answer.admitted, aReply, seen);
     verdict.observe("SPEND-14", answer.summary, { in: answer });
   },
 });

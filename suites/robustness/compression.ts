@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { that } from "../../src/judging/index.ts";
+import { aReply, that } from "../../src/judging/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 
 const CODINGS: Readonly<Record<string, string>> = {
@@ -49,9 +49,9 @@ const compression = defineCheck({
         because: `${what}: the decoded body is still compressed`,
       });
       if (what !== "stream" && isLabelledJson(answer))
-        verdict.must("JSON-TEXT", answer.json !== undefined, true, { in: answer, because: `${what} is JSON` });
+        verdict.must("JSON-TEXT", answer.json === undefined, false, { in: answer, because: `${what} is not JSON` });
     }
-    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "streaming", true, {
+    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "streaming", aReply, {
       in: answers.reply,
       because: answers.reply.summary,
     });

@@ -56,9 +56,9 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
   const wanted = endpoint === "chat" ? mode === "streaming" : plain.streamed;
   verdict.should("SAME-REQUEST", formed.streamed, wanted, { ...seen, because: "comes as a stream" });
   if (plain.replyText?.includes(text) !== true) return;
-  verdict.should("SAME-REQUEST", formed.replyText?.includes(text) === true, true, {
+  verdict.should("SAME-REQUEST", formed.replyText?.includes(text) !== true, false, {
     ...seen,
-    because: "the prompt is repeated, as in the answer to the plain request",
+    because: "the prompt is not repeated, as it is in the reply to the plain request",
   });
 }
 
@@ -89,18 +89,18 @@ const samePrompts = defineCheck({
     const repeats = entries.filter(({ answer, text }) => answer.replyText?.includes(text) === true);
     for (const { answer } of turn) {
       if (!answer.admitted || answer.streamed) continue;
-      verdict.must("OWN-ANSWER", answer.reply.parts !== undefined, true, {
+      verdict.must("OWN-ANSWER", answer.reply.parts === undefined, false, {
         in: answer,
-        because: "the answer has the list of its dialect",
+        because: "the reply lacks the list of its dialect",
       });
     }
     // A model that does not repeat its prompt in most of them is no model that repeats it.
     if (repeats.length * 2 > entries.length) {
       for (const { answer, text } of entries) {
         if (!answer.admitted || answer.replyText === undefined) continue;
-        verdict.should("TEXT-INTACT", answer.replyText.includes(text), true, {
+        verdict.should("TEXT-INTACT", !answer.replyText.includes(text), false, {
           in: answer,
-          because: `an answer that repeats its prompt, which others have as well: ${JSON.stringify(answer.replyText.slice(0, 60))}`,
+          because: `the reply does not repeat its prompt, which is that of others as well: ${JSON.stringify(answer.replyText.slice(0, 60))}`,
         });
       }
     }

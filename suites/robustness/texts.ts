@@ -90,7 +90,7 @@ const textPassesThrough = defineCheck({
       const reason = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
       if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(answer, expected))) continue;
       const text = answer.replyText ?? "";
-      verdict.should("TEXT-INTACT", text.includes(expected), true, {
+      verdict.should("TEXT-INTACT", !text.includes(expected), false, {
         in: answer,
         because: describeLoss(expected, text),
       });
@@ -146,9 +146,9 @@ const ownAnswers = defineCheck({
       const foreign = rounds.filter((other) => other.nonce !== nonce && text.includes(other.nonce));
       verdict.must("OWN-ANSWER", foreign.length, 0, { in: answer, because: "texts of other requests in this answer" });
       if (left) continue;
-      verdict.should("TEXT-INTACT", text.includes(nonce), true, {
+      verdict.should("TEXT-INTACT", !text.includes(nonce), false, {
         in: answer,
-        because: "the request's own text in its answer",
+        because: "the reply lacks the request's own text",
       });
     }
     if (verdict.findings.length === 0) verdict.inconclusive("no request was served");

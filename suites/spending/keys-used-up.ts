@@ -85,9 +85,9 @@ const setsIn: UsedUpSpec = {
       }
       if (served === 0 && denial === null) continue;
       const why = `${describeKind(kind)}: ${served} served, ${denial === null ? `no denial after another ${waitedS.toFixed(0)} s` : `then ${denial.summary}`}`;
-      verdict.should("SPEND-12", denial !== null, true, { in: denial ?? first ?? undefined, because: why });
+      verdict.should("SPEND-12", denial === null, false, { in: denial ?? first ?? undefined, because: why });
       if (state === "cappable")
-        verdict.should("SPEND-5", denial !== null, true, { in: denial ?? first ?? undefined, because: why });
+        verdict.should("SPEND-5", denial === null, false, { in: denial ?? first ?? undefined, because: why });
     }
     if (verdict.findings.length === 0)
       verdict.inconclusive("the key served nothing, or the account was in trouble all the time");
@@ -188,9 +188,9 @@ const parallelOvershoot: UsedUpSpec = {
     "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted. After a burst of short requests that were served beyond the limit the key must be denied once the tally had its time: charges that are made at the same time must not get lost.",
   judge({ parallel, burst, state }, verdict) {
     if (burst !== null)
-      verdict.should("SPEND-6", burst.after !== null || !passedTheLimit(burst), true, {
+      verdict.should("SPEND-6", burst.after === null && passedTheLimit(burst), false, {
         in: burst.after ?? undefined,
-        because: `${burst.served} short requests at once were served, where ${burst.sequential} one after the other used the key up; no more than that, or denied afterwards`,
+        because: `${burst.served} short requests at once were served, where ${burst.sequential} one after the other used the key up, and no denial followed`,
       });
     if (parallel === null) {
       if (burst !== null) return;

@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { that, type Verdict } from "../../src/judging/index.ts";
+import { isTrue, that, type Verdict } from "../../src/judging/index.ts";
 import { type StatedRemaining, surelySpent, wrongRemaining } from "../../src/limits/index.ts";
 import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
 import { largestOf, type Part, spendsOf, type TokensAsDeclared } from "./part.ts";
@@ -65,7 +65,7 @@ const remaining = defineCheck({
     const part = inARow.at(-1);
     if (part === undefined) return verdict.inconclusive("no requests were sent in a row");
     const stating = part.answers.filter((answer) => statedBy(answer, tokens) !== undefined);
-    verdict.should("TOKENS-REMAINING", stating.length > 0, true, {
+    verdict.should("TOKENS-REMAINING", stating.length > 0, isTrue("at least one"), {
       in: part.answers[0],
       because: `responses with ${tokens.remainingHeaders.join(" or ")}`,
     });

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
-import { atMost, serverError, success, that } from "../../src/judging/index.ts";
+import { aReply, atMost, serverError, success, that } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
 import { type Answers, assumePassed, type Passed, sendMarked, sendPlainNow } from "./marked.ts";
 
@@ -137,7 +137,7 @@ const failover = defineCheck({
       const way = upstream.requests.map(({ provider, status }) => `${provider} ${status ?? "reset"}`).join(", ");
       const seen = { in: answer, because: `${answer.summary}; providers: ${way}` };
       if (!verdict.must("UPSTREAM-FAILOVER", answer.status, success, { ...seen, at: "status" })) continue;
-      verdict.must("UPSTREAM-FAILOVER", answer.admitted, true, seen);
+      verdict.must("UPSTREAM-FAILOVER", answer.admitted, aReply, seen);
       verdict.should("UPSTREAM-SAME-MODEL", modelIn(answer), modelIn(plain.answer), { ...seen, at: "/model" });
     }
   },
