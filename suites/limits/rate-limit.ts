@@ -63,8 +63,8 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
   const { answers, what, seconds } = run;
   const admitted = admittedIn(answers);
   if (answers.some(isRateDenial) || exceedsLimit(run, limits)) return;
-  if (answers.some(isRefused) && admitted >= limits.rpm * MOST_OF_RATE) return;
-  const last = answers.findLast(isRefused);
+  const last = answers.findLast((answer) => !isServed(answer) && !isConcurrencyDenial(answer));
+  if (last !== undefined && admitted >= limits.rpm * MOST_OF_RATE) return;
   verdict.inconclusive(
     `${what}: ${admitted} requests were admitted in ${seconds.toFixed(0)} s, which does not reach ${limits.rpm} per minute${last === undefined ? "" : `; the last ones failed: ${last.summary}`}`,
   );

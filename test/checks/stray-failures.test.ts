@@ -92,8 +92,12 @@ describe("a burst that met no denial", () => {
     expect(judged("limits.rate-enforced", rateRecording(outage)).status).toBe("inconclusive");
   });
 
-  test("fails a gateway whose denials for the rate are failures", () => {
-    const wrong = [...times(300, served), ...times(4, (at) => failed(300 + at, 503))];
+  test.each([
+    ["a 503", { status: 503 }],
+    ["a reset", { isAnswered: false }],
+  ])("fails a gateway whose denial for the rate is %s", (_, how) => {
+    const instead = (at: number) => seen({ sentMs: at, endMs: at + 5, ...how });
+    const wrong = [...times(300, served), ...times(4, (at) => instead(300 + at))];
     expect(judged("limits.rate-enforced", rateRecording(wrong)).status).toBe("fail");
   });
 });

@@ -8,12 +8,14 @@ export interface Times {
   readonly status?: number;
   readonly reason?: string;
   readonly ownLagMs?: number;
+  /** `false`: the connection was reset before anything came. */
+  readonly isAnswered?: boolean;
 }
 
 let count = 0;
 
 /** A response that came whole at one moment. */
-export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0 }: Times): Response {
+export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0, isAnswered = true }: Times): Response {
   const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
   return new Response(
     {
@@ -23,21 +25,23 @@ export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0 }: Time
       key: "valid",
       connection: { id: "c1", earlier: 0 },
       timeline: { dueUs: sentUs, sentUs, firstByteUs: endUs, headersUs: endUs, endUs },
-      response: {
-        status,
-        headers: reason === undefined ? [] : [["X-Service-Error-Code", reason]],
-        interim: [],
-        trailers: [],
-        body: {
-          text: "{}",
-          base64: undefined,
-          bytes: 2,
-          receivedBytes: 2,
-          pieces: [[endUs, 2]],
-          decodeError: undefined,
-        },
-      },
-      ending: { kind: "complete" },
+      response: !isAnswered
+        ? undefined
+        : {
+            status,
+            headers: reason === undefined ? [] : [["X-Service-Error-Code", reason]],
+            interim: [],
+            trailers: [],
+            body: {
+              text: "{}",
+              base64: undefined,
+              bytes: 2,
+              receivedBytes: 2,
+              pieces: [[endUs, 2]],
+              decodeError: undefined,
+            },
+          },
+      ending: { kind: isAnswered ? "complete" : "reset" },
       ownLagMs,
       afterwards: undefined,
       redactions: [],
