@@ -15,6 +15,9 @@ export type TestedWait = {
 /** Longer than any one-minute rate can ask for, ms. */
 const LONGEST_WAIT_MS = 65_000;
 
+/** What timers and the clocks of two machines may be off by, ms. */
+const CLOCKS_MS = 50;
+
 /** Waits as long as the denial asks, counted from its arrival, and sends one request. */
 export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { timeline } = denial.exchange;
@@ -22,7 +25,7 @@ export async function waitAndRetry(t: Session, denial: Response, request: Reques
   const usable = waitMs !== undefined && waitMs <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(
-    Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs),
+    Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs) + CLOCKS_MS,
     usable ? "the Retry-After of a denial" : A_WINDOW,
   );
   return { denial, waitMs: usable ? waitMs : null, retried: await t.start({ ...request, intent: "either" }).done };

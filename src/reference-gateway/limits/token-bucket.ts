@@ -15,6 +15,8 @@ export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinu
   let seenUs = Number.NEGATIVE_INFINITY;
 
   const refill = (nowUs: number) => {
+    // Of requests that come together, one may be looked at with the time of another.
+    if (nowUs <= seenUs) return;
     if (seenUs !== Number.NEGATIVE_INFINITY) creditUs = Math.min(size * costUs, creditUs + (nowUs - seenUs));
     seenUs = nowUs;
   };
