@@ -216,6 +216,9 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
     if (spacingMs > 0) await t.wait(spacingMs);
     return t.start({ intent: "either", ...request }).done;
   };
+  const others = sendToOtherAccounts(t, account, { tries: 1 });
+  // It is waited for at the end; what ends the run before then is told there.
+  others.catch(() => undefined);
   // All kinds together: a gateway whose denials are slow must be through before the streams are.
   const kinds = Object.entries(await extraKindsOf(t, account));
   const first = await Promise.all(
@@ -233,7 +236,6 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   const extraBurst = await (spacingMs > 0
     ? evenly(t, { key, intent: "either" }, 8, spacingMs)
     : sendPlainAtOnce(t, key, 8));
-  const others = await sendToOtherAccounts(t, account, { tries: 1 });
   const elapsedMs = () => (t.nowUs() - startUs) / 1_000;
   await t.wait(Math.max(0, typical * 0.75 - elapsedMs()));
   const late = [await sendExtra({ key }), await sendExtra({ key, mode: "streaming" })];
@@ -245,7 +247,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
     freed = await sendExtra({ key });
   }
   const held = await Promise.all(streams.map(({ done }) => done));
-  return { held, extras, extraBurst, late, freed, others };
+  return { held, extras, extraBurst, late, freed, others: await others };
 }
 
 async function reachConcurrencyLimit(

@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
-import { isSpendingDenial } from "./drive.ts";
+import { deniedAtLast, isSpendingDenial } from "./drive.ts";
+import { LAG_S } from "./key-scenario.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -37,7 +38,9 @@ const dayBoundary = defineCheck({
       let last = await t.send({ ...request, key });
       for (let sent = 1; sent < UNTIL_CAPPED && !isSpendingDenial(last); sent++)
         last = await t.send({ ...request, key });
-      const isCapped = isSpendingDenial(last);
+      // The tally of a cap may lag.
+      const isCapped =
+        isSpendingDenial(last) || (await deniedAtLast(t, { ...request, key }, LAG_S.cappable)).denial !== null;
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
         await at(nextDay + hour * HOUR_MS + 300_000);
         otherMidnights.push({ hour, answer: await t.send({ ...request, key }) });

@@ -68,7 +68,7 @@ export type Burst = { readonly served: number; readonly sequential: number; read
 export type Overshoot = { readonly served: number; readonly atOnce: number; readonly sequential: number };
 
 /** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
-const LAG_S = { cappable: 75, childSmall: 8 } as const;
+export const LAG_S = { cappable: 75, childSmall: 8 } as const;
 /** Once one kind of traffic has had the whole allowance in vain, the others get this much. */
 const SHORT_LAG_S = 5;
 
