@@ -17,6 +17,7 @@ export {
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
+export type { Held } from "./held-request.ts";
 export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
@@ -38,7 +39,7 @@ export { TimeLeft } from "./time-left.ts";
 export { isTimedOut } from "./timeout-policy.ts";
 export { tokenLimitedFor } from "./token-limited-account.ts";
 export { Traffic } from "./traffic.ts";
-export type { Held, Wait } from "./traffic-options.ts";
+export type { Wait } from "./traffic-options.ts";
 export type { ProviderSaw, Upstreamed } from "./upstream-probe.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
 export { fingerprintOf } from "./waivers/fingerprint.ts";

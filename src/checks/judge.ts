@@ -44,7 +44,7 @@ function timed(verdict: Verdict, recording: Recordable): Judgement {
   const ownLagMs = Math.max(0, ...answersIn(recording).map(({ exchange }) => exchange.ownLagMs));
   const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
   if (ownLagMs <= MOST_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
-  const message = `Gauntlet itself was held up for ${Math.round(ownLagMs)} ms during this check, so that its times decide nothing: run it again on a quieter machine (otherwise ${verdict.conclude().message})`;
+  const message = `Gauntlet itself was held up for ${Math.round(ownLagMs)} ms during this check, so its timing cannot be judged: run it again on a quieter machine (otherwise ${verdict.conclude().message})`;
   const undecided = findings.map(
     (finding): Finding => (finding.outcome === "broken" ? { ...finding, outcome: "undecided" } : finding),
   );

@@ -3,6 +3,7 @@ import type { Dialect, Mode } from "../dialects/index.ts";
 import type { ContinueOutcome } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Provisioner, Target, Upgradable } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
+import type { Held } from "./held-request.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import { MissingFixture } from "./need.ts";
 import type { Share } from "./request-budget.ts";
@@ -10,7 +11,7 @@ import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 import { type TokenLimitedAccount, tokenLimitedFor } from "./token-limited-account.ts";
 import type { Traffic } from "./traffic.ts";
-import type { Held, SendDefaults } from "./traffic-options.ts";
+import type { SendDefaults } from "./traffic-options.ts";
 import { UpstreamProbe } from "./upstream-probe.ts";
 
 export interface SessionOptions {

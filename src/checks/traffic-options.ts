@@ -1,6 +1,5 @@
 import type { Clock } from "../core/index.ts";
 import type { Endpoint, Mode } from "../dialects/index.ts";
-import type { LiveExchange } from "../http-recorder/index.ts";
 import type { Key, Provisioner, Target } from "../target/index.ts";
 import type { Share } from "./request-budget.ts";
 import type { Response } from "./response.ts";
@@ -30,25 +29,6 @@ export interface Wait {
   readonly forMs: number;
   /** The instance of a check that it holds up; absent: a request of the run itself. */
   readonly by?: string | undefined;
-}
-
-/** A request under way whose end is not waited for. */
-export interface Held {
-  /** The status, when the head of the answer is there; `undefined`: it ended without one. */
-  readonly headed: Promise<number | undefined>;
-  /** `true` when the first byte of the body is there; `false`: it ended without one. */
-  readonly started: Promise<boolean>;
-  readonly done: Promise<Response>;
-  /** Leaves as a client does that gives up. */
-  abort(): void;
-  /** Reads no more of the answer; only leaving ends it. */
-  pause(): void;
-}
-
-/** One exchange of it. */
-export interface Attempt {
-  readonly live: LiveExchange;
-  readonly done: Promise<Response>;
 }
 
 /** The axes and defaults that the requests of a check inherit. */

@@ -6,15 +6,16 @@ import { limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
+import { type Attempt, type Held, heldRequest } from "./held-request.ts";
 import { readingRules } from "./reading-rules.ts";
 import { RequestBudget } from "./request-budget.ts";
 import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
-import { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
+import { type Asked, type ReadingRules, Response } from "./response.ts";
 import type { Send } from "./served-models.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
-import type { Attempt, Held, SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
+import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
@@ -162,26 +163,11 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /**
-   * Sends at once, whatever the pace; for probes that hold requests open or measure limits. What met a connection that the
-   * gateway had closed while it was idle is sent once more, on a new one (RFC 9112, 9.3).
-   */
+  /** Sends at once, whatever the pace; for checks that hold requests open or measure limits. */
   start(request: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
-    let current = this.#startOnce(request, defaults, repeats);
-    const settled = current.done.then((answer) => {
-      if (isStale(answer.exchange))
-        current = this.#startOnce({ ...request, freshConnection: true }, defaults, answer.id);
-      return current;
-    });
-    const first = current.live;
-    const held = {
-      headed: first.headed.then((status) => status ?? settled.then(({ live }) => live.headed)),
-      started: first.started.then((hasStarted) => hasStarted || settled.then(({ live }) => live.started)),
-      done: settled.then(({ done }) => done),
-    };
-    // Where the second try is not to be sent, whoever waits for it learns why; nobody has to wait.
-    for (const promise of Object.values(held)) promise.catch(() => undefined);
-    return { ...held, abort: () => current.live.abort(), pause: () => current.live.pause() };
+    return heldRequest(this.#startOnce(request, defaults, repeats), (stale) =>
+      this.#startOnce({ ...request, freshConnection: true }, defaults, stale.id),
+    );
   }
 
   #startOnce(given: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Attempt {

@@ -1,11 +1,11 @@
 import type { CheckChange, Comparison } from "./comparison-section.ts";
-import type { Status } from "./status.ts";
+import { type Status, UNDECIDED } from "./status.ts";
 
 const BAD: readonly Status[] = ["fail", "flaky"];
-const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive", "not-applicable"];
 
 /**
- * What became of checks between two runs. A check that is gone, or that is not decided or does not apply any more, has not been fixed.
+ * What became of checks between two runs. A check that is gone, that is not decided any more or does not apply any more has not
+ * been fixed.
  *
  * @param before statuses by instance id.
  * @param ran which checks the later run meant to run: one that was not selected has not vanished.

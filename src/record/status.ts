@@ -30,6 +30,9 @@ export const STATUSES = [
   "not-applicable",
 ] as const satisfies readonly Status[];
 
+/** Under these nothing was found out about the check. */
+export const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive", "not-applicable"];
+
 export function countStatuses(statuses: readonly Status[]): Record<Status, number> {
   const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
   for (const status of statuses) counts[status]++;

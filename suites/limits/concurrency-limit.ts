@@ -1,11 +1,19 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { atLeast, atMost, isTrue, that } from "../../src/judging/index.ts";
+import { atLeast, atMost, that } from "../../src/judging/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { concurrencyScenario, type LateRequest } from "./concurrency-scenario.ts";
+import { concurrencyScenario } from "./concurrency-scenario.ts";
+import { nonStreaming, silentStreams } from "./concurrency-slow-replies.ts";
 import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";
-import { admittedIn, isConcurrencyDenial, isServed, limitDenials, strayFailures } from "./limit-denials.ts";
+import {
+  admittedIn,
+  isConcurrencyDenial,
+  isServed,
+  limitDenials,
+  strayFailures,
+  withoutStrays,
+} from "./limit-denials.ts";
 
 const enforced = defineCheck({
   id: "limits.concurrency-enforced",
@@ -16,9 +24,8 @@ const enforced = defineCheck({
   explains:
     "Sends several times the limit of long streams at once. At least one must be refused: a gateway that silently queues the rest, or serves it, does not enforce the limit. How it is refused is a separate requirement: 429 concurrency_limit_exceeded.",
   judge({ burst, limits, unnamed, expected }, verdict) {
-    const strays = strayFailures(burst);
-    const refused = burst.filter(
-      (answer) => limitDenials(unnamed).isConcurrency(answer) || (isTurnedAway(answer) && !strays.includes(answer)),
+    const refused = withoutStrays(burst).filter(
+      (answer) => limitDenials(unnamed).isConcurrency(answer) || isTurnedAway(answer),
     );
     const because = `sent ${burst.length} concurrent requests with a limit of ${limits.inFlight}: ${outcomesOf(burst)}`;
     const seen = { in: refused[0] ?? burst.at(-1), because };
@@ -125,86 +132,6 @@ const heldToTheEnd = defineCheck({
   },
 });
 
-const nonStreaming = defineCheck({
-  id: "limits.concurrency-non-streaming",
-  scenario: concurrencyScenario,
-  basis: "timing",
-  title: "Non-streaming requests count toward the concurrency limit",
-  covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
-  explains:
-    "Sends more concurrent non-streaming requests than the limit allows, to a slow model. Where all of them were in flight at one moment, no more than the limit may be served, and the others must be denied. Then exactly the limit, and one more shortly before the replies: it must be denied, too.",
-  needs: ["model.slow"],
-  judge({ nonStreaming, lateNonStreaming, limits }, verdict) {
-    if (nonStreaming.length === 0)
-      return verdict.notApplicable("the account's rate has no room for so many non-streaming requests at once");
-    const served = nonStreaming.filter(isServed);
-    const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
-    const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
-    if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
-    if (served.length > limits.inFlight && lastSentUs > firstEndUs)
-      return verdict.notApplicable("the non-streaming replies were over before all had been sent");
-    if (served.length > limits.inFlight && served.length < nonStreaming.length && !surelyTogether(served))
-      return verdict.inconclusive("some replies came so late that their requests may have begun when others had ended");
-    const seen = {
-      in: served.at(-1),
-      because: `${nonStreaming.length} concurrent non-streaming requests with a limit of ${limits.inFlight}: ${served.length} served`,
-    };
-    verdict.must("LIMIT-CONC-2", served.length, atMost(limits.inFlight), seen);
-    verdict.must("LIMIT-CONC-1", served.length < nonStreaming.length, isTrue("some of them to be denied"), seen);
-    if (lateNonStreaming?.held.every(isServed) !== true) return;
-    if (!wereSentBefore(lateNonStreaming)) return;
-    const firstDoneUs = Math.min(...lateNonStreaming.held.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
-    verdict.must("LIMIT-CONC-2", servedBefore(lateNonStreaming.extra, firstDoneUs), false, {
-      in: lateNonStreaming.extra,
-      because: "served while non-streaming requests filled the concurrency limit",
-    });
-  },
-});
-
-/** Share of the shortest reply's time that every reply surely takes, however quick the gateway was with the others. */
-const SURE_SHARE = 0.7;
-
-/** Whether each of them had surely begun when the first was over: the last one ended no later than its own time allows. */
-function surelyTogether(served: readonly Response[]): boolean {
-  const timelines = served.map(({ exchange }) => exchange.timeline);
-  const endsUs = timelines.map(({ headersUs, endUs }) => headersUs ?? endUs);
-  const shortestUs = Math.min(...timelines.map(({ sentUs = 0, headersUs, endUs }) => (headersUs ?? endUs) - sentUs));
-  return Math.max(...endsUs) - shortestUs * SURE_SHARE < Math.min(...endsUs);
-}
-
-/** Whether all that fill the limit had been sent before the late one: a connection may take a second to open. */
-function wereSentBefore({ held, extra }: LateRequest): boolean {
-  const sentUs = ({ exchange: { timeline } }: Response) => timeline.sentUs ?? Number.POSITIVE_INFINITY;
-  return Math.max(...held.map(sentUs)) < sentUs(extra);
-}
-
-const servedBefore = (answer: Response, us: number): boolean =>
-  isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
-
-const silentStreams = defineCheck({
-  id: "limits.concurrency-silent-streams",
-  scenario: concurrencyScenario,
-  basis: "timing",
-  title: "Streams of a slow model count as in flight before their first token",
-  covers: ["LIMIT-CONC-3"],
-  explains:
-    "Streams of a slow model fill the concurrency limit, and one more request is sent while they run: it must be denied, although the streams may not have sent a token yet.",
-  needs: ["model.slow"],
-  judge({ lateStream }, verdict) {
-    if (lateStream === null)
-      return verdict.notApplicable("the slow model is not slow, or the account's rate has no room for more streams");
-    const { held, extra } = lateStream;
-    if (!held.every(isServed)) return verdict.notApplicable("the slow model did not serve as many streams");
-    if (!wereSentBefore(lateStream))
-      return verdict.inconclusive("one of the streams was sent so late that another request overtook it");
-    const firstDoneUs = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
-    verdict.must("LIMIT-CONC-3", servedBefore(extra, firstDoneUs), false, {
-      in: extra,
-      because: "served while streams of a slow model filled the concurrency limit",
-    });
-  },
-});
-
 const runningUnaffected = defineCheck({
   id: "limits.concurrency-running-unaffected",
   scenario: concurrencyScenario,
@@ -246,12 +173,8 @@ const denialFormat = defineCheck({
       ...late,
       ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers),
     ];
-    const strays = strayFailures(tried);
-    const refused = tried.filter(
-      (answer) =>
-        isConcurrencyDenial(answer) ||
-        answer.status === 429 ||
-        ((answer.status ?? 500) >= 500 && !strays.includes(answer)),
+    const refused = withoutStrays(tried).filter(
+      (answer) => isConcurrencyDenial(answer) || answer.status === 429 || (answer.status ?? 500) >= 500,
     );
     verdict.assume(refused.length > 0, "something was denied at the concurrency limit");
     for (const answer of refused) judgeDenial(verdict, answer, expected);

@@ -68,7 +68,7 @@ const sharedByKinds = defineCheck({
     if (unknown.length > 0)
       verdict.must("ERR-404-MODEL", failed !== undefined, false, {
         in: failed ?? unknown[0],
-        because: "an unknown model at the concurrency limit was not denied, for one reason or the other",
+        because: "at the concurrency limit an unknown model was denied for neither reason",
       });
     const list = recording.extras.find(({ kind }) => kind === "model list")?.answers.map(({ status }) => status);
     verdict.observe("LIMIT-CONC-8", { listWhileFull: list ?? [] });

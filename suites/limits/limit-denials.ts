@@ -67,6 +67,11 @@ export function strayFailures(answers: readonly Response[]): readonly Response[]
   return failures.length <= most && failures.length < answers.length ? failures : [];
 }
 
+export function withoutStrays(answers: readonly Response[]): Response[] {
+  const strays = strayFailures(answers);
+  return answers.filter((answer) => !strays.includes(answer));
+}
+
 /** Neither served nor denied by the name of a limit: the gateway or a provider failed. */
 function isFailure(answer: Response): boolean {
   return (answer.status ?? 500) >= 500 && !isConcurrencyDenial(answer) && !isRateDenial(answer);

@@ -2,7 +2,7 @@ import { type Check, defineCheck, type Response } from "../../src/checks/index.t
 import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "./burst.ts";
-import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, strayFailures } from "./limit-denials.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, withoutStrays } from "./limit-denials.ts";
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 
 /** Share of the limit that must have been let in before a denial for the rate is missed. */
@@ -176,10 +176,9 @@ const denialFormat = defineCheck({
       ...(second === null ? [] : refusedAtTheEnd(second)),
       ...own.flatMap(({ before, after }) => [before, after]).filter(isRefused),
     ];
-    const strays = strayFailures(surely);
     const tries = own.flatMap((entry) => entry.tries);
     const denials = [
-      ...surely.filter((answer) => !strays.includes(answer)),
+      ...withoutStrays(surely),
       ...tries.filter((answer) => isRateDenial(answer) || answer.reason === expected.readAs),
     ];
     verdict.assume(denials.length > 0, "the account could be brought to its limit");

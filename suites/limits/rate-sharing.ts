@@ -23,7 +23,7 @@ function judgeKind(
     if (admitted.length > 0 && allowed >= tries.length) {
       verdict.leaveOpen(
         "inconclusive",
-        `${why}, in ${seconds.toFixed(1)} s: so many may have found a place that had become free`,
+        `${why}, in ${seconds.toFixed(1)} s: in that time there may have been room for all of them`,
       );
       continue;
     }

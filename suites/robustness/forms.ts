@@ -58,7 +58,7 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
   if (plain.replyText?.includes(text) !== true) return;
   verdict.should("SAME-REQUEST", formed.replyText?.includes(text) !== true, false, {
     ...seen,
-    because: "the prompt is not repeated, as it is in the reply to the plain request",
+    because: "the reply does not repeat the prompt, and the reply to the plain request does",
   });
 }
 
@@ -100,7 +100,7 @@ const samePrompts = defineCheck({
         if (!answer.admitted || answer.replyText === undefined) continue;
         verdict.should("TEXT-INTACT", !answer.replyText.includes(text), false, {
           in: answer,
-          because: `the reply does not repeat its prompt, which is that of others as well: ${JSON.stringify(answer.replyText.slice(0, 60))}`,
+          because: `the reply does not repeat its prompt, which other requests have as well: ${JSON.stringify(answer.replyText.slice(0, 60))}`,
         });
       }
     }

@@ -91,10 +91,10 @@ export function effortFor(earlier: readonly Drive[]): Effort {
 export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Response[] = [];
   const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
-  const { small, large } = asksOf(kind, own);
+  const { small, ...sizes } = asksOf(kind, own);
+  let { large } = sizes;
   const outcome = (denial: Response | null, waitedS: number, trouble: Response | null = null): Drive =>
     driven(kind, served, denial, waitedS, trouble);
-  let isTooLarge = false;
   let hasWaited = false;
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
@@ -105,11 +105,11 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       if (denial !== null) return outcome(denial, waitedS);
     }
     if (sent >= SMALL + SOME_LARGE && tokens > most) break;
-    const isLarge = sent >= effort.small && !isTooLarge;
-    const answer = await t.send(isLarge ? large : small);
+    const request = sent < effort.small ? small : large;
+    const answer = await t.send(request);
     tokens += outputTokensOf(answer);
-    if (isLarge && isRefusedForItself(answer) && (await t.send(small)).admitted) {
-      isTooLarge = true;
+    if (request !== small && isRefusedForItself(answer) && (await t.send(small)).admitted) {
+      large = small;
       continue;
     }
     if (isSpendingDenial(answer)) return outcome(answer, 0);

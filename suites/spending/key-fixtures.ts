@@ -1,7 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
 import { retryAfterMs } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
-import { strayFailures } from "../limits/limit-denials.ts";
+import { withoutStrays } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
@@ -53,12 +53,6 @@ const emptyAccount = defineCheck({
     verdict.observe("SPEND-1", "charging shows here only by the block at an empty balance");
   },
 });
-
-/** A provider's failure says nothing of caps and budgets. */
-function withoutStrays(served: readonly Response[]): Response[] {
-  const strays = strayFailures(served);
-  return served.filter((response) => !strays.includes(response));
-}
 
 /** A key of the account before, between and after denials of the stopped one. */
 async function sendOnSiblings(t: Session, stopped: "capped" | "childExhausted") {
@@ -199,7 +193,7 @@ const noBypass = defineCheck({
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const answer of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
       if ((answer.status ?? 500) >= 500)
-        verdict.leaveOpen("inconclusive", `one of them was neither served nor denied: ${answer.summary}`);
+        verdict.leaveOpen("inconclusive", `one of these requests was neither served nor denied: ${answer.summary}`);
       else verdict.must(requirement, answer.status, notSuccess, { in: answer, at: "status", because: answer.summary });
     }
   },

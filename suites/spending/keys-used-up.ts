@@ -9,7 +9,7 @@ import {
   unblockLines,
 } from "../../src/checks/index.ts";
 import { atMost, success, type Verdict } from "../../src/judging/index.ts";
-import { strayFailures } from "../limits/limit-denials.ts";
+import { withoutStrays } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial } from "./drive.ts";
@@ -77,20 +77,20 @@ const setsIn: UsedUpSpec = {
   explains:
     "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
   judge({ drives, state }, verdict) {
+    const [givenUp] = drives.flatMap(({ kind, trouble }) =>
+      trouble === null
+        ? []
+        : [`${describeKind(kind)}: given up, because other keys were not served either: ${trouble.summary}`],
+    );
     for (const { kind, served, denial, waitedS, first, trouble } of drives) {
-      if (trouble !== null) {
-        const what = `${describeKind(kind)}: not driven on, because other keys were not served either: ${trouble.summary}`;
-        verdict.leaveOpen("inconclusive", what);
-        continue;
-      }
-      if (served === 0 && denial === null) continue;
+      if (trouble !== null || (served === 0 && denial === null)) continue;
       const why = `${describeKind(kind)}: ${served} served, ${denial === null ? `no denial after another ${waitedS.toFixed(0)} s` : `then ${denial.summary}`}`;
       verdict.should("SPEND-12", denial === null, false, { in: denial ?? first ?? undefined, because: why });
       if (state === "cappable")
         verdict.should("SPEND-5", denial === null, false, { in: denial ?? first ?? undefined, because: why });
     }
-    if (verdict.findings.length === 0)
-      verdict.inconclusive("the key served nothing, or the account was in trouble all the time");
+    if (verdict.findings.length === 0) verdict.inconclusive(givenUp ?? "the key served nothing");
+    if (givenUp !== undefined) verdict.leaveOpen("inconclusive", givenUp);
   },
 };
 
@@ -161,8 +161,7 @@ const siblings: UsedUpSpec = {
   judge({ sibling, fresh, again, drives, state }, verdict) {
     if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
     verdict.assume(isSpendingDenial(again), "the key was still denied");
-    const strays = strayFailures(sibling);
-    for (const answer of sibling) if (!strays.includes(answer)) judgeSibling(answer, state, verdict);
+    for (const answer of withoutStrays(sibling)) judgeSibling(answer, state, verdict);
     if (fresh !== null && drives[0].served > 0)
       verdict.should("SPEND-13", isSpendingDenial(fresh), false, {
         in: fresh,

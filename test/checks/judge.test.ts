@@ -48,6 +48,21 @@ describe("what a judge says becomes a status", () => {
         v.assume(false, "the control was served");
       },
     ],
+    [
+      "not-applicable",
+      (v) => {
+        v.must("CHAT-1", 500, success);
+        v.notApplicable("not here");
+      },
+    ],
+    [
+      // What is merely not decided does not take back a MUST that is broken.
+      "fail",
+      (v) => {
+        v.must("CHAT-1", 500, success);
+        v.inconclusive("nothing more was seen");
+      },
+    ],
     ["inconclusive", (v) => v.inconclusive("too little")],
     ["not-applicable", (v) => v.notApplicable("not here")],
     ["harness-error", () => undefined],

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { instancesOf, type Recordable, type Response } from "../../src/checks/index.ts";
-import { judge } from "../../src/checks/judge.ts";
-import { CHECKS } from "../../suites/index.ts";
+import type { Response } from "../../src/checks/index.ts";
 import { queuedAtLimit } from "../../suites/limits/in-flight.ts";
 import { isBracketed } from "../../suites/limits/while-denied.ts";
-import { seen } from "../support/seen-response.ts";
+import { judged, seen } from "../support/seen-response.ts";
 
 const denied = (sentMs: number, endMs = sentMs + 5, ownLagMs = 0) =>
   seen({ sentMs, endMs, status: 429, reason: "concurrency_limit_exceeded", ownLagMs });
@@ -13,9 +11,6 @@ const times = <T>(length: number, make: (index: number) => T): T[] => Array.from
 
 /** What the check of non-streaming requests says of a burst, with a limit of four in flight. */
 function judgeBurst(nonStreaming: readonly Response[]) {
-  const check = CHECKS.find(({ id }) => id === "limits.concurrency-non-streaming");
-  const [instance] = check === undefined ? [] : instancesOf(check);
-  if (instance === undefined) throw new Error("no such check");
   const recording = {
     burst: [],
     unnamed: "rate",
@@ -24,7 +19,7 @@ function judgeBurst(nonStreaming: readonly Response[]) {
     nonStreaming,
     lateNonStreaming: null,
   };
-  const { status, findings } = judge(instance, recording as Recordable);
+  const { status, findings } = judged("limits.concurrency-non-streaming", recording);
   return { status, broken: findings.filter(({ outcome }) => outcome === "broken").length };
 }
 

@@ -1,22 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { defineCheck, instancesOf, type Recordable, type Response } from "../../src/checks/index.ts";
-import { judge } from "../../src/checks/judge.ts";
+import type { Response } from "../../src/checks/index.ts";
 import { checkChanges } from "../../src/record/check-changes.ts";
-import { CHECKS } from "../../suites/index.ts";
 import { strayFailures } from "../../suites/limits/limit-denials.ts";
-import { seen } from "../support/seen-response.ts";
+import { judged, seen } from "../support/seen-response.ts";
 
 const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 const served = (sentMs: number) => seen({ sentMs, endMs: sentMs + 5 });
 const failed = (sentMs: number, status = 502) => seen({ sentMs, endMs: sentMs + 5, status });
 const rateDenial = (sentMs: number) => seen({ sentMs, endMs: sentMs + 5, status: 429, reason: "rate_limit_exceeded" });
 const full = (sentMs: number) => seen({ sentMs, endMs: sentMs + 5, status: 429, reason: "concurrency_limit_exceeded" });
-
-function judged(id: string, recording: object) {
-  const [instance] = CHECKS.filter((check) => check.id === id).flatMap((check) => instancesOf(check));
-  if (instance === undefined) throw new Error(`no check ${id}`);
-  return judge(instance, recording as Recordable);
-}
 
 const EXPECTED = {
   rate: { reason: "rate_limit_exceeded", status: 429, readAs: "rate_limit_exceeded", actionHint: false },
@@ -106,26 +98,6 @@ test("streams of a tier that all fail show nothing of its limit", () => {
   const filled = (held: readonly Response[]) => ({ limit: 4, held, extras: [], unrelated: [], leftOut: null });
   expect(judged("limits.tier-concurrency", filled(times(4, (at) => failed(at, 503)))).status).toBe("inconclusive");
   expect(judged("limits.tier-concurrency", filled([...times(3, served), full(3)])).status).toBe("fail");
-});
-
-test("what cannot be decided does not take back a MUST that is broken, and a precondition does", () => {
-  const judgedBy = (end: "inconclusive" | "notApplicable") => {
-    const check = defineCheck({
-      id: "auth.made-up",
-      title: "Made up",
-      covers: ["AUTH-1"],
-      explains: "Made up.",
-      cost: { requests: 0 },
-      run: async () => ({}),
-      judge(_, verdict) {
-        verdict.must("AUTH-1", 1, 2);
-        verdict[end]("nothing more was seen");
-      },
-    });
-    const [instance] = instancesOf(check);
-    return instance === undefined ? "none" : judge(instance, {}).status;
-  };
-  expect([judgedBy("inconclusive"), judgedBy("notApplicable")]).toEqual(["fail", "not-applicable"]);
 });
 
 test("a failure that does not apply any more is not fixed", () => {

@@ -1,4 +1,6 @@
-import { Response } from "../../src/checks/index.ts";
+import { instancesOf, type Recordable, Response } from "../../src/checks/index.ts";
+import { judge } from "../../src/checks/judge.ts";
+import { CHECKS } from "../../suites/index.ts";
 
 const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };
 
@@ -49,4 +51,11 @@ export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0, isAnsw
     { endpoint: "chat", mode: "non-streaming", intent: "either", account: "a" },
     RULES,
   );
+}
+
+/** What a check without parameters says of a recording, of which it reads only a part. */
+export function judged(id: string, recording: object) {
+  const [instance] = CHECKS.filter((check) => check.id === id).flatMap((check) => instancesOf(check));
+  if (instance === undefined) throw new Error(`no check ${id}`);
+  return judge(instance, recording as Recordable);
 }

@@ -1,5 +1,5 @@
 import { closest } from "fastest-levenshtein";
-import type { CheckResult, Status, Waiver } from "../../record/index.ts";
+import { type CheckResult, type Status, UNDECIDED, type Waiver } from "../../record/index.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
 /** Why a waiver itself fails the run. */
@@ -23,8 +23,6 @@ export interface WaiverContext {
 }
 
 const WAIVABLE: readonly Status[] = ["fail", "flaky"];
-/** Statuses under which nothing was found out about the check; its waiver can be neither used nor stale. */
-const UNDECIDED: readonly Status[] = ["blocked", "inconclusive", "harness-error", "not-applicable"];
 
 /**
  * Lays waivers over results. A waiver covers a failure of exactly the kind that it was written for, until its day; one that
@@ -60,7 +58,7 @@ function breachOf(
     return breach("unmatched", `there is no check "${check}"; did you mean "${closest(check, [...known])}"?`);
   }
   if (expires < today) return breach("expired", `the waiver of ${check} expired on ${expires}`);
-  // Not selected in this run, or nothing found out: nothing to be said about the waiver.
+  // Not selected in this run, or nothing found out: the waiver can be neither used nor stale.
   if (result === undefined || UNDECIDED.includes(result.status)) return undefined;
   if (!WAIVABLE.includes(result.status)) {
     return breach("stale", `${check} does not fail any more (${result.status}); remove its waiver`);

@@ -32,9 +32,9 @@ export function rateBy(scope: Scope = together, change: (rpm: number) => number 
 export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => RateLimiter): Apply {
   const limiters = remembered(() => new Map<string, RateLimiter>());
   return wrap("limiterOf", () => ({ account }, call) => {
-    const name = `${account.id} ${scope(call)}`;
+    const name = `${account.id} ${account.limits.rpm} ${scope(call)}`;
     const known = limiters(call).get(name);
-    if (known?.limitPerMinute === account.limits.rpm) return known;
+    if (known !== undefined) return known;
     const made = { ...make(call, account.limits.rpm), limitPerMinute: account.limits.rpm };
     limiters(call).set(name, made);
     return made;
@@ -58,7 +58,7 @@ export function tokenLimitersFrom(make: (perMinute: number, call: Call) => Token
   });
 }
 
-/** Another concurrency limit in place of the account's. */
+/** Another concurrency limit in place of the account's, made anew where that has changed. */
 export function concurrencyBy(scope: Scope = together, change: (limit: number) => number = (limit) => limit): Apply {
   const limiters = remembered(() => new Map<string, ConcurrencyLimiter>());
   return wrap("concurrencyOf", () => ({ account }, call) => {
