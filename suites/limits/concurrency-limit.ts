@@ -147,17 +147,28 @@ const runningUnaffected = defineCheck({
       because: `of ${held.length} held streams did not end normally${broken[0] === undefined ? "" : `: ${broken[0].summary}`}`,
     });
     // Dialects say the same with more or fewer bytes.
-    const cut = DIALECTS.flatMap((dialect) => {
-      const alike = held.filter(({ asked }) => asked.endpoint === dialect);
-      const middle = median(alike.map(({ bytes }) => bytes.length));
-      return alike.filter(({ bytes }) => bytes.length < middle * 0.7);
-    });
+    const cut = DIALECTS.flatMap((dialect) => muchShorter(held.filter(({ asked }) => asked.endpoint === dialect)));
     verdict.should("LIMIT-CONC-7", cut.length, 0, {
       in: cut[0],
       because: `of ${held.length} held streams were much shorter than the others`,
     });
   },
 });
+
+/** A stream of less than this share of the usual length is much shorter. */
+const SHORT_SHARE = 0.7;
+/** Where a model's replies vary by more than this share, one that is shorter may be as long as the model made it. */
+const ALIKE_SHARE = 0.1;
+
+/** Of streams that were asked for the same, those that are much shorter than all others, which are of one length. */
+export function muchShorter(streams: readonly Response[]): readonly Response[] {
+  const usual = median(streams.map(({ bytes }) => bytes.length));
+  const [short, rest] = [true, false].map((wanted) =>
+    streams.filter(({ bytes }) => bytes.length < usual * SHORT_SHARE === wanted),
+  ) as [Response[], Response[]];
+  const areAlike = rest.every(({ bytes }) => Math.abs(bytes.length - usual) <= usual * ALIKE_SHARE);
+  return rest.length > short.length && areAlike ? short : [];
+}
 
 const denialFormat = defineCheck({
   id: "limits.concurrency-denial",

@@ -90,8 +90,8 @@ async function fill(t: Session, tier: Tier): Promise<Filled> {
   await Promise.all(streams.map(({ started }) => started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
-  // The texts of so many streams would cost as much as the rest of the run.
-  if (tier !== "starter") for (const held of streams) held.abort();
+  // The texts of so many streams would cost as much as the rest of the run; and load that follows sends as many to their end.
+  if (tier !== "starter" || t.loadFollows) for (const held of streams) held.abort();
   return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 

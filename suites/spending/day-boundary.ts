@@ -1,7 +1,6 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
-import { deniedAtLast, isSpendingDenial } from "./drive.ts";
-import { LAG_S } from "./key-scenario.ts";
+import { deniedAtLast, isSpendingDenial, LAG_S } from "./drive.ts";
 
 const HOUR_MS = 3_600_000;
 

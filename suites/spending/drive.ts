@@ -4,6 +4,11 @@ import type { Key } from "../../src/target/index.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
+/** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
+export type UsedUpState = "cappable" | "childSmall";
+
+/** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
+export const LAG_S = { cappable: 75, childSmall: 8 } as const;
 /** One kind of paid traffic. */
 export type Kind = {
   readonly endpoint: Dialect;
@@ -43,8 +48,8 @@ export type Drive = {
   readonly denial: Response | null;
   /** From the last served request to the denial, or to giving up, seconds. */
   readonly waitedS: number;
-  /** What kept the key from being driven on, where other keys of the account met it as well: it says nothing of the limit. */
-  readonly trouble: Response | null;
+  /** Why it was not driven on, for a reason that says nothing of the limit; `null`: it was driven as far as it should be. */
+  readonly givenUp: string | null;
 };
 
 /**
@@ -75,7 +80,8 @@ export type Effort = {
 const ALL: Effort = { small: SMALL, large: SOME_LARGE + MORE_LARGE, waitBetween: true };
 
 /** What another kind needs to reach the same limit, after what earlier kinds showed. */
-export function effortFor(earlier: readonly Drive[]): Effort {
+export function effortFor(all: readonly Drive[]): Effort {
+  const earlier = all.filter(({ givenUp }) => givenUp === null);
   if (earlier.length === 0) return ALL;
   // A limit that does not exist for one kind is a finding; the others only show that they are no better.
   if (earlier.some(({ denial }) => denial === null)) return { small: SMALL, large: 0, waitBetween: false };
@@ -93,18 +99,22 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const { small, ...sizes } = asksOf(kind, own);
   let { large } = sizes;
-  const outcome = (denial: Response | null, waitedS: number, trouble: Response | null = null): Drive =>
-    driven(kind, served, denial, waitedS, trouble);
+  const outcome = (denial: Response | null, waitedS: number, givenUp: string | null = null): Drive =>
+    driven(kind, served, denial, waitedS, givenUp);
   let hasWaited = false;
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
+  let budgetSpent: string | null = null;
   let refused = 0;
   for (let sent = 0; sent < effort.small + effort.large; sent++) {
     if (sent === SMALL + SOME_LARGE && effort.waitBetween) {
       const { denial, waitedS } = await deniedAtLast(t, small, lagS);
       if (denial !== null) return outcome(denial, waitedS);
     }
-    if (sent >= SMALL + SOME_LARGE && tokens > most) break;
+    if (sent >= SMALL + SOME_LARGE && tokens > most) {
+      budgetSpent = `the run's budget of output tokens has room for ${Math.floor(most)} of them on one key`;
+      break;
+    }
     const request = sent < effort.small ? small : large;
     const answer = await t.send(request);
     tokens += outputTokensOf(answer);
@@ -122,7 +132,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
     // Whatever it is called, a key that is not served any more, while another is, is stopped: the requirement is judged by what came.
     else if (refused < STOPPED) await t.wait(PAUSE_MS);
     else if (await isOtherServed(t, kind)) return outcome(answer, 0);
-    else if (hasWaited) return outcome(null, 0, answer);
+    else if (hasWaited) return outcome(null, 0, `other keys were not served either: ${answer.summary}`);
     else {
       await t.wait(TROUBLE_MS, "the account to be served again");
       hasWaited = true;
@@ -130,7 +140,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
     }
   }
   const { denial, waitedS } = await deniedAtLast(t, small, lagS);
-  return outcome(denial, waitedS);
+  return outcome(denial, waitedS, denial === null ? budgetSpent : null);
 }
 
 /** A 4xx that names neither money nor a limit: the request may be one that the gateway does not take. */
@@ -175,9 +185,9 @@ function driven(
   served: readonly Response[],
   denial: Response | null,
   waitedS: number,
-  trouble: Response | null = null,
+  givenUp: string | null = null,
 ): Drive {
-  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS, trouble };
+  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS, givenUp };
 }
 
 /** Long streams at once, and rounds of them. */

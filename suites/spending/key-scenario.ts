@@ -6,7 +6,6 @@ import { LONG_TEXT } from "../shared/texts.ts";
 import {
   cutOf,
   type Drive,
-  deniedAtLast,
   describeKind,
   drive,
   driveLong,
@@ -15,10 +14,10 @@ import {
   isSpendingDenial,
   type Kind,
   kindsOf,
+  LAG_S,
+  type UsedUpState,
 } from "./drive.ts";
-
-/** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
-export type UsedUpState = "cappable" | "childSmall";
+import { type Burst, burst, type Overshoot, overshoot } from "./key-bursts.ts";
 
 /** A batch of requests that end in failure, and a valid request after it. */
 export type FreeBatch = {
@@ -37,6 +36,8 @@ export type KeyRecording = {
   readonly drives: readonly Drive[];
   /** Requests of every kind with the key that was used up. */
   readonly denied: readonly Response[];
+  /** Why nothing is known of a kind that was still served then; `null` where there is no such kind. */
+  readonly open: string | null;
   /** Another key of the account, while the used-up one is denied, and that one again. */
   readonly sibling: readonly Response[];
   /** The first request with a fresh key of the same state, where one can be made, of the kind that used the first one up. */
@@ -54,6 +55,7 @@ export const NOTHING: KeyRecording = {
   batches: [],
   drives: [],
   denied: [],
+  open: null,
   sibling: [],
   fresh: null,
   again: null,
@@ -61,14 +63,6 @@ export const NOTHING: KeyRecording = {
   burst: null,
 };
 
-/** Short requests served of a burst, what one after the other paid for, and the denial that has to follow. */
-export type Burst = { readonly served: number; readonly sequential: number; readonly after: Drive["denial"] };
-
-/** Long streams served of so many at once, and of as many as came a few at a time until the denial. */
-export type Overshoot = { readonly served: number; readonly atOnce: number; readonly sequential: number };
-
-/** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
-export const LAG_S = { cappable: 75, childSmall: 8 } as const;
 /** Once one kind of traffic has had the whole allowance in vain, the others get this much. */
 const SHORT_LAG_S = 5;
 
@@ -111,7 +105,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   if (made !== undefined) {
     for (const kind of kindsOf(t).filter(({ endpoint, mode }) => endpoint !== own.endpoint || mode !== own.mode)) {
       const fresh = await t.freshKey(`key.${state}`);
-      const inVain = drives.some(({ denial }) => denial === null);
+      const inVain = drives.some(({ denial, givenUp }) => denial === null && givenUp === null);
       const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, lagS, effortFor(drives)));
     }
@@ -134,7 +128,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   const freshKey = usedUp && made !== undefined ? await t.freshKey(`key.${state}`) : undefined;
   const fresh =
     freshKey === undefined ? null : await t.send({ key: freshKey, ...own, intent: "either", repeats: false });
-  const denied = usedUp ? await deniedKinds(t, key) : [];
+  const { denied, open } = usedUp ? await deniedKinds(t, key, LAG_S[state]) : NOTHING;
   const sibling: Response[] = [];
   if (usedUp) for (const kind of kindsOf(t).slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
@@ -145,6 +139,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
     batches,
     drives,
     denied,
+    open,
     sibling,
     fresh,
     again,
@@ -156,9 +151,10 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
 
 /**
  * Requests of every kind with a key that was denied. A gateway that sets money aside for a request denies the one that it
- * cannot afford and still serves a cheaper one: what is served is driven on until it is denied, too, and all is asked again.
+ * cannot afford and still serves a cheaper one, and one of several nodes may know of the denial later than another: what is served
+ * is driven on until it is denied, too, and all is asked again.
  */
-async function deniedKinds(t: Session, key: Key): Promise<Response[]> {
+async function deniedKinds(t: Session, key: Key, lagS: number): Promise<Pick<KeyRecording, "denied" | "open">> {
   const all = async () => {
     const answers: Response[] = [];
     for (const kind of kindsOf(t)) answers.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
@@ -166,13 +162,18 @@ async function deniedKinds(t: Session, key: Key): Promise<Response[]> {
   };
   const first = await all();
   const served = kindsOf(t).filter((_, at) => first[at]?.admitted === true);
-  if (served.length === 0) return first;
+  if (served.length === 0) return { denied: first, open: null };
   for (const kind of served) {
-    const { denial } = await drive(t, key, kind, SHORT_LAG_S);
-    if (denial === null) return first;
+    const { denial, givenUp } = await drive(t, key, kind, lagS);
+    if (givenUp !== null)
+      return {
+        denied: first.filter(({ admitted }) => !admitted),
+        open: `${describeKind(kind)}: given up, because ${givenUp}`,
+      };
+    if (denial === null) return { denied: first, open: null };
   }
   // Twice, because a cap that is forgotten now and then must not get away by the first round.
-  return [...(await all()), ...(await all())];
+  return { denied: [...(await all()), ...(await all())], open: null };
 }
 
 async function kindFor(t: Session, state: UsedUpState): Promise<Kind> {
@@ -246,55 +247,4 @@ async function validOnly(t: Session, state: UsedUpState, count: number): Promise
   let answer: Response | null = null;
   for (let sent = 0; sent < count; sent++) answer = await t.send({ key, intent: "either" });
   return answer;
-}
-
-/**
- * A burst of long streams on a fresh key, several times what the limit pays for: what parallel requests get past it.
- * Long ones, because short ones are over before the next is looked at.
- */
-async function overshoot(t: Session, state: UsedUpState, sequential: number): Promise<Overshoot | null> {
-  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
-  const atOnce = Math.min(concurrency, sequential * 3 + 12);
-  if (sequential === 0 || atOnce < sequential * 2) return null;
-  const key = await t.freshKey(`key.${state}`);
-  if (key === undefined) return null;
-  const request: RequestSpec = {
-    key,
-    mode: "streaming",
-    model: "stream",
-    prompt: LONG_TEXT,
-    intent: "either",
-  };
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
-  return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
-}
-
-/** A burst pays for a key's limit so many times over; what is served of it must be enough to have passed the limit. */
-const TIMES_OVER = 2;
-const ENOUGH = 1.5;
-
-/** Whether what was served of a burst must have passed the limit. */
-export function passedTheLimit({ served, sequential }: Pick<Burst, "served" | "sequential">): boolean {
-  return served >= sequential * ENOUGH;
-}
-
-/**
- * Short requests at once on a fresh key, several times what the limit pays for. How many of them are served is the tally's
- * lag; that they count in the end is not.
- */
-async function burst(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Burst | null> {
-  const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);
-  if (model === undefined) return null;
-  const { kind, served: sequential } = model;
-  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
-  const atOnce = sequential * TIMES_OVER + 4;
-  const key = atOnce > concurrency ? undefined : await t.freshKey(`key.${state}`);
-  if (key === undefined) return null;
-  const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
-  const served = answers.filter(({ admitted }) => admitted).length;
-  const denial = answers.find(isSpendingDenial);
-  if (denial !== undefined || !passedTheLimit({ served, sequential }))
-    return { served, sequential, after: denial ?? null };
-  return { served, sequential, after: (await deniedAtLast(t, request, LAG_S[state])).denial };
 }

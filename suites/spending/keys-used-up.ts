@@ -12,8 +12,9 @@ import { atMost, success, type Verdict } from "../../src/judging/index.ts";
 import { withoutStrays } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
-import { describeKind, isSpendingDenial } from "./drive.ts";
-import { type KeyRecording, NOTHING, passedTheLimit, type UsedUpState, useUpKey } from "./key-scenario.ts";
+import { describeKind, isSpendingDenial, type UsedUpState } from "./drive.ts";
+import { passedTheLimit } from "./key-bursts.ts";
+import { type KeyRecording, NOTHING, useUpKey } from "./key-scenario.ts";
 import { useUpQuickly } from "./quick-key-scenario.ts";
 
 /** Lines of the target file that give a check a key that nothing has been spent of. */
@@ -77,20 +78,18 @@ const setsIn: UsedUpSpec = {
   explains:
     "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
   judge({ drives, state }, verdict) {
-    const [givenUp] = drives.flatMap(({ kind, trouble }) =>
-      trouble === null
-        ? []
-        : [`${describeKind(kind)}: given up, because other keys were not served either: ${trouble.summary}`],
+    const [open] = drives.flatMap(({ kind, givenUp }) =>
+      givenUp === null ? [] : [`${describeKind(kind)}: given up, because ${givenUp}`],
     );
-    for (const { kind, served, denial, waitedS, first, trouble } of drives) {
-      if (trouble !== null || (served === 0 && denial === null)) continue;
+    for (const { kind, served, denial, waitedS, first, givenUp } of drives) {
+      if (givenUp !== null || (served === 0 && denial === null)) continue;
       const why = `${describeKind(kind)}: ${served} served, ${denial === null ? `no denial after another ${waitedS.toFixed(0)} s` : `then ${denial.summary}`}`;
       verdict.should("SPEND-12", denial === null, false, { in: denial ?? first ?? undefined, because: why });
       if (state === "cappable")
         verdict.should("SPEND-5", denial === null, false, { in: denial ?? first ?? undefined, because: why });
     }
-    if (verdict.findings.length === 0) verdict.inconclusive(givenUp ?? "the key served nothing");
-    if (givenUp !== undefined) verdict.leaveOpen("inconclusive", givenUp);
+    if (verdict.findings.length === 0) verdict.inconclusive(open ?? "the key served nothing");
+    if (open !== undefined) verdict.leaveOpen("inconclusive", open);
   },
 };
 
@@ -99,9 +98,10 @@ const denialFormat: UsedUpSpec = {
   covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
   explains:
     "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason that the specification gives it. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
-  judge({ denied, again, drives, expected }, verdict) {
+  judge({ denied, open, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
+    if (open !== null) verdict.leaveOpen("inconclusive", open);
     judgeDenial(verdict, own.denial, expected);
     for (const answer of denied) {
       // A gateway that does not stream on /messages may say so first.

@@ -10,6 +10,10 @@ export interface Times {
   readonly status?: number;
   readonly reason?: string;
   readonly ownLagMs?: number;
+  /** Default: an empty object. */
+  readonly text?: string;
+  /** On the wall clock. */
+  readonly startedAtMs?: number;
   /** `false`: the connection was reset before anything came. */
   readonly isAnswered?: boolean;
 }
@@ -17,12 +21,21 @@ export interface Times {
 let count = 0;
 
 /** A response that came whole at one moment. */
-export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0, isAnswered = true }: Times): Response {
+export function seen({
+  sentMs,
+  endMs,
+  status = 200,
+  reason,
+  ownLagMs = 0,
+  text = "{}",
+  startedAtMs = 0,
+  isAnswered = true,
+}: Times): Response {
   const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
   return new Response(
     {
       id: `x${++count}`,
-      startedAtMs: 0,
+      startedAtMs,
       request: { method: "POST", url: "http://127.0.0.1/v1/chat/completions", headers: [], body: "{}", bodyBytes: 2 },
       key: "valid",
       connection: { id: "c1", earlier: 0 },
@@ -35,11 +48,11 @@ export function seen({ sentMs, endMs, status = 200, reason, ownLagMs = 0, isAnsw
             interim: [],
             trailers: [],
             body: {
-              text: "{}",
+              text,
               base64: undefined,
-              bytes: 2,
-              receivedBytes: 2,
-              pieces: [[endUs, 2]],
+              bytes: text.length,
+              receivedBytes: text.length,
+              pieces: [[endUs, text.length]],
               decodeError: undefined,
             },
           },

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { startGatewayInFront } from "../../src/app/gateway-in-front.ts";
+import { prepare } from "../../src/app/preflight.ts";
+import { Traffic } from "../../src/checks/index.ts";
+import { Session } from "../../src/checks/session.ts";
+import { describeEmbedded, type ReadyLine, type Target } from "../../src/target/index.ts";
+import { type Drive, drive, effortFor } from "../../suites/spending/drive.ts";
+import { judged, seen } from "../support/seen-response.ts";
+
+const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
+/** Enough of the large requests that a small budget of tokens does not pay for all. */
+const EFFORT = { small: 60, large: 40, waitBetween: false };
+
+/** Drives a key of a gateway that charges nothing, with so much of the run's own budget. */
+async function driveInVain(outputTokens: number): Promise<Drive> {
+  await using gateway = await startGatewayInFront({ mutations: ["charge.nothing"] });
+  const { target: embedded, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const target: Target = { ...embedded, budget: { ...embedded.budget, outputTokens } };
+  await using traffic = new Traffic({ target, provisioner, seed: 7, signal: new AbortController().signal });
+  await prepare(traffic);
+  const key = await traffic.fixtures.freshKey("key.childSmall");
+  if (key === undefined) throw new Error("the embedded gateway makes no such key");
+  return await drive(new Session(traffic, { dialect: "chat", mode: "non-streaming" }), key, CHAT, 0, EFFORT);
+}
+
+test("a key that is never denied was driven as far as it should be, or as far as the run's own budget goes", async () => {
+  expect(await driveInVain(10_000_000)).toMatchObject({ denial: null, givenUp: null, served: 100 });
+  const short = await driveInVain(40_000);
+  expect(short).toMatchObject({ denial: null, givenUp: expect.stringContaining("the run's budget of output tokens") });
+  expect(short.served).toBeLessThan(100);
+});
+
+const driven = (more: Partial<Drive> = {}): Drive => ({
+  kind: CHAT,
+  served: 100,
+  first: null,
+  denial: null,
+  waitedS: 8,
+  givenUp: null,
+  ...more,
+});
+const recording = (drives: readonly Drive[]) => ({
+  drives,
+  before: seen({ sentMs: 0, endMs: 5 }),
+  state: "childSmall",
+});
+
+test("only a key that was driven far enough shows that its limit does not hold", () => {
+  const status = (drive: Drive) => judged("spending.budget-sets-in", recording([drive])).status;
+  expect(status(driven())).toBe("warn");
+  expect(status(driven({ givenUp: "of no room" }))).toBe("inconclusive");
+});
+
+test("a drive that was given up says nothing of what the next one needs", () => {
+  expect(effortFor([driven({ givenUp: "of no room" })])).toEqual(effortFor([]));
+  expect(effortFor([driven()])).not.toEqual(effortFor([]));
+});
+
+test("a kind of request that is still served, and could not be driven on, leaves the denials undecided", () => {
+  const denial = seen({ sentMs: 1, endMs: 2, status: 429, reason: "budget_exhausted" });
+  const expected = { reason: "budget_exhausted", status: 429, readAs: "budget_exhausted", actionHint: false };
+  const denied = { ...recording([driven({ denial })]), expected, denied: [denial], again: null };
+  const status = (open: string | null) => judged("spending.budget-denied", { ...denied, open }).status;
+  expect(status(null)).not.toBe("inconclusive");
+  expect(status("chat, streamed: given up")).toBe("inconclusive");
+});

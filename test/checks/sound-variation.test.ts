@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { muchShorter } from "../../suites/limits/concurrency-limit.ts";
+import { judged, seen } from "../support/seen-response.ts";
+
+test("a stream is cut where all others are of one length, not where a model's replies vary", () => {
+  const streams = (...lengths: number[]) =>
+    lengths.map((length) => seen({ sentMs: 0, endMs: 5, text: "x".repeat(length) }));
+  const cut = (...lengths: number[]) => muchShorter(streams(...lengths)).map(({ bytes }) => bytes.length);
+  expect(cut(1_000, 1_000, 1_030, 400)).toEqual([400]);
+  expect(cut(1_000, 1_000, 400)).toEqual([400]);
+  expect(cut(1_000, 1_300, 800, 400)).toEqual([]);
+  // Which of two is the usual length, nobody knows.
+  expect(cut(1_000, 400)).toEqual([]);
+});
+
+test("a daily cap is not expected to hold where a UTC day may have begun since it was reached", () => {
+  const noon = Date.UTC(2026, 10, 25, 12);
+  const statusAt = (startedAtMs: number) => {
+    const answer = seen({ sentMs: 0, endMs: 5, startedAtMs });
+    return judged("spending.still-denied", { late: [{ key: "capped", status: 402, answer }] }).status;
+  };
+  expect(statusAt(noon)).toBe("fail");
+  const minutes = (count: number) => noon + (12 * 60 + count) * 60_000;
+  expect([minutes(-15), minutes(-5), minutes(5), minutes(55), minutes(65)].map(statusAt)).toEqual([
+    "fail",
+    "not-applicable",
+    "not-applicable",
+    "not-applicable",
+    "fail",
+  ]);
+});
