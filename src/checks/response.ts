@@ -11,6 +11,7 @@ import {
   readError,
   readReply,
   readStream,
+  retryAfterWaitMs,
   type StreamReading,
 } from "../dialects/index.ts";
 import type { Exchange, ExchangePacker } from "../http-recorder/index.ts";
@@ -129,6 +130,11 @@ export class Response {
   get arrivedAtMs(): number {
     const { startedAtMs, timeline } = this.exchange;
     return startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
+  }
+
+  /** How long it asks to wait before the next attempt, ms from its arrival; `undefined`: it gives no usable wait. */
+  get retryAfterWaitMs(): number | undefined {
+    return retryAfterWaitMs(this.header("retry-after"), { date: this.header("date"), arrivedAtMs: this.arrivedAtMs });
   }
 
   /** Whether the whole message arrived. */

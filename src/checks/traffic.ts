@@ -1,5 +1,4 @@
-import { type Clock, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { retryAfterMs } from "../dialects/index.ts";
+import { type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
@@ -35,7 +34,6 @@ export class Traffic implements AsyncDisposable {
   readonly rules: ReadingRules;
   readonly answers: Response[] = [];
   readonly recorder: Recorder;
-  readonly #clock: Clock;
   readonly #throttles = new Map<string, Throttle>();
   #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
@@ -61,7 +59,6 @@ export class Traffic implements AsyncDisposable {
     this.isQuick = isQuick;
     this.random = seededRandom(seed);
     this.signal = signal;
-    this.#clock = clock;
     this.#onAnswer = options.onAnswer;
     this.#onWait = options.onWait;
     this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
@@ -263,7 +260,7 @@ export class Traffic implements AsyncDisposable {
   #ambientWaitMs(answer: Response): number | undefined {
     if (answer.status !== 429) return undefined;
     if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
-    const askedMs = retryAfterMs(answer.header("retry-after") ?? "", this.#clock.nowMs()) ?? 1_000;
+    const askedMs = answer.retryAfterWaitMs ?? 1_000;
     const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
     return askedMs > longest ? undefined : askedMs;
   }

@@ -23,4 +23,4 @@ export {
   type StreamEvent,
   type StreamReading,
 } from "./read-stream.ts";
-export { httpDateMs, readRetryAfter, retryAfterMs } from "./retry-after.ts";
+export { httpDateMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";

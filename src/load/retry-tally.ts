@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from "../core/index.ts";
-import { classify, retryAfterMs } from "../dialects/index.ts";
+import { classify } from "../dialects/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { RetryAfterFigures } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
@@ -77,7 +77,7 @@ export class RetryTally {
   ): Retrying | undefined {
     if (before !== undefined) this.#retried(exchange, came, before);
     if (came.outcome !== "denied") return undefined;
-    const retryAfterWaitMs = retryAfterMs(exchange.retryAfter ?? "", Date.now());
+    const { retryAfterWaitMs } = exchange;
     const open = this.#groupOf(exchange.prepared, came.what);
     open.group.denials++;
     if (exchange.retryAfter !== undefined) open.group.present++;

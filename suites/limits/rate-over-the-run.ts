@@ -1,6 +1,5 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
-import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { isServed } from "./limit-denials.ts";
 
 const MINUTE_US = 60_000_000;
@@ -58,7 +57,7 @@ function saysRate({ status, reason }: Response): boolean {
 
 /** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
 function mayBeOlder(answer: Response, startUs: number): boolean {
-  return answer.exchange.timeline.endUs + 1_000 * (retryAfterWaitMs(answer) ?? 0) <= startUs + MINUTE_US + SLACK_US;
+  return answer.exchange.timeline.endUs + 1_000 * (answer.retryAfterWaitMs ?? 0) <= startUs + MINUTE_US + SLACK_US;
 }
 
 /** Whether nothing else was sent on the account for a while. */
@@ -75,7 +74,7 @@ function hadRested({ asked, exchange }: Response, answers: readonly Response[]):
 }
 
 function longWait(answer: Response): boolean {
-  return (retryAfterWaitMs(answer) ?? 0) >= LONG_WAIT_MS;
+  return (answer.retryAfterWaitMs ?? 0) >= LONG_WAIT_MS;
 }
 
 /** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */

@@ -11,7 +11,6 @@ import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
-import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
@@ -150,7 +149,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
     sendToOtherAccounts(t, account, { tries: 3, again: { key } }),
   ]);
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
-  const waitMs = latest === undefined ? undefined : retryAfterWaitMs(latest);
+  const waitMs = latest === undefined ? undefined : latest.retryAfterWaitMs;
   const laterDenied = t.isQuick || (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
   return { kinds, whileDenied, laterDenied, extraBurst, others };
 }
@@ -208,7 +207,7 @@ async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]
   const lastDenial = await lastDenialOf(t, second, onMessages);
   // A wait of nearly a minute cannot be much too short.
   const isTelling =
-    lastDenial !== undefined && (retryAfterWaitMs(lastDenial) ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
+    lastDenial !== undefined && (lastDenial.retryAfterWaitMs ?? Number.POSITIVE_INFINITY) <= TELLING_WAIT_MS;
   const secondWait = isTelling ? await waitAndRetry(t, lastDenial, onMessages) : null;
   return { second, secondWait, messages, lastDenial };
 }

@@ -1,6 +1,5 @@
 import { type Check, defineCheck, type Held } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
-import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 import { leaveStarted } from "./burst.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
@@ -32,7 +31,7 @@ const withOthers = defineCheck({
     // One that was denied for its rate a moment ago may rightly still be.
     const filled = await fillOnce(t, t.target.tiers.growth === undefined ? "scale" : "growth");
     const denials = [...filled.held, ...filled.extras].filter(isRateDenial);
-    const waitMs = Math.max(0, ...denials.map((denial) => retryAfterWaitMs(denial) ?? 0));
+    const waitMs = Math.max(0, ...denials.map((denial) => denial.retryAfterWaitMs ?? 0));
     if (waitMs > LONGEST_WAIT_MS) return { answers: [] };
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
     const sent: Held[] = [];

@@ -2,7 +2,6 @@ import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { isRateDenial } from "../limits/limit-denials.ts";
 import { A_WINDOW, QUIET_MS } from "../limits/paced.ts";
 import type { WhileDenied } from "../limits/while-denied.ts";
-import { retryAfterWaitMs } from "../shared/retry-after-wait.ts";
 
 /** The wait that a denial asked for, and the request that was sent after it. */
 export type TestedWait = {
@@ -21,7 +20,7 @@ const CLOCKS_MS = 50;
 /** Waits as long as the denial asks, counted from its arrival, and sends one request. */
 export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { timeline } = denial.exchange;
-  const waitMs = retryAfterWaitMs(denial);
+  const waitMs = denial.retryAfterWaitMs;
   const usable = waitMs !== undefined && waitMs <= LONGEST_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(
@@ -47,17 +46,17 @@ export async function testShortestWait(
   whileDenied: readonly WhileDenied[],
   kinds: Readonly<Record<string, RequestSpec>>,
 ): Promise<TestedWait | null> {
-  const usual = retryAfterWaitMs(denial) ?? Number.POSITIVE_INFINITY;
+  const usual = denial.retryAfterWaitMs ?? Number.POSITIVE_INFINITY;
   const found = whileDenied
     .flatMap(({ kind, tries }) =>
-      tries.filter(isRateDenial).map((answer) => ({ kind, waitMs: retryAfterWaitMs(answer) })),
+      tries.filter(isRateDenial).map((answer) => ({ kind, waitMs: answer.retryAfterWaitMs })),
     )
     .filter(({ waitMs }) => waitMs !== undefined && waitMs < usual * MUCH_SHORTER && waitMs <= TESTED_WAIT_MS)
     .sort((a, b) => (a.waitMs ?? 0) - (b.waitMs ?? 0))[0];
   const request = found === undefined ? undefined : kinds[found.kind];
   if (request === undefined) return null;
   const fresh = await t.start({ ...request, intent: "either" }).done;
-  return isRateDenial(fresh) && (retryAfterWaitMs(fresh) ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
+  return isRateDenial(fresh) && (fresh.retryAfterWaitMs ?? TESTED_WAIT_MS + 1) <= TESTED_WAIT_MS
     ? waitAndRetry(t, fresh, request)
     : null;
 }

@@ -1,5 +1,4 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
-import { retryAfterMs } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
 import { withoutStrays } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
@@ -123,7 +122,7 @@ const lifetimeBudget = defineCheck({
   async run(t) {
     const request = { key: "childExhausted", intent: "denied", repeats: false } as const;
     const first = await t.send(request);
-    const waitMs = retryAfterMs(first.header("retry-after") ?? "", first.arrivedAtMs);
+    const waitMs = first.retryAfterWaitMs;
     await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100, "the Retry-After of a denial");
     const later: Response[] = [];
     for (let round = 0; round < 8; round++)

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readRetryAfter, retryAfterMs } from "../../src/dialects/index.ts";
+import { readRetryAfter, retryAfterMs, retryAfterWaitMs } from "../../src/dialects/index.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -97,4 +97,31 @@ describe("Retry-After", () => {
       "neither whole seconds nor an HTTP date",
     ]);
   });
+});
+
+const OURS = "Sat, 21 Nov 2026 12:00:00 GMT";
+const IN_HALF_A_MINUTE = "Sat, 21 Nov 2026 12:00:30 GMT";
+
+test.each([
+  ["no value", undefined, OURS, undefined],
+  ["seconds need no clock", "7", "Sat, 21 Nov 2026 09:00:00 GMT", 7_000],
+  ["a date by our clock where theirs is not known", IN_HALF_A_MINUTE, undefined, 30_000],
+  ["a date by our clock where theirs is the same", IN_HALF_A_MINUTE, "Sat, 21 Nov 2026 12:00:01 GMT", 30_000],
+  [
+    "theirs is ahead: by ours the wait would be longer, which harms nobody",
+    IN_HALF_A_MINUTE,
+    "Sat, 21 Nov 2026 12:00:10 GMT",
+    30_000,
+  ],
+  [
+    "theirs is behind: by ours the wait would be too short",
+    "Sat, 21 Nov 2026 11:59:40 GMT",
+    "Sat, 21 Nov 2026 11:59:00 GMT",
+    40_000,
+  ],
+  ["theirs is wrong by hours, and makes no plausible wait", IN_HALF_A_MINUTE, "Sat, 21 Nov 2026 09:00:00 GMT", 30_000],
+  ["a Date that is none", IN_HALF_A_MINUTE, "yesterday", 30_000],
+  ["no usable value", "soon", OURS, undefined],
+])("the wait that a denial asks for: %s", (_why, value, date, ms) => {
+  expect(retryAfterWaitMs(value, { date, arrivedAtMs: NOW })).toBe(ms);
 });

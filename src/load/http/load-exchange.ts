@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { Dialect } from "../../dialects/index.ts";
+import { type Dialect, retryAfterWaitMs } from "../../dialects/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { EventScanner } from "./event-scanner.ts";
@@ -47,6 +47,7 @@ export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) 
 export type Ending = Exchange["ending"]["kind"];
 
 const RETRY_AFTER = headPattern("retry-after");
+const DATE = headPattern("date");
 const CODED = headPattern("content-encoding");
 /** Gaps that a stream keeps one by one until it is known what becomes of it; more are counted in a histogram. */
 const MOST_GAPS = 4_096;
@@ -109,6 +110,11 @@ export class LoadExchange implements ResponseListener {
 
   get retryAfter(): string | undefined {
     return headValue(this.head, RETRY_AFTER);
+  }
+
+  /** How long it asks to wait before the next attempt, ms from now; `undefined`: it gives no usable wait. */
+  get retryAfterWaitMs(): number | undefined {
+    return retryAfterWaitMs(this.retryAfter, { date: headValue(this.head, DATE), arrivedAtMs: Date.now() });
   }
 
   headerOf(pattern: RegExp): string | undefined {

@@ -1,4 +1,3 @@
-import { readRetryAfter } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { LEFT } from "../../limits/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
@@ -50,15 +49,4 @@ export function kindsText(observations: readonly Observation[]): string {
   const counts = new Map<string, number>();
   for (const { what } of observations) counts.set(what, (counts.get(what) ?? 0) + 1);
   return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
-}
-
-/** The wait that a Retry-After asks for, from the moment of its arrival; a date is read by the gateway's own clock if it tells it. */
-export function retryAfterWaitMs(retryAfter: string, exchange: LoadExchange): number | undefined {
-  const form = readRetryAfter(retryAfter, Date.now());
-  if (form.kind === "seconds") return form.seconds * 1_000;
-  if (form.kind === "unusable") return undefined;
-  const date = /\r\ndate:[ \t]*([^\r\n]*)/i.exec(exchange.head)?.[1];
-  const sentAt = date === undefined ? undefined : readRetryAfter(date, Date.now());
-  const nowMs = sentAt?.kind === "date" ? sentAt.atMs : Date.now();
-  return Math.max(0, form.atMs - nowMs);
 }

@@ -21,7 +21,7 @@ import { Sampler } from "../sampler.ts";
 import { Tally } from "../tally.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
 import { judgeAdmission, type LongModel } from "./judge-service.ts";
-import { observationOf, retryAfterWaitMs } from "./observations.ts";
+import { observationOf } from "./observations.ts";
 
 export interface TierRequest {
   readonly dialect: Dialect;
@@ -208,7 +208,7 @@ export class TierBench implements AsyncDisposable {
       phase: phase.name,
       role,
       retryAfter,
-      retryAfterWaitMs: retryAfter === undefined ? undefined : retryAfterWaitMs(retryAfter, exchange),
+      retryAfterWaitMs: exchange.retryAfterWaitMs,
       exchange: recorded,
       flaw: echoFlaw(exchange, this.isEcho),
     });
