@@ -5,20 +5,20 @@ import type { Asked } from "./response.ts";
 /** What a denied or odd request may take, ms: an answer that needs no provider. */
 export const QUICK_DEADLINE_MS = 20_000;
 /** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
-const TIMEOUTS_BEFORE_HASTE = 3;
-const HASTE = { deadlineMs: 6_000, idleMs: 3_000 };
+const TIMEOUTS_UNTIL_SHORTER = 3;
+const SHORTER = { deadlineMs: 6_000, idleMs: 3_000 };
 /** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
 const MANY_TIMEOUTS = 60;
-const GREAT_HASTE = { deadlineMs: 2_500, idleMs: 1_200 };
+const MUCH_SHORTER = { deadlineMs: 2_500, idleMs: 1_200 };
 const MOST_TIMEOUTS = 240;
-const GREATEST_HASTE = { deadlineMs: 1_000, idleMs: 600 };
+const VERY_SHORT = { deadlineMs: 1_000, idleMs: 600 };
 /**
  * Of a gateway that never comes to an end, as with bodies in chunks without the last one, every request of a run hangs. When
  * so many did, and for each that ended there are so many, the rest is left soon.
  */
 const HANGING_TIMEOUTS = 16;
 const HANGING_FOR_EACH = 20;
-const LEAST_PATIENCE = { deadlineMs: 400, idleMs: 300 };
+const WHERE_ALL_HANGS = { deadlineMs: 400, idleMs: 300 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
@@ -71,15 +71,15 @@ export class TimeoutPolicy {
     const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...wanted };
     const own = this.#timeouts.get(kind) ?? 0;
     const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
-    if (!this.#hangs(all) && own < TIMEOUTS_BEFORE_HASTE && (own === 0 || all < MANY_TIMEOUTS)) return full;
-    const haste = this.#hasteAfter(all);
-    const { deadlineMs: most, idleMs: silence } = haste;
+    if (!this.#hangs(all) && own < TIMEOUTS_UNTIL_SHORTER && (own === 0 || all < MANY_TIMEOUTS)) return full;
+    const shorter = this.#shorterAfter(all);
+    const { deadlineMs: most, idleMs: silence } = shorter;
     return { ...full, deadlineMs: Math.min(full.deadlineMs, most), idleMs: Math.min(full.idleMs, silence) };
   }
 
-  #hasteAfter(all: number): Pick<Bounds, "deadlineMs" | "idleMs"> {
-    if (this.#hangs(all)) return all < MANY_TIMEOUTS ? GREATEST_HASTE : LEAST_PATIENCE;
-    return all < MANY_TIMEOUTS ? HASTE : all < MOST_TIMEOUTS ? GREAT_HASTE : GREATEST_HASTE;
+  #shorterAfter(all: number): Pick<Bounds, "deadlineMs" | "idleMs"> {
+    if (this.#hangs(all)) return all < MANY_TIMEOUTS ? VERY_SHORT : WHERE_ALL_HANGS;
+    return all < MANY_TIMEOUTS ? SHORTER : all < MOST_TIMEOUTS ? MUCH_SHORTER : VERY_SHORT;
   }
 
   /** Whether nearly everything hangs, whatever is sent. */
