@@ -61,6 +61,7 @@ function ofCheck(record: RunRecord, check: CheckResult): Outcome {
       ...new Set(
         check.findings.filter(({ outcome }) => outcome === "broken").map((finding) => describe(record, finding)),
       ),
+      ...(check.undecided === undefined ? [] : [`not decided: ${check.undecided}`]),
     ],
     requirements: check.requirements,
     violated: check.violated,

@@ -10,6 +10,8 @@ interface Judgement {
   readonly status: Status;
   readonly message: string;
   readonly findings: readonly Finding[];
+  /** What was not decided, where a failure stands before it. */
+  readonly undecided?: string | undefined;
   readonly unblock?: readonly string[];
 }
 
@@ -21,6 +23,7 @@ interface Judgement {
 export function judge(instance: Instance, recording: Recordable): Judgement {
   const verdict = new Verdict();
   const { findings } = verdict;
+  let stopped: string | undefined;
   try {
     if (instance.check.kind === "invariant") instance.check.judge(answersIn(recording), verdict);
     else instance.check.judge(recording, verdict, instance.axes);
@@ -30,10 +33,14 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
     const { status, message, unblock } = error;
     const isBroken = verdict.broken.some(({ weight }) => weight === "fail");
     if (status !== "inconclusive" || !isBroken) return { status, message, unblock, findings };
+    stopped = message;
   }
   if (findings.length === 0) return { status: "harness-error", message: "the judge compared nothing", findings };
-  if (instance.check.kind === "sending" && instance.check.basis === "timing") return timed(verdict, recording);
-  return { ...verdict.conclude(), findings };
+  const judged =
+    instance.check.kind === "sending" && instance.check.basis === "timing"
+      ? timed(verdict, recording)
+      : { ...verdict.conclude(), findings };
+  return judged.status === "fail" ? { ...judged, undecided: verdict.open ?? stopped } : judged;
 }
 
 /** Beyond this the order in which requests were sent and answered may be this process's doing, ms. */
@@ -62,12 +69,13 @@ export function resultOf(
   recording: Recordable,
   { attestations, durationMs }: Circumstances,
 ): CheckResult {
-  const { status, message, findings, unblock = [] } = judge(instance, recording);
+  const { status, message, findings, undecided, unblock = [] } = judge(instance, recording);
   return {
     ...frame(instance),
     status,
     message,
     findings: [...findings],
+    ...(undecided === undefined ? {} : { undecided }),
     unblock: [...unblock],
     violated: [
       ...new Set(findings.filter(({ outcome }) => outcome === "broken").flatMap(({ requirements }) => requirements)),

@@ -18,12 +18,15 @@ export function scoreBySet(results: readonly CheckResult[], unscored: readonly s
       return { ...finding, outcome: "observed", weight: "none", note };
     });
     const judged = result.status === "fail" || result.status === "warn" || result.status === "pass";
-    const status = judged ? conclusionOf(findings).status : result.status;
+    const { undecided } = result;
+    const open = undecided === undefined ? undefined : ({ status: "inconclusive", message: undecided } as const);
+    const { status } = judged ? conclusionOf(findings, open) : result;
     return {
       ...result,
       findings,
       status,
-      message: status === result.status ? result.message : NOTE,
+      message:
+        status === result.status ? result.message : ((status === "inconclusive" ? undecided : undefined) ?? NOTE),
       violated: result.violated.filter((requirement) => !unscored.includes(requirement)),
     };
   });

@@ -119,6 +119,11 @@ export class Verdict {
     this.#open ??= { status, message };
   }
 
+  /** What `leaveOpen` noted first. */
+  get open(): string | undefined {
+    return this.#open?.message;
+  }
+
   /** Broken findings, failures first. */
   get broken(): readonly Finding[] {
     const found = this.findings.filter(({ outcome }) => outcome === "broken");

@@ -72,6 +72,8 @@ export const checkResultSchema = z.strictObject({
   message: z.string(),
   findings: z.array(findingSchema),
   attestations: z.array(attestationSchema),
+  /** What it could not decide beside what it failed for. */
+  undecided: z.string().optional(),
   /** Lines of the target file that would unblock it. */
   unblock: z.array(z.string()),
   /** Exchanges that the judge saw, in order. */

@@ -128,3 +128,16 @@ describe("selection", () => {
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
   });
 });
+
+test("what was left undecided beside a failure is kept, and only there", () => {
+  const open = (v: Verdict) => v.leaveOpen("inconclusive", "one kind could not be tried");
+  const fail = (v: Verdict) => v.must("CHAT-1", 500, success);
+  const undecided = (...steps: readonly ((verdict: Verdict) => unknown)[]) =>
+    judged((verdict) => {
+      for (const step of steps) step(verdict);
+    }).undecided;
+  expect(undecided(fail, open)).toBe("one kind could not be tried");
+  expect(undecided(fail, (v) => v.inconclusive("nothing more was seen"))).toBe("nothing more was seen");
+  expect(undecided(fail)).toBeUndefined();
+  expect(undecided((v) => v.must("CHAT-1", 200, success), open)).toBeUndefined();
+});

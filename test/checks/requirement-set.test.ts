@@ -48,6 +48,15 @@ describe("requirement sets", () => {
     expect(scoreBySet([failed], ["AUTH-3"])).toEqual([failed]);
   });
 
+  test("what was left undecided beside the failure is undecided without it", () => {
+    const failed = {
+      ...result("fail", [finding("AUTH-1", "met", "fail"), finding("AUTH-2", "broken", "fail")]),
+      undecided: "one kind of request could not be tried",
+    };
+    expect(scoreBySet([failed], ["AUTH-2"])).toMatchObject([{ status: "inconclusive", message: failed.undecided }]);
+    expect(scoreBySet([failed], ["AUTH-3"])).toEqual([failed]);
+  });
+
   test("what was not judged stays as it was", () => {
     const stuck = result("inconclusive", [finding("AUTH-2", "met", "fail")]);
     expect(scoreBySet([stuck], ["AUTH-2"])[0]?.status).toBe("inconclusive");

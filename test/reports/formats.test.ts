@@ -191,3 +191,10 @@ describe("html", () => {
     expect(Buffer.byteLength(render("html", recordOf(checks, { load: { runs: [run] } })))).toBeLessThan(1_500_000);
   });
 });
+
+test("what a failed check could not decide stands in every report that has its findings", () => {
+  const failed = result("auth.bad", "fail", { findings: [broken({})], undecided: "one kind could not be tried" });
+  const record = recordOf([failed]);
+  for (const format of ["junit", "sarif", "html"] as const)
+    expect(render(format, record), format).toMatch(/not decided: (<[^>]*>)*one kind could not be tried/i);
+});

@@ -55,6 +55,11 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
         ) : (
           <Findings broken={broken} record={record} />
         )}
+        {check.undecided === undefined ? null : (
+          <p class="note">
+            Not decided: <Foreign text={shorten(check.undecided, 1_000)} />
+          </p>
+        )}
         {evidence !== undefined && evidence.id === shownAbove ? (
           <p class="note">Its exchange and the control request stand above.</p>
         ) : evidence === undefined ? (
