@@ -138,7 +138,7 @@ const runningUnaffected = defineCheck({
   title: "Denying a request does not affect those in flight",
   covers: ["LIMIT-CONC-7"],
   explains:
-    "The streams that filled the concurrency limit while other requests were denied should all end normally and at full length.",
+    "The streams that filled the concurrency limit while other requests were denied should all end normally and at full length. One that is much shorter counts as cut where all others are of one length.",
   judge({ held }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const broken = held.filter(({ admitted }) => !admitted);
