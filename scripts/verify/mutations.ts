@@ -14,12 +14,16 @@ import yargs from "yargs";
 import { complaints, isCauseRight, isUnderstated, type Kill, killOf } from "./evaluate.ts";
 import { judgeInWorkers } from "./judge-in-workers.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
-import { everything, sample } from "./sample.ts";
+import { everything, type Sample, sample } from "./sample.ts";
 import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
 
 const args = await yargs(process.argv.slice(2))
   .option("all", { type: "boolean", default: false, describe: "Every mutation and every variant" })
   .option("only", { type: "string", describe: "Those whose names match, with --write beside the others of the matrix" })
+  .option("kind", {
+    choices: ["mutations", "variants"] as const,
+    describe: "Only these; the others stay in the matrix",
+  })
   .option("write", { type: "boolean", default: false, describe: "Renew the kill matrix and its pages" })
   .option("from", { type: "string", array: true, default: [], describe: "Judgements of earlier runs, not repeated" })
   .option("out", { type: "string", describe: "Folder for the judgements" })
@@ -29,7 +33,7 @@ const args = await yargs(process.argv.slice(2))
   .parseAsync();
 
 const known: Matrix = JSON.parse(readFileSync(MATRIX_FILE, "utf8"));
-const chosen = args.only !== undefined ? named(args.only) : args.all ? everything() : sample(known.survivors);
+const chosen = ofKind(args.only !== undefined ? named(args.only) : args.all ? everything() : sample(known.survivors));
 const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-"));
 const startedMs = Date.now();
 const NOTHING_SEEN: Judgement = { kind: "mutations", name: "", ms: 0, requests: 0, bad: [] };
@@ -125,10 +129,11 @@ const kills = mutations.map(killOf);
 if (args.write) {
   const isOther = (name: string) => args.only !== undefined && !new RegExp(args.only).test(name);
   const unseen = known.survivors.map((name) => killOf({ ...NOTHING_SEEN, name }));
+  const isKept = (kind: SwitchKind, name: string) => isOther(name) || (args.kind !== undefined && args.kind !== kind);
   writePages({
-    kills: [...kills, ...[...known.kills, ...unseen].filter(({ mutation }) => isOther(mutation))],
-    variants: [...ofVariants.unfailed, ...known.variants.filter(isOther)],
-    variantRuns,
+    kills: [...kills, ...[...known.kills, ...unseen].filter(({ mutation }) => isKept("mutations", mutation))],
+    variants: [...ofVariants.unfailed, ...known.variants.filter((name) => isKept("variants", name))],
+    variantRuns: args.kind === "mutations" ? known.variantRuns : variantRuns,
   });
 }
 
@@ -141,7 +146,14 @@ console.log(
 // A run that judged nothing has verified nothing.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);
 
-function named(pattern: string) {
+function ofKind({ mutations, variants }: Sample): Sample {
+  return {
+    mutations: args.kind === "variants" ? [] : mutations,
+    variants: args.kind === "mutations" ? [] : variants,
+  };
+}
+
+function named(pattern: string): Sample {
   const { mutations, variants } = everything();
   const matches = (name: string) => new RegExp(pattern).test(name);
   return { mutations: mutations.filter(matches), variants: variants.filter(matches) };
