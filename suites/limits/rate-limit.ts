@@ -64,7 +64,8 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
   const admitted = admittedIn(answers);
   if (answers.some(isRateDenial) || exceedsLimit(run, limits)) return;
   const last = answers.findLast((answer) => !isServed(answer) && !isConcurrencyDenial(answer));
-  if (last !== undefined && admitted >= limits.rpm * MOST_OF_RATE) return;
+  const isStopped = last !== undefined || concurrencyDenialsWhenIdle(run).length >= FEWEST_LONE;
+  if (isStopped && admitted >= limits.rpm * MOST_OF_RATE) return;
   verdict.inconclusive(
     `${what}: ${admitted} requests were admitted in ${seconds.toFixed(0)} s, which does not reach ${limits.rpm} per minute${last === undefined ? "" : `; the last ones failed: ${last.summary}`}`,
   );

@@ -92,6 +92,16 @@ describe("a burst that met no denial", () => {
     const wrong = [...times(300, served), ...times(4, (at) => instead(300 + at))];
     expect(judged("limits.rate-enforced", rateRecording(wrong)).status).toBe("fail");
   });
+
+  test("fails a gateway whose denial for the rate says concurrency, with nothing in flight", () => {
+    const wrong = [...times(300, served), ...times(4, (at) => full(3_000 + 1_000 * at))];
+    expect(judged("limits.rate-enforced", rateRecording(wrong, 6))).toMatchObject({
+      status: "fail",
+      message: expect.stringContaining("300 of 304 admitted"),
+    });
+    const busy = [...times(200, served), ...times(4, (at) => full(200 + at))];
+    expect(judged("limits.rate-enforced", rateRecording(busy)).status).toBe("inconclusive");
+  });
 });
 
 test("streams of a tier that all fail show nothing of its limit", () => {
