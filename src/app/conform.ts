@@ -17,6 +17,7 @@ import type { Policy } from "../policy/index.ts";
 import {
   type CheckResult,
   checksOfLoad,
+  checksOfUnsent,
   figuresOfLoad,
   type RunFolder,
   type RunRecord,
@@ -152,9 +153,11 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const undeclared = dialectAdvice(target, traffic.answers);
   if (undeclared !== undefined) advise(undeclared);
   const load = await driveFurther(await tiers?.result(prepared), workloads, step);
+  const refused = plan?.refused;
+  const ofLoad = [...checksOfLoad(load), ...(refused === undefined ? [] : checksOfUnsent(refused.names, refused.why))];
   const found = composeRecord({
     ...head,
-    ...settle([...mergeRuns(runs), ...checksOfLoad(load)], { unscored, waivers, checks, today: startedAt }),
+    ...settle([...mergeRuns(runs), ...ofLoad], { unscored, waivers, checks, today: startedAt }),
     waivers,
     unscored,
     rounds,

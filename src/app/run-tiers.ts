@@ -1,5 +1,5 @@
 import { accountOfKey, readingRules } from "../checks/index.ts";
-import { ConfigError, sleep } from "../core/index.ts";
+import { ConfigError, messageOf, sleep } from "../core/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../record/index.ts";
@@ -16,8 +16,8 @@ import { HLOG, runLoads } from "./run-loads.ts";
 export interface TierPlan {
   /** One for each tier whose account the target has; one only of a quick run; none where no load may be generated. */
   readonly workloads: readonly Workload[];
-  /** Why no load may be generated. */
-  readonly refused: string | undefined;
+  /** Tiers of the target that may not be loaded, and why. */
+  readonly refused: { readonly names: readonly string[]; readonly why: string } | undefined;
 }
 
 export interface TiersOptions {
@@ -46,7 +46,7 @@ export function planTiers(target: Target, quick: boolean): TierPlan {
     return { workloads, refused: undefined };
   } catch (error) {
     // Reported when its turn has come.
-    return { workloads: [], refused: (error as Error).message };
+    return { workloads: [], refused: { names: workloads.map(({ name }) => name), why: messageOf(error) } };
   }
 }
 
@@ -59,7 +59,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   const { target, folder, quick } = options;
   const { interruption, onProgress } = options.control;
   const { workloads, refused } = options.plan;
-  if (refused !== undefined) onProgress({ kind: "note", text: `no load is generated: ${refused}` });
+  if (refused !== undefined) onProgress({ kind: "note", text: `no load is generated: ${refused.why}` });
   if (workloads.length === 0) return undefined;
   const length = quick ? "quick" : "brief";
   onProgress({ kind: "note", text: planLine(target, workloads, length) });

@@ -147,9 +147,12 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
     };
   }
   const failed = checks.filter(hasFailed);
-  return failed.length > 0
-    ? { ...frame, outcome: "fail", message: `${failed.length} of ${checks.length} checks failed` }
-    : { ...frame, outcome: "pass", message: `${checks.length} checks judged` };
+  if (failed.length > 0)
+    return { ...frame, outcome: "fail", message: `${failed.length} of ${checks.length} checks failed` };
+  const judged = checks.filter(({ status }) => status !== "not-applicable");
+  if (judged.length === 0)
+    return { ...frame, outcome: "inconclusive", message: "none of its checks applies to this target" };
+  return { ...frame, outcome: "pass", message: `${judged.length} checks judged` };
 }
 
 function requirementGate(record: RunRecord, requirement: string, level: GateLevel): Gate {

@@ -20,6 +20,19 @@ export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {
   ]);
 }
 
+/** The same of load that was not sent. @param why in words. */
+export function checksOfUnsent(names: readonly string[], why: string): CheckResult[] {
+  return names.map((name) => ({
+    ...FRAME,
+    id: runCheckId({ name }),
+    check: "load.run",
+    title: RUN_TITLE,
+    status: "inconclusive",
+    message: `no load was sent: ${why}`,
+    durationMs: 0,
+  }));
+}
+
 /** The figures of a load; what was found stands among the checks. */
 export function figuresOfLoad(load: JudgedLoad): LoadSection {
   return {
@@ -44,6 +57,8 @@ export function checkOfPhase(checks: readonly CheckResult[], run: Named, phase: 
   return checks.find((check) => check.id === id);
 }
 
+const RUN_TITLE = "The load was sent as planned";
+
 const FRAME = {
   suite: "load",
   layer: "specification",
@@ -66,7 +81,7 @@ function judgedRun(run: JudgedRun): CheckResult {
     ...FRAME,
     id: runCheckId(run),
     check: "load.run",
-    title: "The load was sent as planned",
+    title: RUN_TITLE,
     status: isOpen ? "inconclusive" : "pass",
     message: isOpen ? open.join("; ") || "nothing was sent" : "the generator kept its schedule to the end",
     durationMs: run.durationS * 1_000,

@@ -9,7 +9,7 @@ export {
   statusOfFinding,
   type Waiver,
 } from "./check-result.ts";
-export { checkOfPhase, checksOfLoad, checksOfRun, figuresOfLoad } from "./checks-of-load.ts";
+export { checkOfPhase, checksOfLoad, checksOfRun, checksOfUnsent, figuresOfLoad } from "./checks-of-load.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
 export {

@@ -264,6 +264,13 @@ describe("required suites and requirements, the compatibility layer, load", () =
       "inconclusive",
     ],
     [
+      "a suite of which nothing applies to the target",
+      { require: { suites: ["messages"] } },
+      recordOf([...PASSING, result("messages.a", "not-applicable")]),
+      "suite messages judged",
+      "inconclusive",
+    ],
+    [
       "a suite with a failure",
       { require: { suites: ["auth"] } },
       recordOf([result("auth.a", "fail")]),

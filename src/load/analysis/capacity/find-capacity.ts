@@ -102,6 +102,8 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
       // Held for long less is let through than for a moment: that is the next guess.
       best = {
         ...best,
+        // The next guess was not sent yet.
+        met: false,
         level: Math.min(best.level * BELOW, plan.unit === "rate" ? long.admittedPerS * BELOW : best.level - 1),
       };
     }
