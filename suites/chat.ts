@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type RequestSpec } from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
 import { aReply, callerError, success, that } from "../src/judging/index.ts";
+import { isCutByUs } from "./shared/cut-by-us.ts";
 import { everyNonStreaming } from "./shared/every-non-streaming.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
@@ -64,6 +65,7 @@ const conversations = defineCheck({
     for (const answer of [first, second]) {
       const seen = { in: answer, because: answer.summary };
       if (!verdict.must("CHAT-4", answer.status, success, { ...seen, at: "status" })) continue;
+      if (isCutByUs(answer)) return verdict.inconclusive(`the reply is longer than a run keeps: ${answer.summary}`);
       verdict.must("CHAT-4", answer.admitted, aReply, seen);
       if (!answer.streamed)
         verdict.must("CHAT-2", typeof answer.reply.text === "string" && answer.reply.text !== "", true, {

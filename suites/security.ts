@@ -7,8 +7,9 @@ const noKeyInAnswers = defineInvariant({
   explains:
     "Looks at headers and bodies of every answer for the keys in use, as they are and encoded. Bodies end up in logs; a key in them is a key in the log. Masked forms are fine.",
   judge(answers, verdict) {
-    if (answers.length === 0) return verdict.inconclusive("nothing was sent");
-    const leaks = answers.filter(({ exchange }) =>
+    const answered = answers.filter(({ status }) => status !== undefined);
+    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
+    const leaks = answered.filter(({ exchange }) =>
       exchange.redactions.some(({ place, whole }) => whole && place !== "request"),
     );
     const secrets = leaks.flatMap(({ exchange }) =>
@@ -16,7 +17,7 @@ const noKeyInAnswers = defineInvariant({
     );
     verdict.should("SEC-3", [...new Set(secrets)].join(", "), "", {
       in: leaks[0],
-      because: `${leaks.length} of ${answers.length} answers`,
+      because: `${leaks.length} of ${answered.length} answers`,
     });
   },
 });

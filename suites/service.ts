@@ -1,13 +1,16 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
 import { DIALECTS, type Dialect, imagePart, MODES } from "../src/dialects/index.ts";
-import { aReply, filledString, success, that } from "../src/judging/index.ts";
+import { aReply, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { dialectOfCase } from "./shared/dialect-of-case.ts";
 import { noise } from "./shared/images.ts";
+import { judgeText } from "./shared/judge-reply.ts";
 import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
 import { toolsOf } from "./shared/tools.ts";
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 const endpointsExist = defineCheck({
   id: "service.endpoints",
@@ -22,10 +25,11 @@ const endpointsExist = defineCheck({
     return { answer: await t.send({ endpoint: endpointOf(t) }) };
   },
   judge({ answer }, verdict) {
-    if (answer.status === undefined) return verdict.inconclusive(answer.summary);
+    const { status: answered = 500 } = answer;
+    if (answered >= 500) return verdict.inconclusive(answer.summary);
     const there = that(
-      "anything but 404 or 405 for the path",
-      (status) => status !== 405 && (status !== 404 || answer.reason === "model_not_found"),
+      "anything but a redirect, 404 or 405 for the path",
+      () => answered !== 405 && (answered !== 404 || answer.reason === "model_not_found") && !isRedirect(answered),
     );
     verdict.must("BASE-1", answer.status, there, { in: answer, at: "status", because: answer.summary });
     verdict.must("VER-1", answer.status, there, { in: answer, at: "status", because: answer.summary });
@@ -55,8 +59,7 @@ const generatesReplies = defineCheck({
       const seen = { in: answer, because: answer.summary };
       if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
       if (mode === "non-streaming") verdict.must("BASE-2", answer.admitted, aReply, seen);
-      if (!answer.streamed)
-        verdict.must("BASE-3", answer.reply.text, filledString, { ...seen, at: answer.reply.textPointer });
+      if (!answer.streamed) judgeText(verdict, "BASE-3", answer);
       else if (answer.stream.text === undefined)
         verdict.must("BASE-3", answer.bytes.length === 0, false, { ...seen, because: "an empty stream" });
       else verdict.must("BASE-3", answer.stream.outputs === 0, false, { ...seen, because: "a stream without output" });

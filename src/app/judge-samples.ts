@@ -33,11 +33,15 @@ export function judgeSamples(load: JudgedLoad, samples: readonly SampledExchange
   };
 }
 
+/** What broke off is counted by the load's own findings, among all that was sent: samples hold every one of few. */
+const isCut = ({ exchange, status }: Response): boolean => exchange.ending.kind === "reset" && status !== undefined;
+
 /** What an answer holds is wrong whether or not the generator was on time. */
 function judgePhase(phase: JudgedPhase, responses: readonly Response[]): JudgedPhase {
   if (responses.length === 0) return phase;
+  const whole = responses.filter((response) => !isCut(response));
   const invariants = INVARIANTS.map((instance) =>
-    resultOf(instance, responses, { attestations: [], durationMs: 0 }),
+    resultOf(instance, whole, { attestations: [], durationMs: 0 }),
   ).filter(({ status }) => status !== "inconclusive" && status !== "not-applicable");
   return { ...phase, invariants: invariants.map(withoutAll), sampled: responses.length };
 }

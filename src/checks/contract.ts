@@ -49,6 +49,11 @@ export function specReason(
   return own?.reason ?? reason;
 }
 
+/** The reasons that a status may have: of the specification, or as the contract has it. */
+export function reasonsOf(contract: readonly DenialWords[] | undefined, status: number | undefined): Reason[] {
+  return (contract ?? DENIALS).filter((one) => one.status === status).map(({ reason }) => reason);
+}
+
 /** As which reason a denial is read at a target. */
 export function readAs(target: Pick<Target, "contract">, reason: Reason): string {
   const contract = denialWords(target);

@@ -33,6 +33,7 @@ export { type LoadBeside, notRun, runChecks } from "./runner.ts";
 export type { Schedule } from "./schedule.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";
+export { likenessOf } from "./served-models.ts";
 export type { Session } from "./session.ts";
 export { unblockLines } from "./static-fixture.ts";
 export { TimeLeft } from "./time-left.ts";

@@ -16,7 +16,7 @@ import {
 } from "../dialects/index.ts";
 import type { Exchange, ExchangePacker } from "../http-recorder/index.ts";
 import { CachedValue } from "./cached-value.ts";
-import { type DenialWords, specReason } from "./contract.ts";
+import { type DenialWords, reasonsOf, specReason } from "./contract.ts";
 
 /** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
 export interface ReadingRules {
@@ -130,6 +130,11 @@ export class Response {
   get arrivedAtMs(): number {
     const { startedAtMs, timeline } = this.exchange;
     return startedAtMs + (timeline.endUs - timeline.dueUs) / 1_000;
+  }
+
+  /** The reasons that a denial of its status may have at this gateway. */
+  get reasonsOfStatus(): readonly string[] {
+    return reasonsOf(this.#rules.denials, this.status);
   }
 
   /** How long it asks to wait before the next attempt, ms from its arrival; `undefined`: it gives no usable wait. */

@@ -13,12 +13,20 @@ const MOST_TRIED = 6;
 /** Statuses that speak of the key, the account or the moment, and not of the model. */
 const NOT_OF_THE_MODEL: readonly number[] = [401, 402, 403, 407, 408, 425, 429];
 
+/** What a gateway makes of a model in a dialect. */
+interface Opinion {
+  /** What it says when it does not know the model. */
+  readonly refusal: string | undefined;
+  /** Whether it replied, or was at work on a reply. */
+  readonly isServed: boolean;
+}
+
 export type PlainModels = Readonly<Record<Dialect, string | undefined>>;
 
 /** Finds out which models a gateway knows in a dialect: some gateways serve a model in one of the two only. */
 export class ServedModels {
   readonly #send: Send;
-  readonly #refusals = new Map<string, Promise<string | undefined>>();
+  readonly #opinions = new Map<string, Promise<Opinion>>();
   readonly #unknown = new Map<Dialect, Promise<Response | undefined>>();
 
   constructor(send: Send) {
@@ -26,18 +34,23 @@ export class ServedModels {
   }
 
   /** What the gateway says instead of serving a model, when it is what it says of a model that does not exist. */
-  refusal(id: string, dialect: Dialect): Promise<string | undefined> {
+  async refusal(id: string, dialect: Dialect): Promise<string | undefined> {
+    return (await this.#opinion(id, dialect)).refusal;
+  }
+
+  #opinion(id: string, dialect: Dialect): Promise<Opinion> {
     const name = `${dialect} ${id}`;
-    const asking = this.#refusals.get(name) ?? this.#refusalOf(id, dialect);
-    this.#refusals.set(name, asking);
+    const asking = this.#opinions.get(name) ?? this.#ask(id, dialect);
+    this.#opinions.set(name, asking);
     return asking;
   }
 
   /**
    * The plain model of each dialect, where the target file leaves it open.
    *
-   * Without any name, the first of the list that both dialects know, else the first for each. A chat model that is named
-   * stands for both, unless `/messages` knows others and not this one: then the messages model is missing.
+   * Without any name, the first of the list that both dialects serve, else the first that both know, else the first for each: one
+   * that cannot chat, or whose provider is down, would fail whatever is asked of it. A chat model that is named stands for both,
+   * unless `/messages` knows others and not this one: then the messages model is missing.
    */
   async choosePlain(
     { chat, messages }: PlainModels,
@@ -47,38 +60,44 @@ export class ServedModels {
     const ids = listed.slice(0, MOST_TRIED);
     const [only] = dialects;
     if (dialects.length === 1 && only !== undefined) {
-      const model = { chat, messages }[only] ?? (await this.#firstKnown(ids, only)) ?? listed[0];
+      const model = { chat, messages }[only] ?? (await this.#first(ids, [only])) ?? listed[0];
       return { chat: undefined, messages: undefined, [only]: model };
     }
     if (chat !== undefined) {
       if (messages !== undefined) return { chat, messages };
       const others = ids.filter((id) => id !== chat);
       const known = (await this.refusal(chat, "messages")) === undefined;
-      return known || (await this.#firstKnown(others, "messages")) === undefined
+      return known || (await this.#first(others, ["messages"])) === undefined
         ? { chat, messages: chat }
         : { chat, messages: undefined };
     }
     if (messages === undefined) {
-      for (const id of ids) {
-        const refusals = await Promise.all(DIALECTS.map((dialect) => this.refusal(id, dialect)));
-        if (refusals.every((refusal) => refusal === undefined)) return { chat: id, messages: id };
-      }
+      const both = await this.#first(ids, DIALECTS);
+      if (both !== undefined) return { chat: both, messages: both };
     }
-    const first = (await this.#firstKnown(ids, "chat")) ?? listed[0] ?? messages;
-    return { chat: first, messages: messages ?? (await this.#firstKnown(ids, "messages")) ?? first };
+    const first = (await this.#first(ids, ["chat"])) ?? listed[0] ?? messages;
+    return { chat: first, messages: messages ?? (await this.#first(ids, ["messages"])) ?? first };
   }
 
-  async #firstKnown(ids: readonly string[], dialect: Dialect): Promise<string | undefined> {
-    for (const id of ids) if ((await this.refusal(id, dialect)) === undefined) return id;
-    return undefined;
+  /** The first model that all these dialects serve, else the first that they know. */
+  async #first(ids: readonly string[], dialects: readonly Dialect[]): Promise<string | undefined> {
+    let known: string | undefined;
+    for (const id of ids) {
+      const opinions = await Promise.all(dialects.map((dialect) => this.#opinion(id, dialect)));
+      if (opinions.every(({ isServed }) => isServed)) return id;
+      if (opinions.every(({ refusal }) => refusal === undefined)) known ??= id;
+    }
+    return known;
   }
 
-  /** Asked twice before it counts: a gateway may lose a model now and then, and that is a defect. */
-  async #refusalOf(id: string, dialect: Dialect): Promise<string | undefined> {
+  /** Asked twice before a refusal counts: a gateway may lose a model now and then, and that is a defect. */
+  async #ask(id: string, dialect: Dialect): Promise<Opinion> {
     const first = await this.#request({ id }, dialect);
-    if (first === undefined || !(await this.#isLikeUnknown(first, dialect))) return undefined;
+    if (first === undefined || first.admitted) return { refusal: undefined, isServed: true };
+    if (!(await this.#isLikeUnknown(first, dialect))) return { refusal: undefined, isServed: false };
     const second = await this.#request({ id }, dialect);
-    return second !== undefined && (await this.#isLikeUnknown(second, dialect)) ? second.summary : undefined;
+    const isUnknown = second !== undefined && (await this.#isLikeUnknown(second, dialect));
+    return { refusal: isUnknown ? second.summary : undefined, isServed: second === undefined || second.admitted };
   }
 
   async #isLikeUnknown(answer: Response, dialect: Dialect): Promise<boolean> {
@@ -107,6 +126,6 @@ export class ServedModels {
 }
 
 /** What tells two refusals apart, without the words that name the model. */
-function likenessOf({ status, ownReason, error }: Response): string {
+export function likenessOf({ status, ownReason, error }: Response): string {
   return JSON.stringify([status, ownReason, error.type, error.code]);
 }

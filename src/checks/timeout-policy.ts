@@ -37,6 +37,8 @@ const KEPT_BYTES = 64 * MIB;
 /** Share of what is left that one answer may take: as many may be under way at once. */
 const SHARE = 1 / 16;
 const LEAST_BYTES = 8 * 1024;
+/** What is left of a list of models when it is compressed, as a share. */
+const LIST_SHARE = 1 / 8;
 /** Pieces of all answers together that are kept apart; a run of all suites over a sound gateway comes to 30,000. */
 const KEPT_PIECES = 500_000;
 const PIECES_SHARE = 1 / 128;
@@ -95,7 +97,8 @@ export class TimeoutPolicy {
 
   note(kind: string, exchange: Pick<Exchange, "ending" | "request" | "response">): void {
     if (exchange.ending.kind === "complete" && exchange.request.method !== "GET") this.#ended++;
-    this.#keptBytes += exchange.response?.body.bytes ?? 0;
+    // Lists are kept compressed, and there are hundreds of them.
+    this.#keptBytes += (exchange.response?.body.bytes ?? 0) * (exchange.request.method === "GET" ? LIST_SHARE : 1);
     this.#keptPieces += exchange.response?.body.pieces.length ?? 0;
     if (isTimedOut(exchange)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
   }

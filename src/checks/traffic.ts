@@ -1,4 +1,4 @@
-import { type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
+import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
@@ -20,7 +20,10 @@ import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
 /** Times that a request which met an ambient denial is sent again. */
 const REPEATS = 2;
-/** A denial that was expected for another reason is waited out only if that is soon done. */
+/**
+ * Where a denial was expected, and one for a limit still came after its wait, the gateway means it: from then on only what is soon
+ * done is waited out.
+ */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
 /** A rate at which a whole run does not have to wait for its own traffic. */
 const AMPLE_RPM = 1_000;
@@ -50,6 +53,8 @@ export class Traffic implements AsyncDisposable {
   readonly isQuick: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
   readonly #lastUsedMs = new Map<string, number>();
+  /** Requests that were denied for a limit even after they had waited as they were told. */
+  #waitsInVain = 0;
   #nonces = 0;
   #turns = 0;
 
@@ -112,7 +117,7 @@ export class Traffic implements AsyncDisposable {
 
   /** A text that stands in no other prompt of any run. */
   nonce(): string {
-    return `gx${this.#runTag}n${(++this.#nonces).toString(36)}z`;
+    return nonceOf(this.#runTag, (++this.#nonces).toString(36));
   }
 
   /** The control request of a negative probe: a valid request as others of the last seconds were. */
@@ -148,6 +153,7 @@ export class Traffic implements AsyncDisposable {
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
     if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
+    if (answer.asked.repeats !== undefined && this.#ambientWaitMs(answer) !== undefined) this.#waitsInVain++;
     return answer;
   }
 
@@ -261,7 +267,8 @@ export class Traffic implements AsyncDisposable {
     if (answer.status !== 429) return undefined;
     if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
     const askedMs = answer.retryAfterWaitMs ?? 1_000;
-    const longest = answer.asked.intent === "denied" ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
+    const isMeant = answer.asked.intent === "denied" && this.#waitsInVain > 0;
+    const longest = isMeant ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
     return askedMs > longest ? undefined : askedMs;
   }
 

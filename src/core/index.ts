@@ -15,6 +15,7 @@ export { EXIT, type ExitCode } from "./exit-code.ts";
 export { groupBy } from "./group-by.ts";
 export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./json.ts";
 export { maskLikely } from "./mask-likely.ts";
+export { nonceOf, noncesIn } from "./nonce.ts";
 export { onAbort } from "./on-abort.ts";
 export { PNG_SIGNATURE, pngOf } from "./png.ts";
 export { processorTimes } from "./processor-times.ts";

@@ -1,6 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { aReply, success } from "../../src/judging/index.ts";
 import { isGoodKey } from "../shared/good-keys.ts";
+import { isOfInterface } from "../shared/of-interface.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
 const bearerAuthenticates = defineCheck({
@@ -25,7 +26,8 @@ const bearerAuthenticates = defineCheck({
     };
   },
   judge({ others, ...own }, verdict) {
-    const answers = [...Object.values(own), ...others];
+    // Another account may not have the model; that it says so, it says to a key that it took.
+    const answers = [...Object.values(own), ...others.filter(({ reason }) => reason !== "model_not_found")];
     // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
     const answered = answers.filter(({ status = 500 }) => status < 500);
     const [first] = answered;
@@ -61,6 +63,11 @@ const otherWays = defineCheck({
   },
 });
 
+/** Whether a 401 is the gateway's status for something else than a key, as its contract says. */
+function isOtherDenial({ reason = "", reasonsOfStatus }: Response): boolean {
+  return reasonsOfStatus.includes(reason) && !["invalid_api_key", "key_revoked"].includes(reason);
+}
+
 const validKeysAlwaysAccepted = defineInvariant({
   id: "auth.valid-key-always",
   title: "No request with a valid key is denied for its key",
@@ -68,16 +75,16 @@ const validKeysAlwaysAccepted = defineInvariant({
   explains:
     "Looks at every request of the run that carried a valid key and was otherwise valid: none may come back as 401 or 403. A failure means that keys are accepted only some of the time, for instance because a cache and a database disagree.",
   judge(answers, verdict) {
-    const good = answers.filter(({ asked, exchange }) => asked.intent === "good" && isGoodKey(exchange.key));
-    if (good.length === 0) verdict.inconclusive("no request with a valid key was sent");
+    const good = answers.filter(
+      ({ asked, exchange, status = 500 }) => asked.intent === "good" && isGoodKey(exchange.key) && status < 500,
+    );
+    if (good.length === 0) verdict.inconclusive("no request with a valid key was answered, but for server errors");
     const refused = good.filter(({ status }) => status === 401 || status === 403);
     const named = `${refused.length} of ${good.length} refused`;
     verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });
-    // What an address outside the interface answers is the gateway's own affair (BASE-5).
-    const ours = /\/(models|chat\/completions|messages)$/;
     const invalid = answers.filter(
-      ({ exchange, status }) =>
-        status === 401 && isGoodKey(exchange.key) && ours.test(new URL(exchange.request.url).pathname),
+      (answer) =>
+        answer.status === 401 && isGoodKey(answer.exchange.key) && isOfInterface(answer) && !isOtherDenial(answer),
     );
     verdict.must("ERR-401-INVALID", invalid.length, 0, {
       in: invalid[0],

@@ -18,7 +18,7 @@ async function sendWith(t: Session, role: Capability, fields: readonly Readonly<
   const request = { model: role, maxTokens: AMPLE_TOKENS } as const;
   const control = await t.send({ ...request, intent: "either" });
   const answers: Response[] = [];
-  for (const own of fields) answers.push(await t.send({ ...request, fields: own, intent: "odd" }));
+  for (const own of fields) answers.push(await t.send({ ...request, fields: own, intent: "either" }));
   return { control, answers };
 }
 

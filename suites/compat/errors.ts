@@ -179,6 +179,7 @@ const requestIds = defineInvariant({
       return id === undefined ? [] : [{ answer, id }];
     });
     verdict.observe("REQID-1", `${withId.length} of ${answered.length} answers carry a request id`);
+    if (withId.length < 2) return verdict.notApplicable("answers carry no request ids");
     const seen = new Set<string>();
     const repeated = withId.filter(({ id }) => seen.size === seen.add(id).size);
     verdict.compat("COMPAT-REQUEST-ID", repeated.length, 0, {

@@ -3,6 +3,7 @@ import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { anArray, filledString, isTrue, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
+import { LONG_STORY } from "../shared/texts.ts";
 import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./define-compat.ts";
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
@@ -129,9 +130,11 @@ const streamShape = defineCompat("messages", {
   across: { case: ["short", "long"] },
   cost: { requests: 3 },
   async run(t) {
-    const prompt = `Say something short: ${t.nonce()}`;
-    const request = t.case === "long" && (await t.hasModel("stream")) ? ({ model: "stream" } as const) : {};
+    const isLong = t.case === "long" && (await t.hasModel("stream"));
+    const prompt = `${isLong ? LONG_STORY : "Say something short:"} ${t.nonce()}`;
+    const request = isLong ? ({ model: "stream" } as const) : {};
     return {
+      isLong,
       nonStreaming: await t.send({ ...request, endpoint: "messages", prompt }),
       streams: [
         await t.send({ ...request, endpoint: "messages", mode: "streaming", prompt }),
@@ -139,7 +142,7 @@ const streamShape = defineCompat("messages", {
       ],
     };
   },
-  judge({ nonStreaming, streams }, verdict, { case: length }) {
+  judge({ isLong, nonStreaming, streams }, verdict) {
     verdict.assumeGood(nonStreaming, "the non-streaming form");
     for (const answer of streams) {
       const seen = { in: answer, because: answer.summary };
@@ -173,7 +176,8 @@ const streamShape = defineCompat("messages", {
     }
     const held = streams.filter((answer) => {
       const arrival = arrivalOf(answer);
-      return length === "long" && isOneBurst(arrival) && isFairlySeen(answer, arrival);
+      // A short reply may be one piece.
+      return isLong && isOneBurst(arrival) && isFairlySeen(answer, arrival);
     });
     // One of two may be an accident of the network.
     verdict.compat("COMPAT-MSG-STREAM", held.length >= streams.length, false, {

@@ -1,6 +1,6 @@
 import type { Check, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
-import type { Dialect } from "../../src/dialects/index.ts";
+import type { Dialect, Mode } from "../../src/dialects/index.ts";
 import { aReply } from "../../src/judging/index.ts";
 import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
@@ -18,28 +18,25 @@ const PROMPT = "What is the weather in Paris? Use the tool.";
 
 async function askForTools(t: Session, dialect: Dialect) {
   const request = askWithTools(dialect, PROMPT, ONE_TOOL);
-  const { nonStreaming, streams } = await twiceEach(t, dialect, request);
+  const { nonStreaming, streams } = await someOfEach(t, dialect, request, 2);
   const [first] = nonStreaming;
   const result = first === undefined ? null : await answerCall(t, dialect, first, request);
   return { nonStreaming, streams, result };
 }
 
 function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): RequestSpec {
-  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "odd" };
+  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "either" };
 }
 
-/** Two non-streaming replies and two streams. Whether the dialect streams at all is judged by other checks: no streams where not. */
-async function twiceEach(t: Session, dialect: Dialect, request: RequestSpec) {
+/** As many non-streaming replies as streams. Whether the dialect streams at all is judged by other checks: no streams where not. */
+async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, count: number) {
   const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
-  const nonStreaming = [
-    await t.send({ ...request, mode: "non-streaming" }),
-    await t.send({ ...request, mode: "non-streaming" }),
-  ];
-  if (!plain.streamed) return { nonStreaming, streams: [] };
-  return {
-    nonStreaming,
-    streams: [await t.send({ ...request, mode: "streaming" }), await t.send({ ...request, mode: "streaming" })],
+  const several = async (mode: Mode): Promise<Response[]> => {
+    const answers: Response[] = [];
+    for (let sent = 0; sent < count; sent++) answers.push(await t.send({ ...request, mode }));
+    return answers;
   };
+  return { nonStreaming: await several("non-streaming"), streams: plain.streamed ? await several("streaming") : [] };
 }
 
 /** Goes on with the conversation: the model's call, and what the tool returned. */
@@ -118,6 +115,8 @@ function tools(dialect: Dialect): Check {
   });
 }
 
+/** So many that a model which calls both tools most of the time hardly differs by chance. */
+const OF_EACH = 4;
 const PARALLEL_PROMPT = "What are the weather and the local time in Paris? Use both tools at once.";
 
 /** Two tools that are both wanted. Whether a model calls both is its own affair; that nothing is lost on the way is not. */
@@ -127,10 +126,10 @@ function parallelTools(dialect: Dialect): Check {
     title: "Several tool calls in one reply arrive as several",
     covers: dialect === "chat" ? ["COMPAT-TOOLS"] : ["COMPAT-TOOLS", "COMPAT-MSG-EVENTS"],
     explains:
-      "Two tools and a prompt that wants both, streaming and non-streaming, twice each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the non-streaming replies agree on the number of calls and the streams agree too, the numbers must be the same.",
+      "Two tools and a prompt that wants both, streaming and non-streaming, four times each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the non-streaming replies agree on the number of calls and the streams agree too, the numbers must be the same.",
     needs: ["model.tools"],
-    cost: { requests: 5 },
-    run: (t) => twiceEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS)),
+    cost: { requests: 9 },
+    run: (t) => someOfEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS), OF_EACH),
     judge({ nonStreaming, streams }, verdict) {
       const [callsOf, judgeStream] = [CALLS_OF[dialect], JUDGE_STREAM[dialect]];
       for (const answer of [...nonStreaming, ...streams])

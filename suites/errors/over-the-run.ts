@@ -2,7 +2,7 @@ import { type Check, defineInvariant, type Response } from "../../src/checks/ind
 import { member } from "../../src/core/index.ts";
 import { parseJson } from "../../src/dialects/index.ts";
 import { absent, oneOf, type Verdict } from "../../src/judging/index.ts";
-import { DENIALS } from "../../src/requirements/index.ts";
+import { isOfInterface } from "../shared/of-interface.ts";
 
 const successIsAReply = defineInvariant({
   id: "errors.success-is-a-reply",
@@ -50,12 +50,12 @@ const everyDenialIsNamed = defineInvariant({
     const denials = answers.filter(
       (answer) =>
         (answer.status === 401 || answer.status === 402 || answer.status === 429) &&
+        isOfInterface(answer) &&
         (answer.asked.endpoint === "models" || answer.reason !== undefined || serving.has(modelOf(answer))),
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const answer of denials) {
-      const allowed = DENIALS.filter((entry) => entry.status === answer.status).map(({ reason }) => reason);
-      verdict.must("ERR-HDR-1", answer.reason, oneOf(...allowed), {
+      verdict.must("ERR-HDR-1", answer.reason, oneOf(...answer.reasonsOfStatus), {
         in: answer,
         at: "reason",
         because: answer.summary,

@@ -33,6 +33,15 @@ const upstreamFailure = defineCheck({
   },
 });
 
+/** What may be lost of a stream with its connection: some characters, and a share of what came. */
+const LOST = { characters: 40, share: 0.1 };
+
+/** Whether a reply is no more than what came before a stream broke off, and what may have been lost of it then. */
+function endsThere(reply: string, before: string): boolean {
+  const most = before.length * (1 + LOST.share) + LOST.characters;
+  return before.startsWith(reply) || (reply.startsWith(before) && reply.length <= most);
+}
+
 const cutReply = defineCheck({
   id: "errors.upstream-cut",
   title: "A reply that the provider cut off is not passed on as a complete one",
@@ -58,8 +67,10 @@ const cutReply = defineCheck({
     const before = cut.stream.text ?? "";
     if (!broke || before === "")
       return verdict.notApplicable(`the stream did not break off after some text (${cut.summary})`);
+    if (replies.every(({ status }) => status === undefined)) return verdict.inconclusive(replies[0]?.summary ?? "");
     for (const nonStreaming of replies) {
-      const half = success.test(nonStreaming.status) && nonStreaming.replyText === before;
+      const got = nonStreaming.replyText ?? "";
+      const half = success.test(nonStreaming.status) && got !== "" && endsThere(got, before);
       verdict.must("ERR-5XX-1", half, false, {
         in: nonStreaming,
         because: `the non-streaming reply ends where the stream broke off: ${nonStreaming.summary}`,

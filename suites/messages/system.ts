@@ -65,7 +65,8 @@ const systemPrompt = defineCheck({
     } = recording;
     assumeControl(verdict, control);
     verdict.should("MSG-7", serverError.test(empty.status), false, { in: empty, at: "status", because: empty.summary });
-    const says = (answer: Response, name = marker) => answer.replyText?.includes(name) === true;
+    // The whole text: a model may say the name alone, and another time not.
+    const says = (answer: Response, name = marker) => answer.replyText?.includes(nameIs(name)) === true;
     if (one.every((answer) => says(answer))) {
       verdict.should(
         "MSG-7",
@@ -108,8 +109,11 @@ const systemPrompt = defineCheck({
 });
 
 function inputCount(answer: Response): number | undefined {
-  const names = ["input_tokens", "prompt_tokens"];
-  return names.map((name) => answer.reply.usage?.[name]).find((count) => count !== undefined);
+  const { usage = {} } = answer.reply;
+  const own = usage["input_tokens"] ?? usage["prompt_tokens"];
+  // What is read from or written to a provider's cache is counted apart.
+  const cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].map((name) => usage[name] ?? 0);
+  return own === undefined ? undefined : cached.reduce((sum, count) => sum + count, own);
 }
 
 const systemInMessages = defineCheck({

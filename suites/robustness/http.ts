@@ -1,4 +1,4 @@
-import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type RequestSpec, type Session } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { aReply, callerError, filledString, isTrue, serverError, that } from "../../src/judging/index.ts";
 import { dialectOfCase } from "../shared/dialect-of-case.ts";
@@ -18,12 +18,16 @@ const METHODS: Readonly<Record<string, RequestSpec>> = {
   "post-models": { endpoint: "chat", path: "/models" },
 };
 
+/** So many random digits. */
+const hex = (t: Session, digits: number): string =>
+  Array.from({ length: digits }, () => Math.floor(t.random() * 16).toString(16)).join("");
+
 const wrongMethods = defineCheck({
   id: "robustness.method",
   title: "A method that a path does not know is refused as the caller's error",
   covers: ["HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
-    "405 is usual, 404 is acceptable. A success or a server error is a warning; a 405 has to say in Allow which methods there are.",
+    "405 is usual, 404 is acceptable. A success or a server error is a warning; so is a 405 that does not say in Allow which methods there are.",
   dialect: dialectOfCase(METHODS),
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
@@ -35,7 +39,7 @@ const wrongMethods = defineCheck({
     verdict.observe("BASE-5", answer.summary, { in: answer });
     verdict.should("HTTP-METHOD", answer.status, callerError, seen);
     if (answer.status === 405)
-      verdict.must("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
+      verdict.should("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
   },
 });
 
@@ -69,7 +73,7 @@ const headAndOptions = defineCheck({
       because: answer.summary,
     });
     if (answer.status === 405)
-      verdict.must("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
+      verdict.should("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
     if (axes.case?.startsWith("head") !== true) return;
     const clean = answer.exchange.afterwards === undefined && answer.exchange.ending.kind !== "protocol-error";
     verdict.must("HTTP-HEAD", clean, isTrue("nothing behind the head"), {
@@ -132,9 +136,10 @@ const unknownHeaders = defineCheck({
       },
       tracing: {
         headers: [
-          ["Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
+          ["Traceparent", `00-${hex(t, 32)}-${hex(t, 16)}-01`],
           ["X-Forwarded-For", "203.0.113.7"],
-          ["Idempotency-Key", "gauntlet-1"],
+          // One of its own: a gateway that knows it answers the same again.
+          ["Idempotency-Key", t.nonce()],
         ],
       },
       "odd-case": {

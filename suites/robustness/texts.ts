@@ -8,6 +8,7 @@ import {
   type Response,
   type Session,
 } from "../../src/checks/index.ts";
+import { noncesIn } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
@@ -185,9 +186,6 @@ async function askTogether(t: Session): Promise<Together[]> {
   return Promise.all(together);
 }
 
-/** What every nonce of a run looks like. */
-const NONCE = /gx[0-9a-f]{6}n[0-9a-z]+z/g;
-
 const noForeignText = defineInvariant({
   id: "robustness.no-foreign-text",
   title: "No answer of the run holds the text of another request",
@@ -201,7 +199,9 @@ const noForeignText = defineInvariant({
       const { body: own = "", truncated } = answer.exchange.request;
       // What else was sent with it is not kept, and may be what came back.
       if (truncated === true) continue;
-      const foreign = (answer.text.match(NONCE) ?? []).filter((nonce) => !own.includes(nonce));
+      // The text of a stream is there in pieces.
+      const held = [answer.text, (answer.streamed ? answer.replyText : undefined) ?? ""].flatMap(noncesIn);
+      const foreign = [...new Set(held)].filter((nonce) => !own.includes(nonce));
       if (foreign.length > 0)
         verdict.must("OWN-ANSWER", foreign.length, 0, {
           in: answer,

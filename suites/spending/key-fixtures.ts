@@ -148,8 +148,8 @@ const lifetimeBudget = defineCheck({
 });
 
 /** Headers that gateways look at; none of them may open a closed account. */
-const EXTRA_HEADERS: readonly (readonly [string, string])[] = [
-  ["X-Request-Id", "gauntlet-1"],
+const extraHeaders = (t: Session): readonly (readonly [string, string])[] => [
+  ["X-Request-Id", t.nonce()],
   ["X-End-User-Id", "someone"],
   ["X-Title", "gauntlet"],
   ["OpenAI-Organization", "org-gauntlet"],
@@ -170,7 +170,7 @@ const noBypass = defineCheck({
     const request = { key, intent: "denied", repeats: false } as const;
     return {
       without: await t.send(request),
-      withHeaders: await t.send({ ...request, headers: EXTRA_HEADERS }),
+      withHeaders: await t.send({ ...request, headers: extraHeaders(t) }),
       withUser: await t.send({
         ...request,
         fields: t.dialect === "chat" ? { user: "someone" } : { metadata: { user_id: "someone" } },

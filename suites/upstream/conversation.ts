@@ -120,8 +120,13 @@ function missingTexts(sent: unknown, got: unknown): string[] {
   const lost: string[] = [];
   const came = stringsIn(got);
   let from = 0;
-  const turns = listOf(member(sent, "messages"));
-  for (const text of turns.flatMap((one) => stringsIn(member(one, "content"), TEXTS))) {
+  const all = listOf(member(sent, "messages"));
+  const textsOf = (turns: readonly unknown[]) => turns.flatMap((one) => stringsIn(member(one, "content"), TEXTS));
+  const [apart, turns] = [all.filter(isInstruction), all.filter((one) => !isInstruction(one))];
+  // The other dialect has instructions in a field of their own, which may stand before the conversation or behind it.
+  for (const text of textsOf(apart))
+    if (!came.some((one) => one.includes(text))) lost.push(`text "${text.slice(0, 40)}"`);
+  for (const text of textsOf(turns)) {
     const at = came.findIndex((one, place) => place >= from && one.includes(text));
     if (at < 0) lost.push(`text "${text.slice(0, 40)}"`);
     else from = at;
@@ -133,6 +138,8 @@ function missingTexts(sent: unknown, got: unknown): string[] {
     if (!tools.includes(nameOf(tool))) lost.push(`tool ${nameOf(tool)}`);
   return lost;
 }
+
+const isInstruction = (turn: unknown): boolean => ["system", "developer"].includes(String(member(turn, "role")));
 
 /** Fields that hold what a person wrote, and what a picture is made of. */
 const TEXTS = new Set(["text", "data", "url"]);

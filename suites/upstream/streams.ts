@@ -1,4 +1,4 @@
-import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atLeast, atMost } from "../../src/judging/index.ts";
 import { assumePassed, NOTHING_CAME, sendMarked, sendPlain, sendPlainNow } from "./marked.ts";
@@ -79,7 +79,10 @@ const brokenStream = defineCheck({
       in: answer,
       because: `${answer.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
     };
-    const looksWhole = answer.complete && (answer.status ?? 0) < 300 && errors.length === 0;
+    const endsOf = ({ stream }: Response) => stream.endMarkers + stream.finishReasons.length;
+    // What lacks the ending that a whole stream has is seen to be broken.
+    const isEnded = endsOf(answer) > 0 || endsOf(plain.answer) === 0;
+    const looksWhole = answer.complete && (answer.status ?? 0) < 300 && errors.length === 0 && isEnded;
     verdict.should("UPSTREAM-BROKEN", looksWhole, false, {
       in: answer,
       because: `ends like a whole reply: ${seen.because}`,

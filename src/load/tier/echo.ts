@@ -1,9 +1,8 @@
 import { gunzipSync, inflateSync } from "node:zlib";
+import { noncesIn } from "../../core/index.ts";
 import { header, parseJson, readReply, readStream } from "../../dialects/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
 
-/** Begins and ends the unique text of a prompt, as in the conformance half. */
-const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 const FILLER = "one two three four five six seven eight nine ten";
 
 /** A prompt whose echo can be recognised, whose loss of a word shows, and whose end shows when it leaks. */
@@ -20,7 +19,7 @@ export function echoFlaw(exchange: LoadExchange, isEcho: boolean): "crossed" | "
   if (prepared.nonce === undefined || exchange.ending !== "complete" || exchange.status !== 200) return undefined;
   const text = textOf(exchange);
   if (text === undefined) return undefined;
-  const foreign = (text.match(NONCE) ?? []).some((found) => found !== prepared.nonce);
+  const foreign = noncesIn(text).some((found) => found !== prepared.nonce);
   if (foreign) return "crossed";
   return isEcho && !text.includes(`${prepared.nonce} ${FILLER} ${prepared.nonce}`) ? "incomplete" : undefined;
 }

@@ -6,8 +6,8 @@ import { compared } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
 import { exchangesOf, kindsText } from "./observations.ts";
 
-/** Longest wait that a one-minute rate can ask for, and that a concurrency denial may, ms. */
-const LONGEST_MS = { rate: 61_000, concurrency: 600_000 };
+/** Longest wait that a one-minute rate can ask for, with room for clocks that differ, and that a concurrency denial may, ms. */
+const LONGEST_MS = { rate: 90_000, concurrency: 600_000 };
 
 /** Judges every denial of a phase: the right status and reason, Retry-After where it must be, and usable. */
 export function judgeDenials(observations: readonly Observation[], target: Target): Finding[] {

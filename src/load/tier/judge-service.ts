@@ -20,6 +20,8 @@ export interface LongModel {
 /** One failure may be the network's, and so may very few of many. */
 const TOLERATED = 1;
 const TOLERATED_SHARE = 0.001;
+/** Up to this share may be a provider's, which the specification has a status for: a warning. */
+const STRAY_SHARE = 0.03;
 /** What growth must come to before it is more than noise: rank correlation, share and ms. */
 const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
 /** Stalls of all answers that must be seen before one is blamed: a machine may pause once or twice. */
@@ -32,6 +34,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
   const errors = failed.filter((one) => !cut.includes(one));
   const few = (count: number) => count <= Math.max(TOLERATED, served.length * TOLERATED_SHARE);
+  const weightOf = (count: number) => (count <= served.length * STRAY_SHARE ? "warn" : "fail");
   const crossed = observations.filter(({ flaw }) => flaw === "crossed");
   const incomplete = observations.filter(({ flaw }) => flaw === "incomplete");
   const echoes = observations.filter(
@@ -47,7 +50,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       few(errors.length),
       `at most ${TOLERATED}`,
       `${errors.length} of ${served.length}: ${kindsText(errors)}`,
-      { exchanges: exchangesOf(errors) },
+      { weight: weightOf(errors.length), exchanges: exchangesOf(errors) },
     ),
     compared(
       "service.cut",
@@ -56,7 +59,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       few(cut.length),
       `at most ${TOLERATED}`,
       `${cut.length} of ${served.length}: ${kindsText(cut)}`,
-      { exchanges: exchangesOf(cut) },
+      { weight: weightOf(cut.length), exchanges: exchangesOf(cut) },
     ),
     compared(
       "answers.crossed",

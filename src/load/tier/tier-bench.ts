@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { sleep } from "../../core/index.ts";
+import { nonceOf, sleep } from "../../core/index.ts";
 import { type Dialect, endpointUrl } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { LEFT } from "../../limits/index.ts";
@@ -78,6 +78,8 @@ export class TierBench implements AsyncDisposable {
   readonly #context: LoadContext;
   readonly #read: ReadReason;
   readonly #tag: string;
+  /** Tells the unique texts of tiers apart that run side by side. */
+  readonly #serials: string;
   readonly #spans: SpanSampler | undefined;
   readonly #refused: Observation[] = [];
   #turns = 0;
@@ -102,6 +104,10 @@ export class TierBench implements AsyncDisposable {
     const originMs = this.startedAt.getTime();
     this.#spans = onSpan && new SpanSampler({ run, requests, originUs: this.originUs, originMs, onSpan });
     this.#tag = (context.seed >>> 0).toString(16);
+    this.#serials = run
+      .slice(0, 2)
+      .toLowerCase()
+      .replace(/[^0-9a-z]/g, "");
     this.long = { durationMs: 0, longestGapMs: 0, spread: {} };
     this.sender = new Sender({
       url: endpointUrl(context.target.baseUrl, "chat"),
@@ -162,7 +168,7 @@ export class TierBench implements AsyncDisposable {
   prepared(request: TierRequest): PreparedRequest {
     const { dialect, stream, kind } = request;
     const key = this.keys[(request.key ?? this.#turns++) % this.keys.length] as Key;
-    const nonce = `gx${this.#tag}n${this.run.slice(0, 2)}${(++this.#nonces).toString(36)}z`;
+    const nonce = nonceOf(this.#tag, this.#serials + (++this.#nonces).toString(36));
     const isLong = kind === "long";
     const model = modelFor(this.target, dialect, isLong);
     const common = { dialect, stream, model, key, trace: this.#spans?.next() };
