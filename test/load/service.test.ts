@@ -57,3 +57,13 @@ test("time in which the machine was busy is not put down to the gateway", () => 
   const [from, to] = [slow[0]?.sentUs ?? 0, slow[0]?.endUs ?? 0];
   expect(judgeOutliers([...usual, ...slow], { still: [], busy: [[from, to]] })[0]?.outcome).toBe("met");
 });
+
+test("a provider's stray failures under load are a warning, and more of them fail", () => {
+  const failed = (count: number) =>
+    Array.from({ length: count }, () => took(20, { outcome: "failed", what: "502", status: 502 }));
+  const judge = (count: number) =>
+    judgeService([...usual, ...failed(count)], LONG, NOT_HELD_UP).find(({ name }) => name === "service.failed");
+  expect(judge(1)?.outcome).toBe("met");
+  expect(judge(2)).toMatchObject({ outcome: "broken", weight: "warn" });
+  expect(judge(12)).toMatchObject({ outcome: "broken", weight: "fail" });
+});

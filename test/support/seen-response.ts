@@ -14,6 +14,9 @@ export interface Times {
   readonly text?: string;
   /** On the wall clock. */
   readonly startedAtMs?: number;
+  readonly mode?: "streaming" | "non-streaming";
+  /** `true`: the connection was reset in the middle of the body. */
+  readonly isCut?: boolean;
   /** `false`: the connection was reset before anything came. */
   readonly isAnswered?: boolean;
 }
@@ -29,6 +32,8 @@ export function seen({
   ownLagMs = 0,
   text = "{}",
   startedAtMs = 0,
+  mode = "non-streaming",
+  isCut = false,
   isAnswered = true,
 }: Times): Response {
   const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
@@ -56,12 +61,12 @@ export function seen({
               decodeError: undefined,
             },
           },
-      ending: { kind: isAnswered ? "complete" : "reset" },
+      ending: { kind: isAnswered && !isCut ? "complete" : "reset" },
       ownLagMs,
       afterwards: undefined,
       redactions: [],
     } as unknown as Response["exchange"],
-    { endpoint: "chat", mode: "non-streaming", intent: "either", account: "a" },
+    { endpoint: "chat", mode, intent: "either", account: "a" },
     RULES,
   );
 }
