@@ -51,7 +51,7 @@ export function sendPlain(t: Session, mode = t.mode): Promise<Passed> {
 
 /** Times that a provider is asked whether it serves again, and between them, ms. */
 const TRIES = 4;
-const PAUSE_MS = 3_000;
+export const PAUSE_MS = 3_000;
 
 /**
  * A plain request at this moment. After failures a gateway may leave its providers alone for a while, which is waited for: not where
