@@ -78,7 +78,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "STREAM-4",
     "TEXT-INTACT",
   ],
-  "JSON-UTF8": ["ERR-200-1", "HTTP-CODING", "JSON-TEXT"],
+  "JSON-UTF8": ["ERR-200-1", "HTTP-CODING", "JSON-TEXT", "UPSTREAM-REPLY"],
   "LIMIT-2": ["LIMIT-CHANGE"],
   "LIMIT-CONC-1": ["LIMIT-2"],
   "LIMIT-CONC-2": ["LIMIT-1", "LIMIT-2", "LIMIT-5", "LIMIT-CHANGE", "LIMIT-CONC-1", "LIMIT-CONC-3", "ERR-429-CONC"],
@@ -114,7 +114,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "STREAM-3",
     "TEXT-INTACT",
   ],
-  "TEXT-INTACT": ["OWN-ANSWER"],
+  "TEXT-INTACT": ["OWN-ANSWER", "UPSTREAM-REPLY"],
   // Whoever lets more through than it counts tells other remaining tokens, too.
   "TOKENS-ENFORCED": ["TOKENS-AT-ONCE", "TOKENS-REMAINING"],
 };
