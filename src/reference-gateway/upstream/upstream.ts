@@ -17,7 +17,7 @@ export interface Upstream extends AsyncDisposable {
   readonly agent: Agent;
 }
 
-const LIST_MS = 10_000;
+const LIST_MS = 30_000;
 /** Idle connections are kept for so long. */
 const KEEP_ALIVE_MS = 60_000;
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { nextGuess } from "../../../src/load/analysis/capacity/find-capacity.ts";
 import { frontierOf, pointOf } from "../../../src/load/analysis/capacity/frontier.ts";
 import { judgeLevel } from "../../../src/load/analysis/capacity/judge-level.ts";
 import { assertMeasurable, parseObjective } from "../../../src/load/analysis/capacity/objective.ts";
@@ -123,4 +124,11 @@ test("whole levels: exactly the last one that meets it", async () => {
       expect(best?.level).toBe(capacity);
     }),
   );
+});
+
+test("a level that could not be held leads to a lower guess, which has met nothing yet", () => {
+  const best = { level: 14.5, met: true };
+  expect(nextGuess(best, { admittedPerS: 5 }, "rate")).toEqual({ level: 4.85, met: false });
+  expect(nextGuess(best, { admittedPerS: 20 }, "rate").level).toBeCloseTo(14.065, 3);
+  expect(nextGuess({ level: 8, met: true }, { admittedPerS: 5 }, "streams")).toEqual({ level: 7, met: false });
 });

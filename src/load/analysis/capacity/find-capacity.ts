@@ -99,16 +99,10 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     if (long.met) held = long;
     else {
       beyond = long;
-      // Held for long less is let through than for a moment: that is the next guess.
-      best = {
-        ...best,
-        // The next guess was not sent yet.
-        met: false,
-        level: Math.min(best.level * BELOW, plan.unit === "rate" ? long.admittedPerS * BELOW : best.level - 1),
-      };
+      best = nextGuess(best, long, plan.unit);
     }
   }
-  const answer = held ?? (beyond === undefined || best === undefined || best.met ? best : undefined);
+  const answer = held ?? (best?.met === true ? best : undefined);
   return {
     best: answer,
     beyond,
@@ -119,6 +113,16 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     confidence: confidenceOf(answer, held, beyond),
     cut,
   };
+}
+
+/** What to hold after a level that was not held: for long less is let through than for a moment. Not sent yet, it has met nothing. */
+export function nextGuess<T extends Pick<CapacityStep, "level" | "met">>(
+  best: T,
+  missed: Pick<CapacityStep, "admittedPerS">,
+  unit: CapacityPlan["unit"],
+): T {
+  const below = unit === "rate" ? missed.admittedPerS * BELOW : best.level - 1;
+  return { ...best, met: false, level: Math.min(best.level * BELOW, below) };
 }
 
 function bindsOf(beyond: CapacityStep | undefined): Binds {
