@@ -131,7 +131,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "COUNTS-ADD-UP",
     level: "SHOULD",
     source: "common sense",
-    text: "Token counts are whole numbers of zero or more, and a total is no less than the sum of its parts.",
+    text: "Token counts are whole numbers of zero or more, and totals are sums.",
   },
   {
     id: "STEADY-SERVICE",

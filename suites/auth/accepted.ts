@@ -26,8 +26,9 @@ const bearerAuthenticates = defineCheck({
     };
   },
   judge({ others, ...own }, verdict) {
-    // Another account may not have the model; that it says so, it says to a key that it took.
-    const answers = [...Object.values(own), ...others.filter(({ reason }) => reason !== "model_not_found")];
+    // Another account may not have the model; a gateway that says so has taken the key.
+    const isWithoutModel = ({ exchange, reason }: Response) => exchange.key === "other" && reason === "model_not_found";
+    const answers = [...Object.values(own), ...others.filter((answer) => !isWithoutModel(answer))];
     // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
     const answered = answers.filter(({ status = 500 }) => status < 500);
     const [first] = answered;

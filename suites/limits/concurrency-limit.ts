@@ -146,8 +146,7 @@ const runningUnaffected = defineCheck({
       in: broken[0],
       because: `of ${held.length} held streams did not end normally${broken[0] === undefined ? "" : `: ${broken[0].summary}`}`,
     });
-    // Dialects say the same with more or fewer bytes.
-    const cut = DIALECTS.flatMap((dialect) => muchShorter(held.filter(({ asked }) => asked.endpoint === dialect)));
+    const cut = muchShorter(held);
     verdict.should("LIMIT-CONC-7", cut.length, 0, {
       in: cut[0],
       because: `of ${held.length} held streams were much shorter than the others`,
@@ -160,14 +159,23 @@ const SHORT_SHARE = 0.7;
 /** Where a model's replies vary by more than this share, one that is shorter may be as long as the model made it. */
 const ALIKE_SHARE = 0.1;
 
-/** Of streams that were asked for the same, those that are much shorter than all others, which are of one length. */
+/** Of streams that were asked for the same, those that are much shorter than all others of their dialect, which are of one length. */
 export function muchShorter(streams: readonly Response[]): readonly Response[] {
-  const usual = median(streams.map(({ bytes }) => bytes.length));
-  const [short, rest] = [true, false].map((wanted) =>
-    streams.filter(({ bytes }) => bytes.length < usual * SHORT_SHARE === wanted),
-  ) as [Response[], Response[]];
-  const areAlike = rest.every(({ bytes }) => Math.abs(bytes.length - usual) <= usual * ALIKE_SHARE);
-  return rest.length > short.length && areAlike ? short : [];
+  // Dialects say the same with more or fewer bytes.
+  const groups = DIALECTS.map((dialect) => {
+    const alike = streams.filter(({ asked }) => asked.endpoint === dialect);
+    const lengths = alike.map(({ bytes }) => bytes.length);
+    const usual = alike.length > 2 ? median(lengths) : Math.max(0, ...lengths);
+    const rest = alike.filter(({ bytes }) => bytes.length >= usual * SHORT_SHARE);
+    return {
+      short: alike.filter((answer) => !rest.includes(answer)),
+      rest,
+      areAlike: rest.every(({ bytes }) => Math.abs(bytes.length - usual) <= usual * ALIKE_SHARE),
+    };
+  });
+  // Two of one length at least show that the model keeps to it.
+  const isSteady = groups.every(({ areAlike }) => areAlike) && groups.some(({ rest }) => rest.length > 1);
+  return isSteady ? groups.flatMap(({ short }) => short) : [];
 }
 
 const denialFormat = defineCheck({

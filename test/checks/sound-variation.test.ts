@@ -3,14 +3,17 @@ import { muchShorter } from "../../suites/limits/concurrency-limit.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
 test("a stream is cut where all others are of one length, not where a model's replies vary", () => {
-  const streams = (...lengths: number[]) =>
-    lengths.map((length) => seen({ sentMs: 0, endMs: 5, text: "x".repeat(length) }));
-  const cut = (...lengths: number[]) => muchShorter(streams(...lengths)).map(({ bytes }) => bytes.length);
-  expect(cut(1_000, 1_000, 1_030, 400)).toEqual([400]);
-  expect(cut(1_000, 1_000, 400)).toEqual([400]);
-  expect(cut(1_000, 1_300, 800, 400)).toEqual([]);
-  // Which of two is the usual length, nobody knows.
-  expect(cut(1_000, 400)).toEqual([]);
+  const streams = (endpoint: "chat" | "messages", lengths: readonly number[]) =>
+    lengths.map((length) => seen({ sentMs: 0, endMs: 5, endpoint, text: "x".repeat(length) }));
+  const cut = (chat: readonly number[], messages: readonly number[] = []) =>
+    muchShorter([...streams("chat", chat), ...streams("messages", messages)]).map(({ bytes }) => bytes.length);
+  expect(cut([1_000, 1_000, 1_030, 400])).toEqual([400]);
+  expect(cut([1_000, 1_000, 400])).toEqual([400]);
+  expect(cut([1_000, 1_300, 800, 400])).toEqual([]);
+  // Which of two is the usual length, the other dialect may tell.
+  expect(cut([1_000, 400])).toEqual([]);
+  expect(cut([1_000, 400], [2_000, 2_050])).toEqual([400]);
+  expect(cut([1_000, 400], [2_000, 1_500])).toEqual([]);
 });
 
 test("a daily cap is not expected to hold where a UTC day may have begun since it was reached", () => {

@@ -14,6 +14,8 @@ export interface Times {
   readonly text?: string;
   /** On the wall clock. */
   readonly startedAtMs?: number;
+  /** Default: chat. */
+  readonly endpoint?: "chat" | "messages";
   readonly mode?: "streaming" | "non-streaming";
   /** `true`: the connection was reset in the middle of the body. */
   readonly isCut?: boolean;
@@ -32,6 +34,7 @@ export function seen({
   ownLagMs = 0,
   text = "{}",
   startedAtMs = 0,
+  endpoint = "chat",
   mode = "non-streaming",
   isCut = false,
   isAnswered = true,
@@ -66,7 +69,7 @@ export function seen({
       afterwards: undefined,
       redactions: [],
     } as unknown as Response["exchange"],
-    { endpoint: "chat", mode, intent: "either", account: "a" },
+    { endpoint, mode, intent: "either", account: "a" },
     RULES,
   );
 }
