@@ -53,7 +53,7 @@ export class Traffic implements AsyncDisposable {
   readonly isQuick: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
   readonly #lastUsedMs = new Map<string, number>();
-  /** Requests that were denied for a limit even after they had waited as they were told. */
+  /** Requests that were to be denied otherwise, and were for a limit even after they had waited as they were told. */
   #waitsInVain = 0;
   #nonces = 0;
   #turns = 0;
@@ -153,7 +153,8 @@ export class Traffic implements AsyncDisposable {
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
     if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
-    if (answer.asked.repeats !== undefined && this.#ambientWaitMs(answer) !== undefined) this.#waitsInVain++;
+    const { intent, repeats } = answer.asked;
+    if (intent === "denied" && repeats !== undefined && this.#ambientWaitMs(answer) !== undefined) this.#waitsInVain++;
     return answer;
   }
 
