@@ -140,7 +140,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
     refuseBody((call) => inference(call) && hasArrayContent(call.parsed), {
       message: "messages: content must be a string.",
     }),
-    ["CAP-1", "COMPAT-CHAT-TURNS", "COMPAT-TOOLS", "COMPAT-TOOL-RESULT"],
+    ["CAP-1", "COMPAT-CHAT-TURNS", "COMPAT-TOOLS", "COMPAT-TOOL-RESULT", "COMPAT-IMAGES"],
   ),
 ];
 
