@@ -1,12 +1,12 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
 import { DIALECTS, type Dialect, imagePart, MODES } from "../src/dialects/index.ts";
-import { aReply, success, that } from "../src/judging/index.ts";
+import { aReply, filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
 import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { dialectOfCase } from "./shared/dialect-of-case.ts";
 import { noise } from "./shared/images.ts";
-import { judgeText } from "./shared/judge-reply.ts";
+import { leftWithoutText } from "./shared/judge-reply.ts";
 import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
 import { toolsOf } from "./shared/tools.ts";
 
@@ -59,8 +59,10 @@ const generatesReplies = defineCheck({
       const seen = { in: answer, because: answer.summary };
       if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
       if (mode === "non-streaming") verdict.must("BASE-2", answer.admitted, aReply, seen);
-      if (!answer.streamed) judgeText(verdict, "BASE-3", answer);
-      else if (answer.stream.text === undefined)
+      if (!answer.streamed) {
+        if (!leftWithoutText(verdict, answer))
+          verdict.must("BASE-3", answer.reply.text, filledString, { ...seen, at: answer.reply.textPointer });
+      } else if (answer.stream.text === undefined)
         verdict.must("BASE-3", answer.bytes.length === 0, false, { ...seen, because: "an empty stream" });
       else verdict.must("BASE-3", answer.stream.outputs === 0, false, { ...seen, because: "a stream without output" });
     }

@@ -1,7 +1,7 @@
 import { type Instance, suiteOf, TimeLeft, type Wait } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { causesByDeviation } from "../judging/index.ts";
-import { type CheckResult, STATUSES } from "../record/index.ts";
+import { type CheckResult, FAILED, STATUSES } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { OnProgress, SuiteProgress } from "./run-control.ts";
 
@@ -22,8 +22,6 @@ interface SuiteState {
   running: string[];
 }
 
-/** What is held against the gateway while the run goes on; the report has the rest. */
-const FAILED = ["fail", "flaky"];
 /** What keeps a suite without failures from passing. */
 const OPEN = ["harness-error", "blocked", "inconclusive"];
 /** More causes than this are not read while they scroll by. */

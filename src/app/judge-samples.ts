@@ -38,8 +38,8 @@ const isCut = ({ exchange, status }: Response): boolean => exchange.ending.kind 
 
 /** What an answer holds is wrong whether or not the generator was on time. */
 function judgePhase(phase: JudgedPhase, responses: readonly Response[]): JudgedPhase {
-  if (responses.length === 0) return phase;
   const whole = responses.filter((response) => !isCut(response));
+  if (whole.length === 0) return phase;
   const invariants = INVARIANTS.map((instance) =>
     resultOf(instance, whole, { attestations: [], durationMs: 0 }),
   ).filter(({ status }) => status !== "inconclusive" && status !== "not-applicable");

@@ -53,8 +53,8 @@ export class Traffic implements AsyncDisposable {
   readonly isQuick: boolean;
   readonly budget = new RequestBudget(() => this.target.budget);
   readonly #lastUsedMs = new Map<string, number>();
-  /** Requests that were to be denied otherwise, and were for a limit even after they had waited as they were told. */
-  #waitsInVain = 0;
+  /** Whether a request that was to be denied otherwise was denied for a limit even after it had waited as it was told. */
+  #hasWaitedInVain = false;
   #nonces = 0;
   #turns = 0;
 
@@ -154,7 +154,8 @@ export class Traffic implements AsyncDisposable {
     }
     if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
     const { intent, repeats } = answer.asked;
-    if (intent === "denied" && repeats !== undefined && this.#ambientWaitMs(answer) !== undefined) this.#waitsInVain++;
+    if (intent === "denied" && repeats !== undefined && this.#ambientWaitMs(answer) !== undefined)
+      this.#hasWaitedInVain = true;
     return answer;
   }
 
@@ -268,7 +269,7 @@ export class Traffic implements AsyncDisposable {
     if (answer.status !== 429) return undefined;
     if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
     const askedMs = answer.retryAfterWaitMs ?? 1_000;
-    const isMeant = answer.asked.intent === "denied" && this.#waitsInVain > 0;
+    const isMeant = answer.asked.intent === "denied" && this.#hasWaitedInVain;
     const longest = isMeant ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
     return askedMs > longest ? undefined : askedMs;
   }

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/index.ts";
-import { type Comparison, checkChanges } from "../record/index.ts";
+import { type Comparison, checkChanges, FAILED } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { type Block, isPrimary, judgeMetrics, type Pair, together } from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
@@ -81,8 +81,8 @@ export async function compareLive(options: LiveOptions): Promise<Comparison> {
 
 /** What the first build came to in its two runs: a check that failed in one of them is not newly failing. */
 function worseOf(first: readonly Ended[], again: readonly Ended[]): Map<string, Ended["status"]> {
-  const hasFailed = ({ status }: Ended) => ["fail", "flaky"].includes(status);
-  return new Map([...first, ...again.filter(hasFailed)].map(({ id, status }) => [id, status]));
+  const failed = again.filter(({ status }) => FAILED.includes(status));
+  return new Map([...first, ...failed].map(({ id, status }) => [id, status]));
 }
 
 type Ended = Behaviour["checks"][number];

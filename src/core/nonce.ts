@@ -1,4 +1,4 @@
-/** What an unique text of ours looks like: two of its characters tell whether the others are as they were sent. */
+/** What a unique text of ours looks like: two of its characters tell whether the others are as they were sent. */
 const NONCE = /gx([0-9a-f]+n[0-9a-z]+)([0-9a-z]{2})z/g;
 const CHECKS = 36 ** 2;
 

@@ -92,7 +92,7 @@ const PLAUSIBLE_MS = 90_000;
 const SAME_CLOCK_MS = 2_000;
 
 /** What a wait is read from beside its value. */
-export interface Arrival {
+export interface WaitContext {
   /** The `Date` of the answer, if it has one. */
   readonly date: string | undefined;
   /** Wall clock at its last byte, Unix epoch milliseconds. */
@@ -107,7 +107,7 @@ export interface Arrival {
  * @returns as `retryAfterMs` does.
  * @see RFC 9110, 6.6.1 and 10.2.3
  */
-export function retryAfterWaitMs(value: string | undefined, { date, arrivedAtMs }: Arrival): number | undefined {
+export function retryAfterWaitMs(value: string | undefined, { date, arrivedAtMs }: WaitContext): number | undefined {
   if (value === undefined) return undefined;
   const byOurs = retryAfterMs(value, arrivedAtMs);
   const theirsMs = httpDateMs(date ?? "", arrivedAtMs);

@@ -1,7 +1,5 @@
 import type { CheckChange, Comparison } from "./comparison-section.ts";
-import { type Status, UNDECIDED } from "./status.ts";
-
-const BAD: readonly Status[] = ["fail", "flaky"];
+import { FAILED, type Status, UNDECIDED } from "./status.ts";
 
 /**
  * What became of checks between two runs. A check that is gone, that is not decided any more or does not apply any more has not
@@ -24,9 +22,10 @@ export function checkChanges(
     const was = before.get(id) ?? null;
     const change: CheckChange = { id, before: was, now: status, message };
     if (was === status) continue;
-    if (BAD.includes(status) && (was === null || !BAD.includes(was))) changes.newlyFailing.push(change);
+    if (FAILED.includes(status) && (was === null || !FAILED.includes(was))) changes.newlyFailing.push(change);
     else if (was === null) changes.added.push(change);
-    else if (BAD.includes(was) && !BAD.includes(status) && !UNDECIDED.includes(status)) changes.fixed.push(change);
+    else if (FAILED.includes(was) && !FAILED.includes(status) && !UNDECIDED.includes(status))
+      changes.fixed.push(change);
     else changes.other.push(change);
   }
   return changes;

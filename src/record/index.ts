@@ -37,5 +37,5 @@ export { countExchanges, readExchanges } from "./read-exchanges.ts";
 export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./retry-after-section.ts";
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
-export { countStatuses, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
+export { countStatuses, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
 export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./watched-section.ts";

@@ -30,6 +30,9 @@ export const STATUSES = [
   "not-applicable",
 ] as const satisfies readonly Status[];
 
+/** Under these something was found against the gateway that fails a run. */
+export const FAILED: readonly Status[] = ["fail", "flaky"];
+
 /** Under these nothing was found out about the check. */
 export const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive", "not-applicable"];
 

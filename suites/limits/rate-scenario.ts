@@ -149,7 +149,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
     sendToOtherAccounts(t, account, { tries: 3, again: { key } }),
   ]);
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
-  const waitMs = latest === undefined ? undefined : latest.retryAfterWaitMs;
+  const waitMs = latest?.retryAfterWaitMs;
   const laterDenied = t.isQuick || (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
   return { kinds, whileDenied, laterDenied, extraBurst, others };
 }

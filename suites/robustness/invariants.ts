@@ -64,21 +64,14 @@ const framing = defineInvariant({
     const cutStreams = cut.filter(isServedStream);
     const what = "ended before the message was complete";
     // Closing the connection is all that a gateway can do about a provider that breaks off.
-    if (cutStreams.length > Math.max(TOLERATED, streams.length * CUT_SHARE))
-      none(verdict, "HTTP-FRAMING", cut, seen.length, what);
-    else {
-      none(
-        verdict,
-        "HTTP-FRAMING",
-        cut.filter((answer) => !isServedStream(answer)),
-        seen.length,
-        what,
-      );
+    const areFew = cutStreams.length <= Math.max(TOLERATED, streams.length * CUT_SHARE);
+    const others = cut.filter((answer) => !isServedStream(answer));
+    none(verdict, "HTTP-FRAMING", areFew ? others : cut, seen.length, what);
+    if (areFew)
       verdict.should("HTTP-FRAMING", cutStreams.length, 0, {
         in: cutStreams[0],
         because: `${what}, of ${streams.length} streams`,
       });
-    }
     const stuck = seen.filter(
       ({ exchange, status, asked }) =>
         exchange.ending.kind === "idle-timeout" &&

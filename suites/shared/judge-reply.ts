@@ -24,13 +24,14 @@ export function judgeNonStreamingReply(verdict: Verdict, answer: Response): void
   if (!verdict.must(requirements.accepted, answer.status, success, { ...seen, at: "status" })) return;
   if (!verdict.must(requirements.accepted, answer.json, anObject, { in: answer, at: "" })) return;
   verdict.must(requirements.accepted, answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
-  const { parts, usage } = answer.reply;
-  if (!leftWithoutText(verdict, answer))
+  const { text, parts, usage, textPointer } = answer.reply;
+  if (!leftWithoutText(verdict, answer)) {
     verdict.must(requirements.text, parts, aListWithMembers, {
       in: answer,
       at: dialect === "chat" ? "/choices" : "/content",
     });
-  judgeText(verdict, requirements.text, answer);
+    verdict.must(requirements.text, text, filledString, { in: answer, at: textPointer });
+  }
   verdict.must(requirements.usage, usage, tokenCounts, { in: answer, at: "/usage" });
   verdict.must("ERR-200-1", answer.reply.error, absent, { in: answer, at: "/error" });
   if (dialect === "messages") {
@@ -48,17 +49,11 @@ const aListWithMembers = that("an array with at least one member", (value) => ty
 /** Endings of a reply that explain why it has no text: a model may spend its tokens on thinking, or refuse to speak. */
 const WITHOUT_TEXT: readonly unknown[] = ["length", "max_tokens", "content_filter", "refusal"];
 
-/** Whether a reply has no text for a reason that it names, which says nothing of the gateway. */
-function leftWithoutText(verdict: Verdict, { reply }: Response): boolean {
+/** Whether a reply has no text for a reason that it names: that says nothing of the gateway, and is left open. */
+export function leftWithoutText(verdict: Verdict, { reply }: Response): boolean {
   const { text, finishReason } = reply;
   if (filledString.test(text) || !WITHOUT_TEXT.includes(finishReason)) return false;
   const why = `a reply ended with ${finishReason} before it had any text: name a model that does not think, or for less long`;
   verdict.leaveOpen("inconclusive", why);
   return true;
-}
-
-/** Judges that a non-streaming reply has text in its place. */
-export function judgeText(verdict: Verdict, requirement: MustRequirement, answer: Response): void {
-  if (leftWithoutText(verdict, answer)) return;
-  verdict.must(requirement, answer.reply.text, filledString, { in: answer, at: answer.reply.textPointer });
 }

@@ -9,6 +9,7 @@ export type UsedUpState = "cappable" | "childSmall";
 
 /** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
 export const LAG_S = { cappable: 75, childSmall: 8 } as const;
+
 /** One kind of paid traffic. */
 export type Kind = {
   readonly endpoint: Dialect;
@@ -194,17 +195,15 @@ function driven(
 const LONG_AT_ONCE = 6;
 const LONG_ROUNDS = 8;
 
+/** A stream that costs much and takes seconds. */
+export function longStream(key: Key): RequestSpec {
+  return { key, mode: "streaming", model: "stream", prompt: LONG_TEXT, intent: "either" };
+}
+
 /** Uses a key up with long streams, several at a time because each takes seconds. */
 export async function driveLong(t: Session, key: Key, lagS: number): Promise<Drive> {
   const kind: Kind = { endpoint: t.dialect, mode: "streaming", long: true };
-  const request: RequestSpec = {
-    key,
-    mode: "streaming",
-    model: "stream",
-    prompt: LONG_TEXT,
-    intent: "either",
-    repeats: false,
-  };
+  const request: RequestSpec = { ...longStream(key), repeats: false };
   const served: Response[] = [];
   const outcome = (denial: Response | null, waitedS: number) => driven(kind, served, denial, waitedS);
   for (let round = 0; round < LONG_ROUNDS; round++) {

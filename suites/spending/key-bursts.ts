@@ -1,6 +1,5 @@
 import type { RequestSpec, Session } from "../../src/checks/index.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
-import { type Drive, deniedAtLast, isSpendingDenial, LAG_S, type UsedUpState } from "./drive.ts";
+import { type Drive, deniedAtLast, isSpendingDenial, LAG_S, longStream, type UsedUpState } from "./drive.ts";
 
 /** Short requests served of a burst, what one after the other paid for, and the denial that has to follow. */
 export type Burst = { readonly served: number; readonly sequential: number; readonly after: Drive["denial"] };
@@ -8,24 +7,19 @@ export type Burst = { readonly served: number; readonly sequential: number; read
 /** Long streams served of so many at once, and of as many as came a few at a time until the denial. */
 export type Overshoot = { readonly served: number; readonly atOnce: number; readonly sequential: number };
 
+/** Requests at once that leave room for other checks on the account. */
+const mostAtOnce = ({ target }: Session): number => Math.floor((target.limits?.inFlight ?? 64) * 0.7);
+
 /**
  * A burst of long streams on a fresh key, several times what the limit pays for: what parallel requests get past it.
  * Long ones, because short ones are over before the next is looked at.
  */
 export async function overshoot(t: Session, state: UsedUpState, sequential: number): Promise<Overshoot | null> {
-  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
-  const atOnce = Math.min(concurrency, sequential * 3 + 12);
+  const atOnce = Math.min(mostAtOnce(t), sequential * 3 + 12);
   if (sequential === 0 || atOnce < sequential * 2) return null;
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const request: RequestSpec = {
-    key,
-    mode: "streaming",
-    model: "stream",
-    prompt: LONG_TEXT,
-    intent: "either",
-  };
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
+  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(longStream(key)).done));
   return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
 }
 
@@ -46,9 +40,8 @@ export async function burst(t: Session, state: UsedUpState, drives: readonly Dri
   const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);
   if (model === undefined) return null;
   const { kind, served: sequential } = model;
-  const concurrency = Math.floor((t.target.limits?.inFlight ?? 64) * 0.7);
   const atOnce = sequential * TIMES_OVER + 4;
-  const key = atOnce > concurrency ? undefined : await t.freshKey(`key.${state}`);
+  const key = atOnce > mostAtOnce(t) ? undefined : await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));

@@ -114,7 +114,10 @@ export class LoadExchange implements ResponseListener {
 
   /** How long it asks to wait before the next attempt, ms from now; `undefined`: it gives no usable wait. */
   get retryAfterWaitMs(): number | undefined {
-    return retryAfterWaitMs(this.retryAfter, { date: headValue(this.head, DATE), arrivedAtMs: Date.now() });
+    const { retryAfter } = this;
+    // Most answers have none: their dates need not be looked for.
+    if (retryAfter === undefined) return undefined;
+    return retryAfterWaitMs(retryAfter, { date: headValue(this.head, DATE), arrivedAtMs: Date.now() });
   }
 
   headerOf(pattern: RegExp): string | undefined {
