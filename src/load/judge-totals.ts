@@ -22,20 +22,29 @@ export const TOTALS_QUESTIONS: readonly string[] = ["load.admitted", "load.denie
 
 interface LoadTotals
   extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>>,
-    Pick<JudgedPhase, "denials"> {
+    Pick<JudgedPhase, "denials" | "failures"> {
   /** Why the last connection did not come about. */
   readonly lastFailure?: string | undefined;
 }
 
+/** How requests end that no gateway got, and those that we ended ourselves. */
+const NOT_REACHED: readonly string[] = ["unreachable", "aborted"];
+
+/** Whether a failed request got as far as a gateway: that it was not answered is then the gateway's. */
+export function reachedGateway({ what }: { readonly what: string }): boolean {
+  return !NOT_REACHED.includes(what);
+}
+
 /**
  * What must hold of the totals of a workload, whichever engine sent it: something is admitted, denials are by a limit and no
- * more than it allows, nothing beyond what it allows fails, nothing is dropped.
+ * more than it allows, nothing beyond what it allows fails, nothing is dropped. Where no request reached a gateway, nothing is
+ * decided; where they reached one and all of them failed, the gateway fails.
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
-  const { sent, admitted, denied, failed, dropped, denials, lastFailure } = totals;
+  const { sent, admitted, denied, failed, dropped, denials, failures, lastFailure } = totals;
   const [name, title] = ["load.admitted", "Requests are admitted"] as const;
-  if (sent === 0 || admitted + denied === 0) {
-    const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests was answered`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
+  if (sent === 0 || (admitted + denied === 0 && !failures.some(reachedGateway))) {
+    const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
     return [undecided(name, title, [], why)];
   }
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
@@ -43,7 +52,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const others = denials.filter(({ reason }) => !isLimitReason(reason));
   const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
-    admitted === 0 && refused === 0
+    admitted === 0 && denied > 0 && refused === 0
       ? undecided(name, title, [], `none of ${sent} requests was admitted: ${denialsText(denials)}`)
       : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
     compared(

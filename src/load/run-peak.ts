@@ -133,7 +133,6 @@ interface Sent {
 function recorded(workload: Workload, sent: Sent): RanLoad {
   const { tally, outcomes, guard, generator, key, startedAtMs, durationS } = sent;
   const { name, written } = workload;
-  const { denials } = outcomes.close();
   const phase = phaseRecord({
     name,
     title: `closed loop, ${closedLoopOf(workload).inFlight} in flight`,
@@ -143,7 +142,7 @@ function recorded(workload: Workload, sent: Sent): RanLoad {
     durationS,
     peakInFlight: sent.peakInFlight,
     connections: sent.connections,
-    findings: [...judgeStop(guard.stop), ...judgeTotals(workload, { ...tally.total, denials })],
+    findings: [...judgeStop(guard.stop), ...judgeTotals(workload, { ...tally.total, ...outcomes.close() })],
     questions: TOTALS_QUESTIONS,
   });
   return {

@@ -122,10 +122,9 @@ export function recordShare(
   { workload, keys, originUs, originMs, instances, missing, tokenizer, until }: ShareFacts,
 ): RanLoad {
   const { tally, outcomes, sessions, peakInFlight, connections, generator, startUs, endUs } = share;
-  const { denials } = outcomes.close();
   const findings = [
     ...judgeStop(share.stop),
-    ...judgeTotals(workload, { ...tally.total, denials, lastFailure: share.lastFailure }),
+    ...judgeTotals(workload, { ...tally.total, ...outcomes.close(), lastFailure: share.lastFailure }),
     ...(until === undefined ? [] : [until.judge(tally)]),
   ];
   const phase = phaseRecord({

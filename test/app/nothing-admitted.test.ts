@@ -2,6 +2,8 @@ import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { judgeTotals } from "../../src/load/judge-totals.ts";
+import { K6 } from "../k6/support/k6.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { rawServer, response } from "../support/raw-server.ts";
 
@@ -70,6 +72,44 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
     expect(requests).toBeGreaterThanOrEqual(16);
     // Twenty refusals, and what was in flight.
     expect(requests).toBeLessThan(100);
+  });
+});
+
+/** Ways in which every request reaches a gateway and fails. */
+const FAILING = GATEWAYS.filter(([name]) => ["500", "a closed connection", "a reset"].includes(name));
+/** So few requests that nothing stops them early. */
+const FORTY: Readonly<Record<string, string>> = {
+  autocannon:
+    "name: w\nengine: autocannon\narrivals: { kind: closed, inFlight: 4, durationS: 1 }\nmix: [{ dialect: chat, maxTokens: 16 }]\n",
+  "closed loop": "name: w\narrivals: { kind: closed, inFlight: 4, requests: 40 }\n",
+  "open loop": "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n",
+  "every failure allowed":
+    "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
+  ...(K6 === undefined
+    ? {}
+    : { k6: "name: w\nengine: k6\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n" }),
+};
+
+describe.concurrent("a gateway at which every request fails fails the load, as one at which nearly all fail", () => {
+  const cases = FAILING.flatMap(([name, answer]) =>
+    Object.entries(FORTY).map(([kind, workload]) => [kind, name, answer, workload] as const),
+  );
+  test.each(cases)("%s: %s", { timeout: 60_000 }, async (_kind, _name, answer, workload) => {
+    // A closed loop for a second sends no more than the others then.
+    const slowly = (socket: Socket) => void setTimeout(() => answer(socket), 100);
+    const { code, verdict, stdout } = await load(slowly, workload);
+    expect(verdict, stdout).toBe("fail");
+    expect(stdout).toMatch(/0 of (40|3\d) admitted/);
+    expect(code).toBe(1);
+  });
+
+  test("where no request reaches a gateway nothing is decided", () => {
+    const nobody = {
+      ...{ sent: 40, admitted: 0, denied: 0, failed: 40, dropped: 0, denials: [] },
+      failures: [{ what: "unreachable", count: 40 }],
+    };
+    const judged = judgeTotals({ allow: { deniedShare: 0, failedShare: 0 } }, nobody);
+    expect(judged.map(({ name, outcome }) => [name, outcome])).toEqual([["load.admitted", "undecided"]]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
-import { judgeOutliers, judgeService } from "../../src/load/tier/judge-service.ts";
+import { judgeAdmission, judgeOutliers, judgeService } from "../../src/load/tier/judge-service.ts";
 import { sent } from "./support/observations.ts";
 
 const NOT_HELD_UP = { still: [], busy: [] };
@@ -66,4 +66,17 @@ test("a provider's stray failures under load are a warning, and more of them fai
   expect(judge(1)?.outcome).toBe("met");
   expect(judge(2)).toMatchObject({ outcome: "broken", weight: "warn" });
   expect(judge(12)).toMatchObject({ outcome: "broken", weight: "fail" });
+});
+
+test("a phase of which every request failed fails; one whose requests were denied, or reached nobody, decides nothing", () => {
+  const failed = (what: string) => took(20, { outcome: "failed", what, status: undefined });
+  const denied = took(20, { outcome: "denied", what: "rate_limit_exceeded", status: 429 });
+  const judge = (...facts: readonly Observation[]) => judgeAdmission(facts)[0];
+  expect(judge(failed("500"))).toMatchObject({ outcome: "broken", weight: "fail", basis: "content" });
+  expect(judge(failed("reset"), failed("unreachable"))?.outcome).toBe("broken");
+  expect(judge(failed("unreachable"), failed("unreachable"))?.outcome).toBe("undecided");
+  expect(judge(failed("aborted"))?.outcome).toBe("undecided");
+  expect(judge(denied, failed("500"))?.outcome).toBe("undecided");
+  expect(judge()?.outcome).toBe("undecided");
+  expect(judge(failed("500"), took(20))?.outcome).toBe("met");
 });

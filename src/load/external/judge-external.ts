@@ -90,7 +90,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
     const { tally, outcomes, peakInFlight } = fillTally(own, startMs * 1_000, dropped);
     const findings =
       limits === null
-        ? judgeTotals(workload, { ...tally.total, denials: outcomes.close().denials })
+        ? judgeTotals(workload, { ...tally.total, ...outcomes.close() })
         : judgeTierPhase(name, own, run, { limits, script, waits });
     // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;

@@ -3,6 +3,7 @@ import { DIALECTS, type Dialect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
+import { reachedGateway } from "../judge-totals.ts";
 import { compared, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, isLong, kindsText } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
@@ -250,12 +251,24 @@ function serviceMs({ sentUs, endUs }: Observation): number {
   return (endUs - sentUs) / 1_000;
 }
 
-/** Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. */
+/**
+ * Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. Where requests
+ * reached the gateway, none was denied and all of them failed, that is the gateway's.
+ */
 export function judgeAdmission(observations: readonly Observation[]): Finding[] {
   const title = "Requests are admitted";
   const admitted = observations.filter(isAdmitted).length;
   const observed = `${admitted} of ${observations.length} admitted`;
-  if (admitted > 0) return [compared("service.admitted", title, ["BASE-3"], true, "at least 1", observed)];
+  const isDenied = observations.some(({ outcome }) => outcome === "denied");
+  if (admitted > 0 || (!isDenied && observations.some(reachedGateway))) {
+    const said = admitted > 0 ? observed : `${observed}: ${kindsText(observations)}`;
+    return [
+      compared("service.admitted", title, ["BASE-3"], admitted > 0, "at least 1", said, {
+        basis: "content",
+        exchanges: admitted > 0 ? [] : exchangesOf(observations),
+      }),
+    ];
+  }
   return [
     undecided(
       "service.admitted",
