@@ -24,6 +24,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "concurrency.leaked-by-streams": "concurrency.leaked",
   "retry-after.missing": "retry-after.missing",
   "retry-after.word": "retry-after.unusable?",
+  "retry-after.always-one": "retry-after.sufficient?",
   "load.answers-crossed": "answers.crossed",
 };
 

@@ -27,8 +27,8 @@ export { hasHead, latestCountUs, type Stretch, type WithHead } from "./moments.t
 export { admittedBeyond, mostPossibly, mostSurely } from "./overlap.ts";
 export {
   earlyRetries,
-  FEWEST_FOR_A_SHARE,
   type RetryAfterWait,
+  shareOfTested,
   shareText,
   tallyWaits,
   waitsOf,

@@ -1,5 +1,6 @@
 import { type Random, seededRandom } from "../core/index.ts";
 import { classify } from "../dialects/index.ts";
+import { shareOfTested } from "../limits/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { RetryAfterFigures } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
@@ -11,6 +12,8 @@ type Group = RetryAfterFigures["groups"][number];
 
 /** A client that ignores Retry-After tries again after this, ms. */
 const IGNORING_MS = 20;
+/** The denial whose wait can be tested by what the other requests came to. */
+const RATE = "rate_limit_exceeded";
 /** Timers may fire a moment early, ms. */
 const GRACE_MS = 5;
 const MOST_SAMPLES = 400;
@@ -47,23 +50,31 @@ export interface Retrying {
   readonly attempts: number;
   /** From now, ms. */
   readonly waitMs: number;
-  readonly denied: { readonly endUs: number; readonly retryAfterWaitMs: number | undefined; readonly open: Open };
+  readonly denied: Pick<LoadExchange, "sentUs" | "endUs" | "retryAfterWaitMs"> & { readonly open: Open };
 }
 
 /**
  * What becomes of the denied requests of a workload: nothing, retries by the rules, or retries at once. Counts in a size
- * that does not depend on their number. Others of the workload are under way meanwhile, so that a second denial proves
- * nothing against a wait: it is contended, never insufficient.
+ * that does not depend on their number. A wait was contended where another request was admitted meanwhile, or may have been
+ * because it has not ended yet: what became free went to that one.
  */
 export class RetryTally {
   readonly clients: Clients;
+  /** Waits for the rate with no other request at all between the denial and the retry: nothing but the gateway decided these. */
+  readonly alone = { tested: 0, sufficient: 0 };
+  readonly #isWhole: boolean;
+  /** When the latest requests that have ended were sent, µs. */
+  #lastSentUs = Number.NEGATIVE_INFINITY;
+  #lastAdmittedUs = Number.NEGATIVE_INFINITY;
   readonly #random: Random;
   readonly #groups = new Map<string, Open>();
   readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, gaveUp: 0, uncertain: 0 };
   readonly #samples: RetryAfterFigures["samples"] = [];
 
-  constructor(clients: Clients, seed: number) {
+  /** @param isWhole whether this sees every request of the run: what a part of it does not see may be contention. */
+  constructor(clients: Clients, seed: number, isWhole: boolean) {
     this.clients = clients;
+    this.#isWhole = isWhole;
     this.#random = seededRandom(seed);
   }
 
@@ -76,6 +87,8 @@ export class RetryTally {
     originUs: number,
   ): Retrying | undefined {
     if (before !== undefined) this.#retried(exchange, came, before);
+    this.#lastSentUs = Math.max(this.#lastSentUs, exchange.sentUs);
+    if (came.outcome === "admitted") this.#lastAdmittedUs = Math.max(this.#lastAdmittedUs, exchange.sentUs);
     if (came.outcome !== "denied") return undefined;
     const { retryAfterWaitMs } = exchange;
     const open = this.#groupOf(exchange.prepared, came.what);
@@ -93,7 +106,11 @@ export class RetryTally {
     const waitMs = this.#waitMs(retry, came.what, retryAfterWaitMs, attempts);
     return waitMs === undefined
       ? undefined
-      : { attempts: attempts + 1, waitMs, denied: { endUs: exchange.endUs, retryAfterWaitMs, open } };
+      : {
+          attempts: attempts + 1,
+          waitMs,
+          denied: { sentUs: exchange.sentUs, endUs: exchange.endUs, retryAfterWaitMs, open },
+        };
   }
 
   #waitMs(
@@ -112,13 +129,27 @@ export class RetryTally {
 
   /** What came of a retry, audited from what was sent. */
   #retried(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
-    const { endUs, retryAfterWaitMs, open } = denied;
+    const { sentUs, endUs, retryAfterWaitMs, open } = denied;
     this.#client.retries++;
     if (retryAfterWaitMs !== undefined && exchange.sentUs < endUs + retryAfterWaitMs * 1_000) this.#client.earlySends++;
+    const isKnown = this.#isWhole && exchange.inFlight <= 1 && open.group.reason === RATE;
+    const isAlone = isKnown && this.#lastSentUs <= sentUs;
     if (came.outcome === "admitted") {
       open.actual.record(exchange.sentUs - endUs);
-      if (retryAfterWaitMs !== undefined) open.group.sufficient++;
-    } else if (came.outcome === "denied" && retryAfterWaitMs !== undefined) open.group.contended++;
+      if (retryAfterWaitMs === undefined) return;
+      open.group.sufficient++;
+      if (isAlone) {
+        this.alone.tested++;
+        this.alone.sufficient++;
+      }
+    } else if (came.outcome === "denied" && retryAfterWaitMs !== undefined) {
+      const isInsufficient = isKnown && came.what === RATE && this.#lastAdmittedUs <= sentUs;
+      if (!isInsufficient) open.group.contended++;
+      else {
+        open.group.insufficient++;
+        if (isAlone) this.alone.tested++;
+      }
+    }
   }
 
   #groupOf({ dialect, stream }: Pick<Group, "dialect" | "stream">, reason: string): Open {
@@ -183,12 +214,14 @@ export class RetryTally {
       retryAfterWaitMs: asked.quantilesMs(),
       actualMs: actual.quantilesMs(),
     }));
+    const sufficient = groups.reduce((sum, group) => sum + group.sufficient, 0);
+    const tested = sufficient + groups.reduce((sum, group) => sum + group.insufficient, 0);
     return {
       clients: this.clients,
       groups,
-      tested: 0,
-      sufficient: 0,
-      sufficientShare: null,
+      tested,
+      sufficient,
+      sufficientShare: shareOfTested(sufficient, tested),
       samples: this.#samples,
       client: this.#client,
       fleet: null,

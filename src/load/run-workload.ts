@@ -4,6 +4,7 @@ import { allKeys, type Key, type Target } from "../target/index.ts";
 import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
+import { judgeLoneWaits } from "./judge-waits.ts";
 import { phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter, type RunningPhase } from "./progress.ts";
 import { runRecord } from "./run-record.ts";
@@ -125,6 +126,7 @@ export function recordShare(
   const findings = [
     ...judgeStop(share.stop),
     ...judgeTotals(workload, { ...tally.total, ...outcomes.close(), lastFailure: share.lastFailure }),
+    ...judgeLoneWaits(share.retries.alone),
     ...(until === undefined ? [] : [until.judge(tally)]),
   ];
   const phase = phaseRecord({

@@ -166,7 +166,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const outcomes = new OutcomeCounts();
   const guard = guardOf(options);
   const spans = spansOf(arrivals, options);
-  const retries = new RetryTally(workload.retryAfter, seed + part.index);
+  const retries = new RetryTally(workload.retryAfter, seed + part.index, part.of === 1);
   const { prepared, sessions } = requestsOf(arrivals, options, spans);
   const beginUs = await ready?.({ tally, outcomes, sender });
   const readyUs = nowUs();

@@ -36,7 +36,7 @@ export function mergeShares(
   const startUs = Math.min(...shares.map((share) => share.startUs));
   const tally = new Tally(startUs, { objectives: workload.objectives });
   const outcomes = new OutcomeCounts();
-  const retries = new RetryTally(workload.retryAfter, seed);
+  const retries = new RetryTally(workload.retryAfter, seed, false);
   for (const share of shares) {
     tally.merge(share.tally, peaks);
     outcomes.merge(share.outcomes);

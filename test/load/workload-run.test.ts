@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Redactor } from "../../src/http-recorder/index.ts";
+import { LoadExchange } from "../../src/load/http/load-exchange.ts";
 import { runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
+import { type Retrying, RetryTally } from "../../src/load/retry-tally.ts";
 import { Histogram, histogramLog } from "../../src/metrics/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { startGateway } from "../../src/reference-gateway/index.ts";
@@ -39,6 +41,17 @@ async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeo
     },
   );
   return { ...result, samples, secret: key.reveal() };
+}
+
+/** A denial or a reply of a moment, whose Retry-After is a second. */
+function exchangeAt(atS: number, inFlight: number): LoadExchange {
+  const prepared = { dialect: "chat", stream: false, key: "valid", head: "", body: Buffer.alloc(0) };
+  const exchange = new LoadExchange(prepared as unknown as LoadExchange["prepared"], atS * 1e6, 0);
+  const answered = { sentUs: atS * 1e6, endUs: atS * 1e6 + 1_000, status: 429, inFlight };
+  return Object.defineProperties(Object.assign(exchange, answered), {
+    retryAfter: { value: "1" },
+    retryAfterWaitMs: { value: 1_000 },
+  });
 }
 
 const stream = {
@@ -130,6 +143,50 @@ describe("a workload", () => {
     expect(compliant.run.retryAfter?.client.retries).toBeGreaterThan(0);
     const ignoring = await run({ ...crowd, retryAfter: "ignoring" }, small);
     expect(ignoring.run.retryAfter?.client.earlySends).toBeGreaterThan(0);
+  });
+
+  test("waits that were not sufficient are counted, and decide where nothing else was sent meanwhile", async (context) => {
+    const one = { kind: "closed", inFlight: 1, requests: 8, rampS: 0 } as const;
+    const allow = { deniedShare: 1, failedShare: 0 };
+    const limits = { rpm: 6, inFlight: 4 };
+    const { run: done } = await run(
+      { arrivals: one, retryAfter: "compliant", allow },
+      { limits, mutations: ["retry-after.always-one"], variants: ["limits.fixed-window"] },
+    );
+    // Two clients that tried six times each, and an interval of a second: no window of a minute ends.
+    expect(done.retryAfter).toMatchObject({ tested: 10, sufficient: 0, sufficientShare: null });
+    expect(done.retryAfter?.groups).toMatchObject([{ sufficient: 0, insufficient: 10, contended: 0 }]);
+    skipWhereLate(context, done);
+    const found = done.phases[0]?.findings.find(({ name }) => name === "retry-after.sufficient");
+    expect(found).toMatchObject({ outcome: "broken", weight: "warn", requirements: ["LIMIT-RATE-6"] });
+    expect(done.verdict).toBe("warn");
+  }, 30_000);
+
+  test("a wait of a workload is contended where somebody was admitted meanwhile", () => {
+    const tally = new RetryTally("compliant", 1, true);
+    const end = (atS: number, came: "admitted" | "denied", before?: Retrying, inFlight = 1) =>
+      tally.ended(
+        exchangeAt(atS, inFlight),
+        { outcome: came, what: came === "denied" ? "rate_limit_exceeded" : "" },
+        before,
+        "w",
+        0,
+      );
+    const groupOf = () => tally.close()?.groups[0];
+    const first = end(0, "denied");
+    end(0.5, "admitted");
+    const second = end(1, "denied", first);
+    expect(groupOf()).toMatchObject({ insufficient: 0, contended: 1 });
+    // Another request that has not ended may have been admitted; one that was denied has taken nothing.
+    const third = end(2, "denied", second, 2);
+    expect(groupOf()).toMatchObject({ insufficient: 0, contended: 2 });
+    end(2.5, "denied");
+    const fourth = end(3, "denied", third);
+    expect(groupOf()).toMatchObject({ insufficient: 1, contended: 2 });
+    expect(tally.alone).toEqual({ tested: 0, sufficient: 0 });
+    end(4, "denied", fourth);
+    expect(groupOf()).toMatchObject({ insufficient: 2, contended: 2 });
+    expect(tally.alone).toEqual({ tested: 1, sufficient: 0 });
   });
 
   test("histograms come out as a log that can be read back", async () => {

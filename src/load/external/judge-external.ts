@@ -1,8 +1,9 @@
 import type { Observation } from "../../judging/index.ts";
-import { isRateDenial, type RetryAfterWait, waitsOf } from "../../limits/index.ts";
+import { isRateDenial, mayCountDenied, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../judge-totals.ts";
+import { judgeWaits, RATE_WAITS } from "../judge-waits.ts";
 import type { LoadStop } from "../load-guard.ts";
 import { phaseRecord } from "../phase-record.ts";
 import { runRecord } from "../run-record.ts";
@@ -15,7 +16,6 @@ import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
 import { NOT_HELD_UP } from "../tier/own-stalls.ts";
 import { questionsOf } from "../tier/questions.ts";
 import { judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
-import { judgeWaits } from "../tier/retry-after-waits.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
 import { RARE } from "../tier/run-tier.ts";
 import type { Workload } from "../workload.ts";
@@ -49,7 +49,6 @@ const NOT_MEASURED = ["answers.incomplete", "latency.stalls", "streams.stall", "
 interface TierJudged {
   readonly limits: Limits;
   readonly script: RecoveryScript;
-  readonly waits: readonly RetryAfterWait[];
 }
 
 /** Judges a phase of a tier run like one of our own. */
@@ -57,13 +56,16 @@ function judgeTierPhase(
   name: string,
   own: readonly Observation[],
   { observations, plan, target }: ExternalRun,
-  { limits, script, waits }: TierJudged,
+  { limits, script }: TierJudged,
 ): Finding[] {
   return [
     ...judgeAdmission(own),
     ...judgePhase(name, own, observations, limits),
     ...(name === "recovery"
-      ? [...judgeRecovery(own, observations, script, limits.inFlight), ...judgeWaits(waits, waitsJudged(observations))]
+      ? [
+          ...judgeRecovery(own, observations, script, limits.inFlight),
+          ...judgeWaits(script.waits, { ...RATE_WAITS, denials: observations.filter(isRateDenial) }),
+        ]
       : []),
     ...judgeDenials(own, target as Target),
     ...serviceOf(own, observations, name === plan.phases.at(-1)?.name),
@@ -74,9 +76,7 @@ function judgeTierPhase(
 export function judgeExternal(run: ExternalRun): RanLoad {
   const { workload, limits, plan, observations, generator, startedAtMs } = run;
   const script = scriptOf(run);
-  const { fleet } = script;
-  // A schedule measures no steady overload before the fleet: any attempt may be contention.
-  const waits = fleet === undefined ? [] : waitsOf(fleet.attempts, observations, { deniedCount: true });
+  const { fleet, waits } = script;
   const histograms: RanLoad["histograms"][number][] = [];
   // What we stopped ourselves is not missing.
   const missing = run.stop === undefined ? missingOf(run) : [];
@@ -91,7 +91,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
     const findings =
       limits === null
         ? judgeTotals(workload, { ...tally.total, ...outcomes.close() })
-        : judgeTierPhase(name, own, run, { limits, script, waits });
+        : judgeTierPhase(name, own, run, { limits, script });
     // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;
     const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
@@ -133,10 +133,14 @@ export function judgeExternal(run: ExternalRun): RanLoad {
 }
 
 /** What the clients did that try again. */
-function scriptOf({ observations, plan }: ExternalRun): RecoveryScript {
+function scriptOf({ observations, plan, limits }: ExternalRun): RecoveryScript {
   const retried = observations.filter(({ phase, role }) => plan.groups.some((group) => isRetried(group, phase, role)));
+  const fleet = retried.length === 0 ? undefined : clientsOf(retried);
+  const loaded = observations.filter(({ phase }) => phase === OVER_THE_LIMIT);
+  const deniedCount = limits !== null && mayCountDenied(loaded, limits.rpm);
   return {
-    fleet: retried.length === 0 ? undefined : clientsOf(retried),
+    waits: waitsOf(fleet?.attempts ?? [], observations, { deniedCount }),
+    fleet,
     fleetStartUs: retried.reduce((first, { sentUs }) => Math.min(first, sentUs), retried[0]?.sentUs ?? 0),
     fleetEndUs: lastEndUs(retried),
   };
@@ -163,13 +167,6 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
   return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits, false) : [];
 }
-
-const waitsJudged = (observations: readonly Observation[]) => ({
-  name: "retry-after.sufficient",
-  title: "A request after the Retry-After wait of a rate denial is admitted",
-  requirement: "LIMIT-RATE-6",
-  denials: observations.filter(isRateDenial),
-});
 
 /** What is missing of the run, in words. */
 function missingOf({ instances, interrupted }: ExternalRun): string[] {

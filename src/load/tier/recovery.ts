@@ -1,6 +1,13 @@
 import { seededRandom } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import { isAdmitted, isConcurrencyDenial, isRateDenial, mostPossibly } from "../../limits/index.ts";
+import {
+  isAdmitted,
+  isConcurrencyDenial,
+  isRateDenial,
+  mostPossibly,
+  type RetryAfterWait,
+  tallyWaits,
+} from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
@@ -28,6 +35,8 @@ const WINDOW_MS = 61_000;
 const BEYOND = 4;
 
 export interface RecoveryScript {
+  /** What became of the waits of the fleet. */
+  waits: readonly RetryAfterWait[];
   fleet: ClientsOutcome<Observation> | undefined;
   fleetStartUs: number;
   fleetEndUs: number;
@@ -106,15 +115,17 @@ export function judgeRecovery(
   return [...judgeFleet(observations, script), judgeLastWave(observations, all, limit)];
 }
 
-function judgeFleet(observations: readonly Observation[], { fleet }: RecoveryScript): Finding[] {
+/** Clients none of which was served, although waits were tested, were told to come back too soon: that is decided. */
+function judgeFleet(observations: readonly Observation[], { fleet, waits }: RecoveryScript): Finding[] {
   const title = "Clients that comply with Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
   const denied = observations.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
   const observed = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;
+  const met = fleet.served > 0;
   return [
-    fleet.served === 0
+    !met && tallyWaits(waits).tested === 0
       ? undecided("recovery.served", title, ["LIMIT-RATE-6"], observed)
-      : compared("recovery.served", title, ["LIMIT-RATE-6"], true, "at least 1 served", observed, { weight: "warn" }),
+      : compared("recovery.served", title, ["LIMIT-RATE-6"], met, "at least 1 served", observed, { weight: "warn" }),
     judgeOwnClients(fleet),
   ];
 }

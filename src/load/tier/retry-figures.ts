@@ -1,5 +1,5 @@
 import type { Observation } from "../../judging/index.ts";
-import { earlyRetries, FEWEST_FOR_A_SHARE, isRateDenial, type RetryAfterWait, tallyWaits } from "../../limits/index.ts";
+import { earlyRetries, isRateDenial, type RetryAfterWait, shareOfTested, tallyWaits } from "../../limits/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";
 import type { ClientsOutcome } from "../compliant-clients.ts";
@@ -30,7 +30,7 @@ export function retryFigures(
     ),
     tested,
     sufficient,
-    sufficientShare: tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested,
+    sufficientShare: shareOfTested(sufficient, tested),
     samples: samplesOf(denied, waits, originUs),
     client: {
       earlySends: fleet?.earlySends ?? 0,

@@ -13,6 +13,7 @@ import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
+import { judgeWaits, RATE_WAITS } from "../judge-waits.ts";
 import { noted } from "../phase-record.ts";
 import { runRecord } from "../run-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
@@ -31,7 +32,6 @@ import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overTheLimit } from ".
 import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
 import { judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
-import { judgeWaits } from "./retry-after-waits.ts";
 import { retryFigures } from "./retry-figures.ts";
 import { type PhaseJudge, TierBench, type TierRequest } from "./tier-bench.ts";
 import { atTheLimitRequests, QUICK_EVEN, type TierLength, tierCost, WARM_UPS } from "./tier-cost.ts";
@@ -55,7 +55,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
   using own = new OwnStalls();
   await using bench = new TierBench(name, limits, tierCost(limits, length).requests, context);
   const waits: TierWaits = { rate: [], concurrency: [] };
-  const recovery: RecoveryScript = { fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
+  const recovery: RecoveryScript = { waits: [], fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
   context.onGauge?.(() => bench.sender.inFlight);
   await bench.sender.open(limits.inFlight + 32);
   const phases = phasesOf({ bench, own, waits, recovery, length, seed: context.seed });
@@ -197,20 +197,12 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
       act: () => recover(bench, recovery, seed),
       *judge(observations) {
         const loaded = bench.observations.filter(({ phase }) => phase === OVER_THE_LIMIT);
-        if (recovery.fleet !== undefined)
-          waits.rate.push(
-            ...waitsOf(recovery.fleet.attempts, bench.observations, {
-              deniedCount: mayCountDenied(loaded, limits.rpm),
-            }),
-          );
+        const deniedCount = mayCountDenied(loaded, limits.rpm);
+        recovery.waits = waitsOf(recovery.fleet?.attempts ?? [], bench.observations, { deniedCount });
+        waits.rate.push(...recovery.waits);
         yield [];
         yield judgeRecovery(observations, bench.observations, recovery, limits.inFlight);
-        yield judgeWaits(waits.rate, {
-          name: "retry-after.sufficient",
-          title: "A request after the Retry-After wait of a rate denial is admitted",
-          requirement: "LIMIT-RATE-6",
-          denials: bench.observations.filter(isRateDenial),
-        });
+        yield judgeWaits(waits.rate, { ...RATE_WAITS, denials: bench.observations.filter(isRateDenial) });
         for (const some of common(observations)) yield some.filter(({ name }) => !RARE.includes(name));
         // What is rare in each phase: the last one judges it over the whole run.
         yield judgeService(bench.observations, bench.long, own).filter(({ name }) => RARE.includes(name));
