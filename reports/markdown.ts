@@ -152,6 +152,8 @@ function comparisonPart({ a, b, verdict, metrics, checks, drift }: Comparison): 
       ),
     ...checks.newlyFailing.slice(0, 10).map(({ id }) => `- newly failing: ${code(id)}`),
     ...checks.vanished.slice(0, 10).map(({ id }) => `- vanished: ${code(id)}`),
+    ...checks.worse.slice(0, 10).map(({ id }) => `- newly warning: ${code(id)}`),
+    ...checks.lost.slice(0, 10).map(({ id, now }) => `- no longer decided: ${code(id)} (${now})`),
     ...drift.slice(0, 10).map(({ kind, where, what }) => `- ${kind} ${code(what)} of ${code(where)} differs`),
   ].join("\n");
 }

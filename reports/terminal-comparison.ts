@@ -16,6 +16,10 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
       colors.red(`✗ newly failing ${oneLine(id)}: ${oneLine(message, 160)}`),
     ),
     ...checks.vanished.map(({ id }) => colors.red(`✗ vanished ${oneLine(id)}`)),
+    ...checks.worse.map(({ id, message }) => colors.red(`✗ newly warning ${oneLine(id)}: ${oneLine(message, 160)}`)),
+    ...checks.lost.map(({ id, now, message }) =>
+      colors.yellow(`? no longer decided ${oneLine(id)} (${now}): ${oneLine(message, 160)}`),
+    ),
     ...checks.fixed.map(({ id }) => colors.green(`✓ fixed ${oneLine(id)}`)),
   ];
   const lines = [

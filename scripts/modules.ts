@@ -45,7 +45,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
     imports: ["core", "load", "record"],
   },
-  policy: { holds: "thresholds, baselines, verdict, exit code", imports: ["core", "judging", "record"] },
+  policy: {
+    holds: "thresholds, baselines, verdict, exit code",
+    imports: ["core", "judging", "record", "requirements"],
+  },
   "reference-gateway": {
     holds: "a gateway in its own right, its mutations and valid variants",
     imports: ["core"],

@@ -34,6 +34,8 @@ interface Facts {
   readonly unscored?: readonly string[];
   /** Default 1. */
   readonly rounds?: number;
+  /** Ids of the check instances that were not to be run. */
+  readonly notSelected?: readonly string[];
   readonly leftovers?: readonly string[];
   /** Only requirements that bind this side stand in the record. Default: all. */
   readonly binds?: "client";
@@ -82,6 +84,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
     ),
     ...(unscored.length === 0 ? {} : { unscored: [...unscored] }),
     checks: [...results],
+    ...(facts.notSelected === undefined ? {} : { notSelected: [...facts.notSelected] }),
     causes: causesOf(results),
     ...(waivers.length === 0 ? {} : { waivers: [...waivers] }),
     ...(rounds === 1 ? {} : { rounds }),

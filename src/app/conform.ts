@@ -3,6 +3,7 @@ import {
   type Check,
   freeze,
   type Instance,
+  instancesOf,
   type LoadBeside,
   leftoversOf,
   loadWaivers,
@@ -81,20 +82,21 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const selected = select(checks, options);
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
-  const policy = policyOf(options);
+  const policy = policyOf(options, checks);
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const { target } = opened;
   const asked = askedFor(selected, options, target);
   const instances = options.quick === true ? quickOf(asked) : asked;
+  const notSelected = others(instances, checks);
   const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${asked.length} checks`] : [];
   const unscored = unscoredRequirements(target);
   if (options.dryRun === true) return dryRun({ instances, target, rounds });
   const head = { command: options.command, target, seed, startedAt };
   // Awaited here: the target is closed when this function returns.
   return await carryOut(
-    { options, checks, instances, qualifiers, rounds, waivers, unscored, policy, head },
+    { options, checks, instances, notSelected, qualifiers, rounds, waivers, unscored, policy, head },
     opened,
     control,
   );
@@ -106,6 +108,8 @@ interface Planned {
   readonly checks: readonly Check[];
   /** Those to be run. */
   readonly instances: readonly Instance[];
+  /** Ids of all others. */
+  readonly notSelected: readonly string[];
   readonly qualifiers: readonly string[];
   readonly rounds: number;
   readonly waivers: readonly Waiver[];
@@ -116,7 +120,7 @@ interface Planned {
 
 /** Runs what is planned and writes the run folder. */
 async function carryOut(planned: Planned, opened: OpenTarget, control: RunControl): Promise<Outcome> {
-  const { options, checks, instances, rounds, waivers, unscored, policy, head } = planned;
+  const { options, checks, instances, notSelected, rounds, waivers, unscored, policy, head } = planned;
   const { target, seed, startedAt } = head;
   const { interruption, onProgress } = control;
   const isQuickRun = options.quick === true;
@@ -138,7 +142,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     inFlightOfLoad: () => tiers?.inFlight ?? 0,
   });
   const { redactor } = traffic.recorder;
-  journalStart(folder, head, redactor, { checks: instances.map(notRun), rounds, waivers, unscored });
+  journalStart(folder, head, redactor, { checks: instances.map(notRun), notSelected, rounds, waivers, unscored });
   const advise = ({ cause, next }: Advice) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
@@ -161,6 +165,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     waivers,
     unscored,
     rounds,
+    notSelected,
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
     requests: traffic.budget.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
@@ -181,9 +186,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
 /** The record as the policy has it, where there is one. */
 async function judged(found: RunRecord, { options, policy }: Planned, again: PolicyStep["again"]): Promise<RunRecord> {
   if (policy === undefined) return found;
-  const { quick, suites, only, confirm } = options;
-  const whole = quick !== true && suites.length === 0 && only.length === 0;
-  return judgeByPolicy(found, { policy, whole, again: confirm === true ? again : undefined });
+  return judgeByPolicy(found, { policy, again: options.confirm === true ? again : undefined });
 }
 
 /** Writes the record with its reports into the folder. */
@@ -244,12 +247,18 @@ async function runRounds({ instances, rounds, traffic, folder, control, progress
 }
 
 /** @throws UsageError when gates are to be measured again and there are none. */
-function policyOf({ policy, baseline, confirm }: ConformOptions): Policy | undefined {
-  if (policy !== undefined) return readPolicy(policy, baseline);
+function policyOf({ policy, baseline, confirm }: ConformOptions, checks: readonly Check[]): Policy | undefined {
+  if (policy !== undefined) return readPolicy(policy, { baseline, checks });
   if (confirm !== true) return undefined;
   throw new UsageError("--confirm measures failed gates once more, and there is no policy", {
     hint: "Name one with --policy.",
   });
+}
+
+/** Ids of the instances that there are beside those that are run. */
+function others(instances: readonly Instance[], checks: readonly Check[]): string[] {
+  const selected = new Set(instances.map(({ id }) => id));
+  return checks.flatMap(instancesOf).flatMap(({ id }) => (selected.has(id) ? [] : [id]));
 }
 
 /** @throws UsageError when a quick run has none of the selected checks. */

@@ -33,7 +33,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
   const { interruption, onProgress } = control;
   const levels = levelsOf(options);
   assertUsable(options);
-  const policy = options.policy === undefined ? undefined : readPolicy(options.policy, options.baseline);
+  const policy = options.policy === undefined ? undefined : readPolicy(options.policy, { baseline: options.baseline });
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const busy = await busyShare();
@@ -79,7 +79,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
   const by = interruption.by();
   const record = recordOf(found, { target: first, seed, startedAt, by, redactor });
   const unjudged: RunRecord = { ...record, verdict: verdictOf(found, arms, { by, busy }) };
-  return finish(policy === undefined ? unjudged : await judgeByPolicy(unjudged, { policy, whole: false }), folder);
+  return finish(policy === undefined ? unjudged : await judgeByPolicy(unjudged, { policy }), folder);
 }
 
 type Signal = ReturnType<RunControl["interruption"]["by"]>;

@@ -2,47 +2,48 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CHECKS } from "../../suites/index.ts";
-import { suiteOf } from "../checks/index.ts";
-import { ConfigError, fileProblem } from "../core/index.ts";
+import { type Check, instancesOf, suiteOf } from "../checks/index.ts";
+import { ConfigError, didYouMean, fileProblem } from "../core/index.ts";
 import {
   againstBaseline,
   applyPolicy,
   confirmed,
   decideByPolicy,
+  gatesOf,
   type Policy,
   parseBaseline,
   policySchema,
   toConfirm,
 } from "../policy/index.ts";
 import type { RunRecord } from "../record/index.ts";
-import { isRequirementId } from "../requirements/index.ts";
+import { isRequirementId, REQUIREMENTS } from "../requirements/index.ts";
 import { readYaml } from "../target/index.ts";
+
+interface PolicyContext {
+  /** In place of the file that the policy names. */
+  readonly baseline?: string | undefined;
+  /** All that there are; the default are the built-in ones. */
+  readonly checks?: readonly Check[];
+}
 
 /**
  * Reads a policy and the baseline that it names, before anything is sent.
  *
- * @param baseline in place of the file that the policy names.
  * @throws ConfigError with every problem of the file.
  */
-export function readPolicy(path: string, baseline?: string): Policy {
+export function readPolicy(path: string, { baseline, checks = CHECKS }: PolicyContext = {}): Policy {
   const text = readText(path);
   const { value: file, place } = readYaml(text, path, policySchema);
-  const suites = new Set(CHECKS.map(({ id }) => suiteOf(id)));
-  const unknown = [
-    ...(file.require?.suites ?? []).map((name, index) => ({ what: "suite", name, index, known: suites.has(name) })),
-    ...(file.require?.requirements ?? []).map((name, index) => ({
-      what: "requirement",
-      name,
-      index,
-      known: isRequirementId(name),
-    })),
-  ].filter(({ known }) => !known);
+  const unknown = unknownNames(file, checks);
   if (unknown.length > 0) {
     throw new ConfigError(
-      unknown.map(({ what, name, index }) => {
-        const at = ["require", `${what}s`, index];
-        return { file: path, ...place(at), path: at.join("."), message: `there is no ${what} "${name}".` };
-      }),
+      unknown.map(({ what, name, at, known }) => ({
+        file: path,
+        ...place(at),
+        path: at.join("."),
+        message: `there is no ${what} "${name}".`,
+        hint: didYouMean(name, known).trim() || undefined,
+      })),
     );
   }
   const named = baseline ?? (file.baseline === undefined ? undefined : resolve(dirname(path), file.baseline));
@@ -51,7 +52,63 @@ export function readPolicy(path: string, baseline?: string): Policy {
     sha256: createHash("sha256").update(text).digest("hex"),
     file,
     baseline: named === undefined ? undefined : { source: shown(named), file: readBaseline(named) },
+    coverage: coverageOf(checks),
   };
+}
+
+interface UnknownName {
+  readonly what: "suite" | "requirement" | "check";
+  readonly name: string;
+  readonly at: readonly (string | number)[];
+  readonly known: readonly string[];
+}
+
+/** Checks of load: there is one for each phase of a workload, under its name. */
+const LOAD_SUITE = "load";
+
+/** Names of suites, requirements and checks that there are not. Of these, nothing would ever be counted. */
+function unknownNames(file: Policy["file"], checks: readonly Check[]): UnknownName[] {
+  const ids: string[] = checks.map(({ id }) => id);
+  const suites: string[] = [...new Set(ids.map(suiteOf))];
+  const required = file.require ?? { suites: [], requirements: [] };
+  return [
+    ...required.suites.flatMap((name, index): UnknownName[] =>
+      suites.includes(name) ? [] : [{ what: "suite", name, at: ["require", "suites", index], known: suites }],
+    ),
+    ...required.requirements.flatMap((name, index): UnknownName[] =>
+      isRequirementId(name)
+        ? []
+        : [
+            {
+              what: "requirement",
+              name,
+              at: ["require", "requirements", index],
+              known: REQUIREMENTS.map(({ id }) => id),
+            },
+          ],
+    ),
+    ...gatesOf(file).flatMap(({ threshold: { labels } }, index): UnknownName[] => {
+      const { suite, check } = labels;
+      const at = ["gates", index];
+      return [
+        ...(suite === undefined || suite === LOAD_SUITE || suites.includes(suite)
+          ? []
+          : [{ what: "suite" as const, name: suite, at, known: [...suites, LOAD_SUITE] }]),
+        ...(check === undefined || check.startsWith(`${LOAD_SUITE}.`) || ids.includes(check)
+          ? []
+          : [{ what: "check" as const, name: check, at, known: ids }]),
+      ];
+    }),
+  ];
+}
+
+function coverageOf(checks: readonly Check[]): Map<string, string[]> {
+  const coverage = new Map<string, string[]>();
+  for (const check of checks) {
+    const ids = instancesOf(check).map(({ id }) => id);
+    for (const requirement of check.covers) coverage.set(requirement, [...(coverage.get(requirement) ?? []), ...ids]);
+  }
+  return coverage;
 }
 
 /** A baseline that is not there yet is no problem of the file: gates that need it are not decided, and say so. */
@@ -61,14 +118,12 @@ export function readBaseline(path: string) {
 
 export interface PolicyStep {
   readonly policy: Policy;
-  /** Whether the run meant to run every check. */
-  readonly whole: boolean;
   /** Measures load runs once more; absent: failed performance gates are not confirmed. */
   readonly again?: ((names: readonly string[]) => Promise<RunRecord>) | undefined;
 }
 
 /** Lays a policy over a run: its gates, what changed since the baseline, and the verdict that comes of it. */
-export async function judgeByPolicy(record: RunRecord, { policy, whole, again }: PolicyStep): Promise<RunRecord> {
+export async function judgeByPolicy(record: RunRecord, { policy, again }: PolicyStep): Promise<RunRecord> {
   let section = applyPolicy(record, policy);
   const names = toConfirm(record, policy, section);
   if (again !== undefined && names.length > 0) section = confirmed(section, applyPolicy(await again(names), policy));
@@ -76,7 +131,7 @@ export async function judgeByPolicy(record: RunRecord, { policy, whole, again }:
   return {
     ...record,
     policy: section,
-    ...(baseline === undefined ? {} : { comparison: againstBaseline(record, baseline, whole) }),
+    ...(baseline === undefined ? {} : { comparison: againstBaseline(record, baseline) }),
     verdict: decideByPolicy(record.verdict, section),
   };
 }

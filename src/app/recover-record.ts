@@ -64,6 +64,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
     ),
     ...filled("unscored", started["unscored"]),
     checks: results,
+    ...(Array.isArray(started["notSelected"]) ? { notSelected: started["notSelected"] } : {}),
     causes: causesOf(results),
     ...filled("waivers", started["waivers"]),
     traffic: {

@@ -1,7 +1,7 @@
 import { UsageError } from "../core/index.ts";
-import { type Comparison, checkChanges, FAILED } from "../record/index.ts";
+import { type Comparison, checkChanges, worstStatus } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import { type Block, isPrimary, judgeMetrics, type Pair, together } from "./judge-metrics.ts";
+import { type Block, isPrimary, judgeMetrics, mayHideRegression, type Pair, together } from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
 import { fewestPairs } from "./paired.ts";
 
@@ -74,15 +74,21 @@ export async function compareLive(options: LiveOptions): Promise<Comparison> {
       rounds.flatMap((round) => Object.values(round)),
     ),
     metrics,
-    checks: checkChanges(worseOf(behaviours.a.checks, behaviours.control.checks), behaviours.b.checks),
+    checks: checkChanges({
+      before: worseOf(behaviours.a.checks, behaviours.control.checks),
+      now: behaviours.b.checks,
+    }),
     drift: driftBetween(behaviours.a, behaviours.b, behaviours.control),
   });
 }
 
-/** What the first build came to in its two runs: a check that failed in one of them is not newly failing. */
+/**
+ * What the first build came to in its two runs: a check that failed in one of them is not newly failing, one that warned is not
+ * worse, and one that was not decided is not lost.
+ */
 function worseOf(first: readonly Ended[], again: readonly Ended[]): Map<string, Ended["status"]> {
-  const failed = again.filter(({ status }) => FAILED.includes(status));
-  return new Map([...first, ...failed].map(({ id, status }) => [id, status]));
+  const later = new Map(again.map(({ id, status }) => [id, status]));
+  return new Map(first.map(({ id, status }) => [id, worstStatus([status, later.get(id) ?? status])]));
 }
 
 type Ended = Behaviour["checks"][number];
@@ -132,13 +138,15 @@ function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {
 function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const { checks, control, metrics, drift } = found;
   const by = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
-  const open = by("inconclusive").filter(isPrimary);
+  const open = metrics.filter(mayHideRegression);
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const reasons = [
     ...(control?.fit === true ? [] : [control?.message ?? "There was no control."]),
     ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
     ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
     ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
+    ...checks.worse.map(({ id }) => `${id} passed and warns now`),
+    ...checks.lost.map(({ id, before, now }) => `${id} was decided (${before}) and is ${now} now`),
     ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
     ...by("improved").map(({ name, change }) => `${name} improved by ${percent(change)}`),
     ...(drift.length === 0
@@ -151,17 +159,14 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
         ]),
     ...open.map(({ name, why }) => `${name}: ${why}`),
   ];
-  const failing = checks.newlyFailing.length + checks.vanished.length > 0;
-  const undecided = checks.other.some(
-    ({ now }) => now !== null && ["blocked", "inconclusive", "harness-error"].includes(now),
-  );
+  const failing = checks.newlyFailing.length + checks.vanished.length + checks.worse.length > 0;
   const verdict: Comparison["verdict"] = failing
     ? "regressed"
     : control?.fit !== true || !isServed
       ? "inconclusive"
       : by("regressed").length > 0
         ? "regressed"
-        : open.length > 0 || undecided
+        : open.length + checks.lost.length > 0
           ? "inconclusive"
           : by("improved").length > 0
             ? "improved"

@@ -1,16 +1,15 @@
 import {
+  type CheckChange,
   type ComparedMetric,
   type Comparison,
   checkChanges,
-  type LoadClass,
-  type LoadRun,
-  onceAgainstOnce,
-  type Quantiles,
+  DECIDED,
   type RunRecord,
   statusOfFinding,
 } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import { isPrimary } from "./judge-metrics.ts";
+import { selectionOf } from "./selection.ts";
+import { storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with the answers that were kept of it. */
 export interface StoredSide {
@@ -18,23 +17,29 @@ export interface StoredSide {
   readonly behaviour: Behaviour;
 }
 
-type Result = Pick<RunRecord["checks"][number], "id" | "status" | "message">;
+type CheckResult = RunRecord["checks"][number];
+type Result = Pick<CheckResult, "id" | "status" | "message">;
 
 /**
  * Two stored runs side by side. Verdicts, checks and behaviour are compared as in a session; of the figures only
- * what lies beyond the noise between two days decides, and it is weaker evidence.
+ * what lies beyond the noise between two days decides, and it is weaker evidence. What only one of the runs selected is not
+ * compared.
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
-  const before = resultsOf(a.record);
-  const now = resultsOf(b.record);
-  const checks = checkChanges(new Map(before.map(({ id, status }) => [id, status])), now, () => b.record.complete);
-  const metrics = metricsOf(a.record, b.record);
+  const [before, now] = resultsOfBoth(a.record, b.record);
+  const checks = checkChanges({
+    before: new Map(before.map(({ id, status }) => [id, status])),
+    now,
+    wasSelected: selectionOf(a.record, b.record),
+    isSelected: selectionOf(b.record, a.record),
+  });
+  const { metrics, notCompared } = storedMetrics(a.record, b.record);
   const drift = driftBetween(a.behaviour, b.behaviour);
   return {
     kind: "stored",
     a: sideOf(a.record),
     b: sideOf(b.record),
-    ...conclude(a.record, b.record, { checks, metrics, drift, decided: decidedInBoth(before, now) }),
+    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, decided: decidedInBoth(before, now) }),
     seed: null,
     order: [],
     control: null,
@@ -53,22 +58,28 @@ function sideOf({ target, runId, startedAt }: RunRecord): Comparison["a"] {
   };
 }
 
-/** Everything that a run judged: its checks, and each comparison in them that has a name of its own. */
-function resultsOf({ checks }: RunRecord): Result[] {
-  return checks.flatMap((check) => [
-    check,
-    ...check.findings
-      .filter(({ name, requirements }) => !requirements.includes(name))
-      .map((finding) => ({
-        id: `${check.id}.${finding.name}`,
-        status: statusOfFinding(finding),
-        message: finding.observed,
-      })),
-  ]);
+/**
+ * What both runs judged: their checks, and each comparison that has a name of its own in the checks that both decided. A check that
+ * is lost stands for all of its comparisons.
+ */
+function resultsOfBoth(a: RunRecord, b: RunRecord): [before: Result[], now: Result[]] {
+  const decided = ({ checks }: RunRecord) =>
+    new Set(checks.filter(({ status }) => DECIDED.includes(status)).map(({ id }) => id));
+  const [inA, inB] = [decided(a), decided(b)];
+  const results = ({ checks }: RunRecord) =>
+    checks.flatMap((check) => [check, ...(inA.has(check.id) && inB.has(check.id) ? comparisonsOf(check) : [])]);
+  return [results(a), results(b)];
 }
 
-const DECIDED: readonly Result["status"][] = ["pass", "warn", "fail", "flaky"];
-const UNDECIDED: readonly (Result["status"] | null)[] = ["blocked", "inconclusive", "harness-error"];
+function comparisonsOf(check: CheckResult): Result[] {
+  return check.findings
+    .filter(({ name, requirements }) => !requirements.includes(name))
+    .map((finding) => ({
+      id: `${check.id}.${finding.name}`,
+      status: statusOfFinding(finding),
+      message: finding.observed,
+    }));
+}
 
 /** How many results both runs decided: where it is none, nothing was compared. */
 function decidedInBoth(before: readonly Result[], now: readonly Result[]): number {
@@ -81,23 +92,22 @@ const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies reado
 
 interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly decided: number;
+  readonly notCompared: readonly string[];
 }
 
 function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "verdict" | "reasons"> {
   const { checks, metrics, drift, decided } = found;
+  const { onlyA, onlyB } = checks.notCompared;
   const of = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
   const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
-  const worse = rank(b) > rank(a);
+  // The verdicts of runs that judged different things say nothing about each other.
+  const worse = onlyA + onlyB + found.notCompared.length === 0 && rank(b) > rank(a);
   const cut = [a, b].filter(({ complete }) => !complete);
-  const open = checks.other.filter(
-    ({ before, now }) => UNDECIDED.includes(now) || (before === "fail" && now === "not-applicable"),
-  );
-  const undecided = of("inconclusive").filter(isPrimary);
-  const compared = decided + of("not worse").length + of("improved").length + of("regressed").length;
+  const compared = decided + metrics.length - of("inconclusive").length;
   const isRegressed =
     (worse && b.verdict.result === "fail") ||
-    checks.newlyFailing.length + checks.vanished.length + of("regressed").length > 0;
-  const isOpen = worse || cut.length > 0 || open.length > 0 || undecided.length > 0 || compared === 0;
+    checks.newlyFailing.length + checks.vanished.length + checks.worse.length + of("regressed").length > 0;
+  const isOpen = worse || cut.length > 0 || checks.lost.length > 0 || of("inconclusive").length > 0 || compared === 0;
   return {
     verdict: isRegressed
       ? "regressed"
@@ -114,13 +124,17 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
         : []),
       ...countLines(checks.newlyFailing, "fails now and did not before", "fail now and did not before"),
       ...countLines(checks.vanished, "is gone", "are gone"),
+      ...countLines(checks.worse, "passed and warns now", "passed and warn now"),
       ...of("regressed").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...of("improved").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...cut.map(({ runId }) => `run ${runId} was cut short`),
-      ...countLines(open, "is not decided any more", "are not decided any more"),
-      ...undecidedLines(undecided),
+      ...lostLines(checks.lost),
+      ...undecidedLines(of("inconclusive")),
       ...(compared === 0 ? ["nothing was decided in both runs"] : []),
       ...(drift.length === 0 ? [] : [`it behaves differently in ${drift.length} places`]),
+      ...(onlyA === 0 ? [] : [`not compared: ${onlyA} checks that only the first run selected`]),
+      ...(onlyB === 0 ? [] : [`not compared: ${onlyB} checks that only the second run selected`]),
+      ...found.notCompared.map((text) => `not compared: ${text}`),
     ],
   };
 }
@@ -131,87 +145,26 @@ function countLines(some: readonly { readonly id: string }[], one: string, many:
   return some.length === 1 ? [`${first.id} ${one}`] : [`${first.id} and ${some.length - 1} more ${many}`];
 }
 
-function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
-  const [first] = metrics;
+function lostLines(lost: readonly CheckChange[]): string[] {
+  const [first] = lost;
   if (first === undefined) return [];
-  const more = metrics.length === 1 ? "" : ` and ${metrics.length - 1} more figures`;
-  const change =
-    first.change === null || first.unit === "share" ? "" : ` changed by ${(first.change * 100).toFixed(0)} %`;
-  return [`${first.name}${more} cannot be decided from two runs: ${first.name}${change}, ${first.why}`];
+  const more = lost.length === 1 ? "" : `; so are ${lost.length - 1} more`;
+  return [`${first.id} was decided (${first.before}) and is ${first.now} now: ${first.message}${more}`];
+}
+
+const MAX_NAMED = 5;
+
+function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
+  const lines = metrics.slice(0, MAX_NAMED).map(({ name, unit, change, why }) => {
+    const changed = change === null || unit === "share" ? "" : ` changed by ${(change * 100).toFixed(0)} %`;
+    return `${name}${changed}: not decided: ${why}`;
+  });
+  const more = metrics.length - lines.length;
+  return more > 0 ? [...lines, `and ${more} more figures that are not decided`] : lines;
 }
 
 function figureText({ name, unit, a, b, verdict }: ComparedMetric): string {
   const show = (value: number | null) =>
     unit === "share" ? `${((value ?? 0) * 100).toFixed(1)} %` : (value ?? 0).toFixed(1);
   return `${name} ${verdict === "regressed" ? "went" : "improved"} from ${show(a)} to ${show(b)}${unit === "share" ? "" : ` ${unit}`}`;
-}
-
-const FIELDS = [
-  ["responseMs", "response_ms"],
-  ["ttftMs", "ttft_ms"],
-  ["gapMs", "gap_ms"],
-] as const satisfies readonly (readonly [keyof LoadClass, string])[];
-const STATS = ["p50", "p99"] as const satisfies readonly (keyof Quantiles)[];
-
-/** One figure of a run, and how many samples it rests on. */
-interface Figure {
-  readonly value: number;
-  readonly samples: number;
-  readonly unit: ComparedMetric["unit"];
-  readonly worse: ComparedMetric["worse"];
-}
-
-function metricsOf(a: RunRecord, b: RunRecord): ComparedMetric[] {
-  const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
-  return (a.load?.runs ?? []).flatMap((before) => {
-    const now = b.load?.runs.find(({ name }) => name === before.name);
-    if (now === undefined) return [];
-    const apart = machines ?? whyApart(before, now);
-    const later = figuresOf(now);
-    return [...figuresOf(before)].flatMap(([name, { value, samples, unit, worse }]) => {
-      if (samples < FEWEST_SAMPLES) return [];
-      const same = later.get(name);
-      return onceAgainstOnce({
-        ...{ name, unit, worse, a: value, b: same?.value ?? null },
-        ...{ samples: Math.min(samples, same?.samples ?? 0), apart },
-      });
-    });
-  });
-}
-
-function isSameMachine({ environment: a }: RunRecord, { environment: b }: RunRecord): boolean {
-  return a.platform === b.platform && a.cpuModel === b.cpuModel && a.cpus === b.cpus;
-}
-
-/** Why the figures of two load runs say nothing about each other. */
-function whyApart(a: LoadRun, b: LoadRun): string | undefined {
-  const asked = ({ kind, engine, limits, workload }: LoadRun) => JSON.stringify({ kind, engine, limits, workload });
-  if (asked(a) !== asked(b)) return "the two runs were asked for different loads";
-  return a.generator.valid && b.generator.valid ? undefined : "a generator was not on time";
-}
-
-/** Figures that rest on fewer samples are not compared. */
-const FEWEST_SAMPLES = 30;
-
-function figuresOf(run: LoadRun): Map<string, Figure> {
-  const figures = new Map<string, Figure>();
-  for (const phase of run.phases) {
-    const { sent, failed, denied } = phase;
-    for (const [what, count] of Object.entries({ failed, denied }))
-      figures.set(`${run.name} ${phase.name} ${what}_share`, {
-        ...{ value: sent === 0 ? 0 : count / sent, samples: sent, unit: "share", worse: "higher" },
-      });
-    for (const entry of phase.classes.filter(({ outcome }) => outcome === "admitted")) {
-      const mode = entry.stream ? "streaming" : "non-streaming";
-      for (const [field, label] of FIELDS) {
-        const quantiles = entry[field];
-        if (quantiles === null) continue;
-        for (const stat of STATS)
-          figures.set(`${run.name} ${phase.name} ${entry.dialect} ${mode} ${label} ${stat}`, {
-            ...{ value: quantiles[stat], samples: entry.count, unit: "ms", worse: "higher" },
-          });
-      }
-    }
-  }
-  return figures;
 }

@@ -1,4 +1,5 @@
 import type { ComparedMetric } from "../record/index.ts";
+import { COMPARED_COUNTS, type ComparedCounts } from "./counts.ts";
 import {
   detectableChange,
   deviation,
@@ -10,15 +11,16 @@ import {
   pairsNeeded,
   signFlipP,
 } from "./paired.ts";
+import { heldAgainstLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
 
 /** One side's block of traffic, as far as it is compared. */
 export interface Block {
   /** Quantiles in ms by name, such as `chat stream ttft_ms p95`; `null` where there were too few samples. */
   readonly quantiles: Readonly<Record<string, number | null>>;
+  /** Output tokens per admitted reply by class, such as `chat stream`. */
+  readonly tokensPerReply: Readonly<Record<string, number>>;
   readonly sent: number;
-  readonly admitted: number;
-  readonly denied: number;
-  readonly failed: number;
+  readonly counts: ComparedCounts;
   /** Bounds that the generator broke in it. */
   readonly problems: readonly string[];
 }
@@ -34,18 +36,21 @@ export interface Pair {
  * the same number of pairs sees a smaller change, and a block before and one after cancel what drifts between them.
  */
 export function together(a: Block, again: Block): Block {
-  const names = [...new Set([...Object.keys(a.quantiles), ...Object.keys(again.quantiles)])];
+  const namesOf = (some: object, others: object) => [...new Set([...Object.keys(some), ...Object.keys(others)])];
+  const middle = (one: number | null = null, other: number | null = null) =>
+    one === null || other === null ? null : Math.sqrt(one * other);
   return {
     quantiles: Object.fromEntries(
-      names.map((name) => {
-        const [one, other] = [a.quantiles[name] ?? null, again.quantiles[name] ?? null];
-        return [name, one === null || other === null ? null : Math.sqrt(one * other)];
+      namesOf(a.quantiles, again.quantiles).map((name) => [name, middle(a.quantiles[name], again.quantiles[name])]),
+    ),
+    tokensPerReply: Object.fromEntries(
+      namesOf(a.tokensPerReply, again.tokensPerReply).flatMap((name) => {
+        const tokens = middle(a.tokensPerReply[name], again.tokensPerReply[name]);
+        return tokens === null ? [] : [[name, tokens]];
       }),
     ),
     sent: a.sent + again.sent,
-    admitted: a.admitted + again.admitted,
-    denied: a.denied + again.denied,
-    failed: a.failed + again.failed,
+    counts: { denied: a.counts.denied + again.counts.denied, failed: a.counts.failed + again.counts.failed },
     problems: [...a.problems, ...again.problems],
   };
 }
@@ -63,14 +68,29 @@ const MARGINS: Readonly<Record<string, Margin>> = {
   p99: { relative: 0.1, floorMs: 3 },
 };
 const SHARE_MARGIN = 0.01;
+/** Of output tokens per reply: what a model varies by itself. */
+const TOKENS_MARGIN = 0.1;
 
 /** Of the decision: each end of the interval is wrong in 5 of 100 cases. */
 const CONFIDENCE = 0.9;
 const ALPHA = 0.05;
 
-/** Figures that decide; the others are shown beside them, because their noise would make every comparison inconclusive. */
+/** Figures that decide whenever they are undecided; of the others, some are so noisy that they always would be. */
 export function isPrimary({ name }: Pick<ComparedMetric, "name">): boolean {
-  return /_share$|(?:response_ms|ttft_ms) p(?:50|95)$/.test(name);
+  return /_share$|tokens_per_reply$|(?:response_ms|ttft_ms) p(?:50|95)$/.test(name);
+}
+
+/** Up to where the interval of a tail or a gap may reach before it may hide a regression. */
+const TAIL_TOLERANCE = 0.5;
+
+/**
+ * Whether an undecided figure may hide a regression, so that the session cannot be called "not worse". A tail or a gap may where one
+ * side lost it, where it moved beyond its margin, or where its interval reaches far.
+ */
+export function mayHideRegression(metric: ComparedMetric): boolean {
+  const { verdict, change, high, margin } = metric;
+  if (verdict !== "inconclusive") return false;
+  return isPrimary(metric) || change === null || high === null || change > margin || high > TAIL_TOLERANCE + margin;
 }
 
 /**
@@ -83,60 +103,103 @@ export function judgeMetrics(pairs: readonly Pair[], seed: number): ComparedMetr
   const names = [
     ...new Set(pairs.flatMap(({ a, b }) => [...Object.keys(a.quantiles), ...Object.keys(b.quantiles)])),
   ].sort();
+  const classes = [...new Set(pairs.flatMap(({ a }) => Object.keys(a.tokensPerReply)))].sort();
   const metrics = [
-    ...names.map((name, index) => quantileMetric(name, pairs, seed + index)),
-    ...(["denied", "failed"] as const).map((what) => shareMetric(what, pairs, seed)),
+    ...names
+      .filter((name) => isPrimary({ name }) || wasMeasured(name, pairs))
+      .map((name, index) => latencyMetric(name, pairs, seed + index)),
+    ...classes.map((name, index) => tokensMetric(name, pairs, seed + names.length + index)),
+    ...COMPARED_COUNTS.map((what) => shareMetric(what, pairs, seed)),
   ];
   const tested = metrics.filter(({ p }) => p !== null);
   const corrected = holm(tested.map(({ p }) => p ?? 1));
   const byName = new Map(tested.map(({ name }, index) => [name, corrected[index] ?? 1]));
-  return metrics.map((metric) => decide({ ...metric, pHolm: byName.get(metric.name) ?? null }, tested.length));
+  return heldAgainstLengths(
+    metrics.map((metric) => decide({ ...metric, pHolm: byName.get(metric.name) ?? null }, tested.length)),
+  );
 }
 
-type Measured = Omit<ComparedMetric, "verdict" | "why" | "neededPairs"> & { readonly spread: number | null };
+/** Whether any block has a value: blocks that are too short for a tail have none of it on either side. */
+function wasMeasured(name: string, pairs: readonly Pair[]): boolean {
+  return pairs.some(({ a, b }) => (a.quantiles[name] ?? null) !== null || (b.quantiles[name] ?? null) !== null);
+}
 
-function quantileMetric(name: string, pairs: readonly Pair[], seed: number): Measured {
-  const values = pairs.flatMap(({ a, b }) => {
-    const [before, now] = [a.quantiles[name] ?? null, b.quantiles[name] ?? null];
-    return before === null || now === null || before <= 0 || now <= 0 ? [] : [{ before, now }];
-  });
-  const frame = { name, unit: "ms" as const, worse: "higher" as const, pairs: values.length };
-  // Pairs are never dropped one by one: what is missing in some blocks is missing for a reason.
-  if (values.length < pairs.length || values.length < 2) {
-    return { ...frame, a: null, b: null, ...NOTHING, margin: 0 };
-  }
-  const differences = values.map(({ before, now }) => Math.log(now / before));
-  const base = geometricMean(values.map(({ before }) => before));
+interface Measured extends Omit<ComparedMetric, "verdict" | "why" | "neededPairs"> {
+  readonly spread: number | null;
+  /** The first build has it in every block, the second does not. */
+  readonly isLost: boolean;
+}
+
+function latencyMetric(name: string, pairs: readonly Pair[], seed: number): Measured {
   const { relative, floorMs } = MARGINS[name.split(" ").at(-1) ?? ""] ?? { relative: 0.05, floorMs: 2 };
+  const values = pairs.map(({ a, b }) => ({ before: a.quantiles[name] ?? null, now: b.quantiles[name] ?? null }));
+  return ratioMetric({ name, unit: "ms", worse: "higher" }, values, {
+    seed,
+    marginAt: (base) => Math.max(relative, floorMs / base),
+  });
+}
+
+function tokensMetric(name: string, pairs: readonly Pair[], seed: number): Measured {
+  const values = pairs.map(({ a, b }) => ({
+    before: a.tokensPerReply[name] ?? null,
+    now: b.tokensPerReply[name] ?? null,
+  }));
+  const frame = { name: `${name} ${TOKENS_PER_REPLY}`, unit: "tokens", worse: "lower" } as const;
+  return ratioMetric(frame, values, { seed, marginAt: () => TOKENS_MARGIN });
+}
+
+interface PairOfValues {
+  readonly before: number | null;
+  readonly now: number | null;
+}
+
+/** A figure that is compared by its ratio. */
+function ratioMetric(
+  named: Pick<ComparedMetric, "name" | "unit" | "worse">,
+  values: readonly PairOfValues[],
+  { seed, marginAt }: { readonly seed: number; readonly marginAt: (base: number) => number },
+): Measured {
+  const whole = values.flatMap(({ before, now }) =>
+    before === null || now === null || before <= 0 || now <= 0 ? [] : [{ before, now }],
+  );
+  const frame = { ...named, pairs: whole.length };
+  // Pairs are never dropped one by one: what is missing in some blocks is missing for a reason.
+  if (whole.length < values.length || whole.length < 2) {
+    const isLost = values.every(({ before }) => before !== null) && values.some(({ now }) => now === null);
+    return { ...frame, a: null, b: null, ...NOTHING, margin: 0, isLost };
+  }
+  const differences = whole.map(({ before, now }) => Math.log(now / before));
+  const base = geometricMean(whole.map(({ before }) => before));
   const { low, high } = pairedInterval(differences, { confidence: CONFIDENCE, seed });
   const spread = deviation(differences);
   return {
     ...frame,
     a: base,
-    b: geometricMean(values.map(({ now }) => now)),
+    b: geometricMean(whole.map(({ now }) => now)),
     change: Math.expm1(mean(differences)),
     low: Math.expm1(low),
     high: Math.expm1(high),
-    margin: Math.max(relative, floorMs / base),
+    margin: marginAt(base),
     p: signFlipP(differences, seed),
     pHolm: null,
-    detectable: Math.expm1(detectableChange(spread, values.length)),
+    detectable: Math.expm1(detectableChange(spread, whole.length)),
     spread,
+    isLost: false,
   };
 }
 
 const NOTHING = { change: null, low: null, high: null, p: null, pHolm: null, detectable: null, spread: null };
 
-function shareMetric(what: "denied" | "failed", pairs: readonly Pair[], seed: number): Measured {
+function shareMetric(what: keyof ComparedCounts, pairs: readonly Pair[], seed: number): Measured {
   const total = (side: "a" | "b") => ({
-    count: pairs.reduce((sum, pair) => sum + pair[side][what], 0),
+    count: pairs.reduce((sum, pair) => sum + pair[side].counts[what], 0),
     of: pairs.reduce((sum, pair) => sum + pair[side].sent, 0),
   });
   const [a, b] = [total("a"), total("b")];
   const frame = { name: `${what}_share`, unit: "share" as const, worse: "higher" as const, pairs: pairs.length };
-  if (a.of === 0 || b.of === 0) return { ...frame, a: null, b: null, ...NOTHING, margin: SHARE_MARGIN };
+  if (a.of === 0 || b.of === 0) return { ...frame, a: null, b: null, ...NOTHING, margin: SHARE_MARGIN, isLost: false };
   const differences = pairs.map(
-    (pair) => pair.b[what] / Math.max(1, pair.b.sent) - pair.a[what] / Math.max(1, pair.a.sent),
+    (pair) => pair.b.counts[what] / Math.max(1, pair.b.sent) - pair.a.counts[what] / Math.max(1, pair.a.sent),
   );
   const { low, high } = newcombe(a, b, CONFIDENCE);
   const spread = deviation(differences);
@@ -152,42 +215,39 @@ function shareMetric(what: "denied" | "failed", pairs: readonly Pair[], seed: nu
     pHolm: null,
     detectable: detectableChange(spread, pairs.length),
     spread,
+    isLost: false,
   };
 }
 
-function decide({ spread, ...metric }: Measured, figures: number): ComparedMetric {
-  const { low, high, change, margin, pHolm, pairs } = metric;
-  if (low === null || high === null || change === null || pHolm === null || spread === null) {
-    return { ...metric, neededPairs: null, verdict: "inconclusive", why: "too few samples in some blocks" };
-  }
+function decide({ spread, isLost, ...metric }: Measured, figures: number): ComparedMetric {
+  const { low, high, change, margin, pHolm, pairs, unit } = metric;
+  const verdictOf = (verdict: ComparedMetric["verdict"], why: string, neededPairs: number | null = null) => ({
+    ...metric,
+    ...{ neededPairs, verdict, why },
+  });
+  if (low === null || high === null || change === null || pHolm === null || spread === null)
+    return verdictOf("inconclusive", isLost ? "the second build lost it" : "too few samples in some blocks");
+  // For a figure of which less is worse, everything is seen from the other side.
+  const isLower = metric.worse === "lower";
+  const [best, worst] = isLower ? [-high, -low] : [low, high];
   const significant = pHolm < ALPHA;
-  if (low > margin && significant) {
-    return { ...metric, neededPairs: null, verdict: "regressed", why: "the whole interval lies beyond the margin" };
+  if (best > margin && significant) return verdictOf("regressed", "the whole interval lies beyond the margin");
+  if (worst < -margin && significant) {
+    return unit === "tokens"
+      ? verdictOf("inconclusive", "the replies of the second build are longer: it did other work")
+      : verdictOf("improved", "the whole interval lies beyond the margin, on the good side");
   }
-  if (high < -margin && significant) {
-    return {
-      ...metric,
-      neededPairs: null,
-      verdict: "improved",
-      why: "the whole interval lies beyond the margin, on the good side",
-    };
-  }
-  if (high < margin)
-    return { ...metric, neededPairs: null, verdict: "not worse", why: "the whole interval lies below the margin" };
-  const edge = metric.unit === "share" ? margin : Math.log1p(margin);
-  const place = metric.unit === "share" ? change : Math.log1p(change);
+  if (worst < margin) return verdictOf("not worse", "the whole interval lies below the margin");
+  const scale = (value: number) => (unit === "share" ? value : Math.log1p(value));
+  const edge = Math.abs(scale(isLower ? -margin : margin));
+  const place = isLower ? -scale(change) : scale(change);
   // A change that lies at the margin itself is never distinguished from it; a quarter of the margin is near enough.
   const needed = Math.max(
     fewestPairs(figures),
     pairs + 1,
     pairsNeeded(spread, Math.max(Math.abs(place - edge), edge / 4)),
   );
-  return {
-    ...metric,
-    neededPairs: needed,
-    verdict: "inconclusive",
-    why: `the interval holds the margin; needs about ${needed} pairs`,
-  };
+  return verdictOf("inconclusive", `the interval holds the margin; needs about ${needed} pairs`, needed);
 }
 
 function geometricMean(values: readonly number[]): number {

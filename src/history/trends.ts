@@ -40,7 +40,7 @@ export interface ChangePoint {
 export interface Trend {
   readonly name: string;
   readonly group: Group;
-  readonly unit: "ms" | "share" | "per s" | "count";
+  readonly unit: "ms" | "share" | "per s" | "tokens" | "count";
   readonly worse: "higher" | "lower";
   readonly values: readonly TrendValue[];
   readonly latest: number | null;

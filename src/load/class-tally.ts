@@ -96,6 +96,7 @@ export class ClassTally {
     if (exchange.connectUs > 0) this.#record("connect", exchange.connectUs);
     if (exchange.headUs > 0) this.#record("headers", exchange.headUs - sentUs);
     if (exchange.firstByteUs > 0) this.#record("firstByte", exchange.firstByteUs - sentUs);
+    this.#outputTokens += exchange.outputTokens;
     if (this.stream) this.#streamed(exchange);
   }
 
@@ -107,9 +108,8 @@ export class ClassTally {
     this.#record("service", endUs - sentUs);
     if (connectUs !== undefined) this.#record("connect", connectUs);
     if (headUs !== undefined) this.#record("headers", headUs - sentUs);
-    if (!this.stream) return;
-    if (firstTokenUs !== undefined) this.#record("ttft", firstTokenUs - sentUs);
     this.#outputTokens += tokens ?? 0;
+    if (this.stream && firstTokenUs !== undefined) this.#record("ttft", firstTokenUs - sentUs);
   }
 
   #streamed(exchange: LoadExchange): void {
@@ -121,7 +121,6 @@ export class ClassTally {
     if (gapsUs.length > 0 || exchange.earlierGaps !== undefined) this.#record("longestStall", longestGapUs);
     if (outputTokens > 1 && firstTokenUs > 0)
       this.#record("perToken", (lastTokenUs - firstTokenUs) / (outputTokens - 1));
-    this.#outputTokens += outputTokens;
     this.#events += scanner?.events ?? 0;
     this.#reads += exchange.reads;
   }

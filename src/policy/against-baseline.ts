@@ -10,13 +10,18 @@ import { type BaselineFile, directionOf, figuresOf, machineOf, workloadKey } fro
 /**
  * A run held against what was accepted: which checks changed, and the figures side by side. It decides nothing about the run:
  * gates on `baseline` do that, with bounds that were chosen.
- *
- * @param whole whether the run meant to run every check; otherwise none can have vanished.
  */
-export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole: boolean): Comparison {
+export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comparison {
   const { conformance } = baseline;
   const before = new Map(Object.entries(conformance?.checks ?? {}));
-  const checks = checkChanges(before, conformance === null ? [] : record.checks, () => whole && record.complete);
+  const { notSelected } = record;
+  const checks = checkChanges({
+    before,
+    now: conformance === null ? [] : record.checks,
+    // Nothing can have vanished that the run did not select. Load is compared by its figures.
+    isSelected: (id) =>
+      notSelected !== undefined && !notSelected.includes(id) && record.complete && !id.startsWith("load."),
+  });
   const machine = JSON.stringify(machineOf(record));
   const metrics = (record.load?.runs ?? []).flatMap((run) => {
     const entry = baseline.performance.find(
@@ -30,13 +35,14 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
     return Object.entries(entry.figures).map(([name, { value }]) => metric(`${run.name}: ${name}`, value, now[name]));
   });
   const from = conformance?.from ?? baseline.performance[0]?.from;
-  const broken = checks.newlyFailing.length + checks.vanished.length;
+  const broken = checks.newlyFailing.length + checks.vanished.length + checks.worse.length;
   const of = (verdict: ComparedMetric["verdict"]) => metrics.filter((one) => one.verdict === verdict);
   const decided =
     record.checks.filter(({ id, status }) => before.has(id) && status !== "blocked" && status !== "inconclusive")
       .length +
     metrics.length -
     of("inconclusive").length;
+  const isOpen = decided === 0 || checks.lost.length + of("inconclusive").length > 0;
   return {
     kind: "baseline",
     a: {
@@ -45,11 +51,14 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile, whole
       ...(from?.build === undefined ? {} : { build: from.build }),
     },
     b: { label: "this run", runId: record.runId, startedAt: record.startedAt },
-    verdict: broken + of("regressed").length > 0 ? "regressed" : decided === 0 ? "inconclusive" : "not worse",
+    verdict: broken + of("regressed").length > 0 ? "regressed" : isOpen ? "inconclusive" : "not worse",
     reasons: [
       ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
       ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
+      ...(checks.worse.length === 0 ? [] : [`${checks.worse.length} checks passed and warn now`]),
+      ...(checks.lost.length === 0 ? [] : [`${checks.lost.length} checks are not decided any more`]),
       ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
+      ...of("inconclusive").map(({ name, why }) => `${name} is not decided: ${why}`),
       ...(decided === 0 ? ["nothing of this run stands in the baseline"] : []),
     ],
     seed: null,

@@ -19,6 +19,8 @@ export interface Policy {
   readonly sha256: string;
   readonly file: PolicyFile;
   readonly baseline: { readonly source: string; readonly file: BaselineFile | undefined } | undefined;
+  /** Ids of the check instances that cover each requirement. */
+  readonly coverage: ReadonlyMap<string, readonly string[]>;
 }
 
 /** What a policy makes of a run. Pure: the same record and files give the same gates. */
@@ -29,7 +31,10 @@ export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
   const gates: Gate[] = [
     ...(required?.suites ?? []).map((suite) => suiteGate(record, suite, required?.level ?? "error")),
     ...(required?.requirements ?? []).map((requirement) =>
-      requirementGate(record, requirement, required?.level ?? "error"),
+      requirementGate(record, requirement, {
+        level: required?.level ?? "error",
+        covering: policy.coverage.get(requirement) ?? [],
+      }),
     ),
     ...file.load.map((name) => loadGate(record, name)),
     ...(record.checks.some(({ layer }) => layer === "compat") ? [compatGate(record, file.compat)] : []),
@@ -138,6 +143,8 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
   const frame = { ...NOTHING, gate: `suite ${suite} judged`, kind: "suite" as const, level, samples: checks.length };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   if (checks.length === 0) return { ...frame, outcome: "inconclusive", message: "it was not run" };
+  const away = (record.notSelected ?? []).filter((id) => id.startsWith(`${suite}.`)).length;
+  if (away > 0) return { ...frame, outcome: "inconclusive", message: partlyRun(checks.length, away) };
   const open = checks.filter(({ status }) => status === "blocked" || status === "inconclusive");
   if (open.length > 0) {
     return {
@@ -155,7 +162,18 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
   return { ...frame, outcome: "pass", message: `${judged.length} checks judged` };
 }
 
-function requirementGate(record: RunRecord, requirement: string, level: GateLevel): Gate {
+/** What was selected of something that is required, where it is not all of it. */
+function partlyRun(ran: number, away: number): string {
+  return `only ${ran} of its ${ran + away} checks were selected; run all of them (without --only and --quick)`;
+}
+
+interface Required {
+  readonly level: GateLevel;
+  /** Ids of the check instances that cover it. */
+  readonly covering: readonly string[];
+}
+
+function requirementGate(record: RunRecord, requirement: string, { level, covering }: Required): Gate {
   const frame = { ...NOTHING, gate: `requirement ${requirement} met`, kind: "requirement" as const, level };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   const findings = record.checks.flatMap((check) =>
@@ -166,6 +184,8 @@ function requirementGate(record: RunRecord, requirement: string, level: GateLeve
   const samples = broken + met;
   if (broken > 0) return { ...frame, samples, outcome: "fail", message: `broken ${broken} times` };
   if (met === 0) return { ...frame, samples, outcome: "inconclusive", message: "nothing judged it" };
+  const away = covering.filter((id) => record.notSelected?.includes(id)).length;
+  if (away > 0) return { ...frame, samples, outcome: "inconclusive", message: partlyRun(covering.length - away, away) };
   return { ...frame, samples, outcome: "pass", message: `met ${met} times` };
 }
 

@@ -70,6 +70,8 @@ const SINGLES = [
   "goodput_per_s",
   "retry_after_sufficient",
 ] as const;
+/** Of each class, and no distributions. */
+const SINGLES_OF_CLASSES = ["tokens_per_reply"] as const;
 
 /** Figures by their names. */
 export type NamedFigures = Record<string, { readonly value: number; readonly samples: number }>;
@@ -88,6 +90,7 @@ export function figuresOf(record: RunRecord, run: LoadRun): NamedFigures {
       for (const metric of DISTRIBUTIONS) {
         for (const stat of STATS) note(threshold(`${metric}{phase=${phase.name},${scope}} ${stat} < 0`));
       }
+      for (const metric of SINGLES_OF_CLASSES) note(threshold(`${metric}{phase=${phase.name},${scope}} < 0`));
     }
     for (const metric of SINGLES) {
       note(threshold(metric === "retry_after_sufficient" ? `${metric} < 0` : `${metric}{phase=${phase.name}} < 0`));
@@ -98,6 +101,7 @@ export function figuresOf(record: RunRecord, run: LoadRun): NamedFigures {
 
 /** Unit of a figure by its name, and which direction is worse. */
 export function directionOf(name: string): Pick<ComparedMetric, "unit" | "worse"> {
+  if (/^tokens_per_reply|: tokens_per_reply/.test(name)) return { unit: "tokens", worse: "lower" };
   return {
     unit: /share|sufficient/.test(name) ? "share" : /per_s/.test(name) ? "per s" : "ms",
     worse: /admitted|goodput|sufficient/.test(name) ? "lower" : "higher",

@@ -1,5 +1,6 @@
 import type { Added, RunRecord } from "../record/index.ts";
-import type { CountSeries, DifferenceSeries, DistributionSeries, Stat } from "./metric.ts";
+import { unmatchedLabel } from "./label-values.ts";
+import type { CountSeries, DifferenceSeries, DistributionSeries, Labels, Stat } from "./metric.ts";
 import { matches, metricOf } from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
@@ -44,7 +45,7 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
       ? labels
       : { ...labels, outcome: "admitted" };
   const series = all.filter((entry) => matches(wanted, entry.labels) && entry.quantiles !== null);
-  if (series.length === 0) return { why: "nothing was measured that it is about", samples: 0 };
+  if (series.length === 0) return nothing(all, wanted);
   const samples = Math.min(...series.map((entry) => entry.samples));
   if (series.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
   const needed = LEAST_SAMPLES[stat];
@@ -73,13 +74,23 @@ function ofDifferences(all: readonly DifferenceSeries[], threshold: Threshold): 
     if (value === undefined || value === null || low === undefined || high === undefined) return [];
     return [{ value, low: low ?? value, high: high ?? value, samples, labels }];
   });
-  if (series.length === 0) return { why: "nothing was measured that it is about", samples: 0 };
+  if (series.length === 0) return nothing(all, threshold.labels);
   const samples = Math.min(...series.map((entry) => entry.samples));
   return figures.length < series.length ? { why: "a level has too few requests", samples } : worst(figures, threshold);
 }
 
+/** There is no figure: says which selector is the reason, where one is. */
+function nothing(all: readonly Labelled[], labels: Labels, isCount = false): NoFigure {
+  const unmatched = unmatchedLabel(labels, all, { isCount, isMatch: matches });
+  return { why: unmatched ?? "nothing was measured that it is about", samples: 0 };
+}
+
+interface Labelled {
+  readonly labels: Labels;
+}
+
 /** Labels that tell counted things apart, not what they are counted among. */
-const OF_COUNTED: readonly string[] = ["status", "reason", "dialect", "stream"];
+const OF_COUNTED: readonly string[] = ["status", "reason"];
 
 function ofCounts(
   kind: "sum" | "share" | "each",
@@ -91,7 +102,9 @@ function ofCounts(
   const scope = Object.fromEntries(Object.entries(threshold.labels).filter(([label]) => !OF_COUNTED.includes(label)));
   const about = kind === "sum" ? all.filter((entry) => matches(scope, entry.labels)) : series;
   const samples = about.reduce((sum, { of }) => sum + of, 0);
-  if (samples === 0) return { why: "nothing was measured that it is about", samples: 0 };
+  if (samples === 0) return nothing(all, threshold.labels);
+  if (kind === "sum" && unmatchedLabel(threshold.labels, all, { isCount: true, isMatch: matches }) !== undefined)
+    return nothing(all, threshold.labels, true);
   if (about.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
   if (kind !== "sum" && series.some(({ interval }) => interval === null))
     return { why: "a phase was too short to tell how exact the rate is", samples };

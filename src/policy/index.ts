@@ -14,5 +14,5 @@ export {
 export { decide, nameWithAddress } from "./decide.ts";
 export { decideByPolicy } from "./decide-by-policy.ts";
 export { figureOf } from "./figure.ts";
-export { policyJsonSchema, policySchema } from "./policy-file.ts";
+export { gatesOf, policyJsonSchema, policySchema } from "./policy-file.ts";
 export { parseThreshold } from "./threshold.ts";

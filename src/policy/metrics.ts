@@ -93,13 +93,21 @@ const rate = (name: "admitted" | "sent"): Metric =>
     ({ rates }) => rates.intervals?.[name],
   );
 
-/** Denials by reason, dialect and mode; a phase without any denial counts as a zero that was looked for. */
+/**
+ * Denials by reason, dialect and mode. Requests of a dialect and mode without any denial count as a zero that was looked for;
+ * where none were sent, nothing was.
+ */
 const denied: Metric = {
   kind: "sum",
   labels: [...PHASE_LABELS, "reason", "dialect", "stream"],
   read: (record) =>
     eachPhase(record, (run, phase) => [
-      { labels: phaseLabels(run, phase), count: 0, of: phase.sent, valid: run.generator.valid },
+      ...sentByKind(phase).map(({ labels, of }) => ({
+        labels: { ...phaseLabels(run, phase), ...labels },
+        count: 0,
+        of,
+        valid: run.generator.valid,
+      })),
       ...phase.denials.map(({ reason, dialect, stream, count }) => ({
         labels: { ...phaseLabels(run, phase), reason, dialect, stream: String(stream) },
         count,
@@ -107,6 +115,25 @@ const denied: Metric = {
         valid: run.generator.valid,
       })),
     ]),
+};
+
+/** Mean output tokens of the admitted replies. Replies that do not stream and do not say how many they have are not counted. */
+const tokensPerReply: Metric = {
+  kind: "each",
+  labels: [...PHASE_LABELS, "dialect", "stream"],
+  read: (record) =>
+    eachPhase(record, (run, phase) =>
+      phase.classes
+        .filter(({ outcome, count }) => outcome === "admitted" && count > 0)
+        .filter(({ stream, outputTokens }) => stream || outputTokens > 0)
+        .map((entry) => ({
+          labels: { ...phaseLabels(run, phase), ...classLabels(entry) },
+          count: entry.outputTokens / entry.count,
+          of: entry.count,
+          // How long replies are does not depend on when they were asked for.
+          valid: true,
+        })),
+    ),
 };
 
 type RetryGroup = NonNullable<LoadRun["retryAfter"]>["groups"][number];
@@ -193,6 +220,7 @@ const METRICS = {
   goodput_per_s: ofGoodput("each", ({ requestsPerS: count, intervals }, { sent: of }) => ({
     ...{ count, of, interval: intervals.requestsPerS },
   })),
+  tokens_per_reply: tokensPerReply,
   peak_in_flight: ofPhases("each", ({ peakInFlight }) => peakInFlight),
   retry_after_present: retryAfter(
     ({ present }) => present,
@@ -255,8 +283,24 @@ function phaseLabels(run: LoadRun, phase: LoadPhase): { tier: string; phase: str
   return { tier: run.name, phase: phase.name };
 }
 
-function classLabels({ dialect, stream }: LoadClass): { dialect: string; stream: string } {
+function classLabels({ dialect, stream }: Pick<LoadClass, "dialect" | "stream">): { dialect: string; stream: string } {
   return { dialect, stream: String(stream) };
+}
+
+/** Requests of a phase by dialect and mode. What stands in no class, as with engines that do not record them, has no such labels. */
+function sentByKind({ sent, classes, denials }: LoadPhase): { readonly labels: Labels; readonly of: number }[] {
+  const counts = new Map<string, { readonly labels: Labels; of: number }>();
+  const add = (entry: Pick<LoadClass, "dialect" | "stream" | "count">) => {
+    const labels = classLabels(entry);
+    const key = JSON.stringify(labels);
+    const known = counts.get(key) ?? { labels, of: 0 };
+    counts.set(key, { labels, of: known.of + entry.count });
+  };
+  for (const entry of classes) add(entry);
+  // An engine may count denials and keep no class of them.
+  for (const entry of denials) if (!counts.has(JSON.stringify(classLabels(entry)))) add(entry);
+  const inClasses = [...counts.values()].reduce((sum, { of }) => sum + of, 0);
+  return [...counts.values(), { labels: {}, of: Math.max(0, sent - inClasses) }];
 }
 
 function sentBy(run: LoadRun): number {

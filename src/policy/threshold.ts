@@ -1,3 +1,4 @@
+import { valueProblem } from "./label-values.ts";
 import { DIFFERENCE_STATS, STATS, type Stat } from "./metric.ts";
 import { isMetricName, METRIC_NAMES, type MetricName, metricOf } from "./metrics.ts";
 
@@ -67,6 +68,8 @@ function parseLabels(text: string, known: readonly string[]): Record<string, str
     const [, label = "", value = ""] = match;
     if (!known.includes(label)) return `has the label "${label}"; this metric has ${known.join(", ") || "none"}`;
     if (Object.hasOwn(labels, label)) return `has the label "${label}" twice`;
+    const problem = valueProblem(label, value);
+    if (problem !== undefined) return problem;
     labels[label] = value;
   }
   return labels;

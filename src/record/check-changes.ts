@@ -1,32 +1,53 @@
 import type { CheckChange, Comparison } from "./comparison-section.ts";
-import { FAILED, type Status, UNDECIDED } from "./status.ts";
+import { DECIDED, FAILED, type Status } from "./status.ts";
+
+interface Result {
+  readonly id: string;
+  readonly status: Status;
+  readonly message: string;
+}
+
+export interface CheckSides {
+  /** Statuses of the earlier run by instance id. */
+  readonly before: ReadonlyMap<string, Status>;
+  readonly now: readonly Result[];
+  /** Whether a run was to judge a check that it has no result of. One that was not selected is not compared. */
+  readonly wasSelected?: (id: string) => boolean;
+  readonly isSelected?: (id: string) => boolean;
+}
 
 /**
- * What became of checks between two runs. A check that is gone, that is not decided any more or does not apply any more has not
- * been fixed.
- *
- * @param before statuses by instance id.
- * @param ran which checks the later run meant to run: one that was not selected has not vanished.
+ * What became of checks between two runs. A check that is gone, that is not decided any more or does not apply any more is lost:
+ * it has neither been fixed nor stayed as it was.
  */
-export function checkChanges(
-  before: ReadonlyMap<string, Status>,
-  now: readonly { readonly id: string; readonly status: Status; readonly message: string }[],
-  ran: (id: string) => boolean = () => true,
-): Comparison["checks"] {
-  const changes: Comparison["checks"] = { newlyFailing: [], fixed: [], vanished: [], added: [], other: [] };
+export function checkChanges({
+  before,
+  now,
+  wasSelected = () => true,
+  isSelected = () => true,
+}: CheckSides): Comparison["checks"] {
+  const changes: Comparison["checks"] = {
+    ...{ newlyFailing: [], worse: [], lost: [], vanished: [], fixed: [], added: [], other: [] },
+    notCompared: { onlyA: 0, onlyB: 0 },
+  };
   const present = new Set(now.map(({ id }) => id));
   for (const [id, status] of before) {
-    if (!present.has(id) && ran(id)) changes.vanished.push({ id, before: status, now: null, message: "" });
+    if (present.has(id)) continue;
+    if (isSelected(id)) changes.vanished.push({ id, before: status, now: null, message: "" });
+    else changes.notCompared.onlyA++;
   }
   for (const { id, status, message } of now) {
     const was = before.get(id) ?? null;
-    const change: CheckChange = { id, before: was, now: status, message };
-    if (was === status) continue;
-    if (FAILED.includes(status) && (was === null || !FAILED.includes(was))) changes.newlyFailing.push(change);
-    else if (was === null) changes.added.push(change);
-    else if (FAILED.includes(was) && !FAILED.includes(status) && !UNDECIDED.includes(status))
-      changes.fixed.push(change);
-    else changes.other.push(change);
+    if (was === null && !wasSelected(id)) changes.notCompared.onlyB++;
+    else if (was !== status) changes[kindOf(was, status)].push({ id, before: was, now: status, message });
   }
   return changes;
+}
+
+function kindOf(was: CheckChange["before"], now: Status): Exclude<keyof Comparison["checks"], "notCompared"> {
+  if (FAILED.includes(now) && (was === null || !FAILED.includes(was))) return "newlyFailing";
+  if (was === null) return "added";
+  if (DECIDED.includes(was) && !DECIDED.includes(now)) return "lost";
+  if (was === "pass" && now === "warn") return "worse";
+  return FAILED.includes(was) && !FAILED.includes(now) ? "fixed" : "other";
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { STATUSES, type Status } from "./status.ts";
 
-export const layer = z.enum(["specification", "protocol", "compat"]);
+export const LAYERS = ["specification", "protocol", "compat"] as const;
+export const layer = z.enum(LAYERS);
 
 /** One comparison of expected and observed. */
 export const findingSchema = z.strictObject({

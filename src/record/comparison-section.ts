@@ -16,7 +16,7 @@ export const METRIC_VERDICTS = ["regressed", "not worse", "improved", "inconclus
 /** One figure of both sides. Changes are relative: 0.1 is 10 % more. */
 const metricSchema = z.strictObject({
   name: z.string(),
-  unit: z.enum(["ms", "per s", "share"]),
+  unit: z.enum(["ms", "per s", "share", "tokens"]),
   /** Which direction is worse. */
   worse: z.enum(["higher", "lower"]),
   /** Middle over the blocks of each side, in the unit. */
@@ -74,10 +74,16 @@ export const comparisonSchema = z.strictObject({
   metrics: z.array(metricSchema),
   checks: z.strictObject({
     newlyFailing: z.array(checkChangeSchema),
+    /** From `pass` to `warn`. */
+    worse: z.array(checkChangeSchema),
+    /** Decided before and not any more: blocked, inconclusive, not applicable. */
+    lost: z.array(checkChangeSchema),
     fixed: z.array(checkChangeSchema),
     vanished: z.array(checkChangeSchema),
     added: z.array(checkChangeSchema),
     other: z.array(checkChangeSchema),
+    /** How many only one of the sides was to judge. */
+    notCompared: z.strictObject({ onlyA: z.int(), onlyB: z.int() }),
   }),
   drift: z.array(driftSchema),
 });

@@ -6,6 +6,7 @@ export {
   checkResultSchema,
   countMet,
   type Finding,
+  LAYERS,
   statusOfFinding,
   type Waiver,
 } from "./check-result.ts";
@@ -18,6 +19,7 @@ export {
   type JudgedPhase,
   type JudgedRun,
   judgedPhaseSchema,
+  LOAD_OUTCOMES,
   type LoadClass,
   type LoadGenerator,
   type LoadHeat,
@@ -30,6 +32,7 @@ export {
   type Quantiles,
   sessionsSchema,
 } from "./load-section.ts";
+export { LOAD_DIALECTS } from "./load-values.ts";
 export { onceAgainstOnce } from "./once-against-once.ts";
 export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./overhead-section.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
@@ -37,5 +40,5 @@ export { countExchanges, readExchanges } from "./read-exchanges.ts";
 export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./retry-after-section.ts";
 export { RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
-export { countStatuses, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
+export { countStatuses, DECIDED, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
 export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./watched-section.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 export const count = z.int().nonnegative();
-export const dialect = z.enum(["chat", "messages"]);
+export const LOAD_DIALECTS = ["chat", "messages"] as const;
+export const dialect = z.enum(LOAD_DIALECTS);
 
 /** Quantiles of one histogram, milliseconds; `null` in place of it: nothing was recorded. */
 export const quantilesSchema = z.strictObject({

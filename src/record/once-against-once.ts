@@ -18,9 +18,13 @@ const NOISE_MS: Readonly<Record<string, number>> = { p50: 5, p90: 10, p95: 10, p
 const OTHER_NOISE_MS = 20;
 /** For shares: the difference itself. */
 const NOISE_SHARE = 0.05;
+/** Tokens per reply do not depend on the machine: the same prompts and limits make replies of about the same length. */
+const NOISE_TOKENS = 1.25;
 /** Up to this the second is not worse: what a session in which both take turns would also leave aside. */
 const SAME_FACTOR = 1.1;
-const SAME_MS = 2;
+/** What two runs of one build on one machine differ by anyway, by quantile. */
+const SAME_MS: Readonly<Record<string, number>> = { p50: 2, p90: 3, p95: 3, p99: 5 };
+const OTHER_SAME_MS = 2;
 const SAME_SHARE = 0.01;
 const FEWEST_SAMPLES = 30;
 
@@ -35,31 +39,48 @@ export function onceAgainstOnce(figure: FigureTwice): ComparedMetric {
     ...{ name, unit, worse, a, b, change, pairs: 1, low: null, high: null, margin: 0 },
     ...{ p: null, pHolm: null, detectable: null, neededPairs: null },
   };
-  if (a === null || b === null || change === null)
-    return { ...metric, verdict: "inconclusive", why: "only one of the two runs measured it" };
-  if (apart !== undefined) return { ...metric, verdict: "inconclusive", why: apart };
+  const open = (why: string): ComparedMetric => ({ ...metric, verdict: "inconclusive", why });
+  if (apart !== undefined) return open(apart);
+  if (a === null || b === null)
+    return open(b === null ? "lost: only the first run measured it" : "only the second run measured it");
   if (samples !== undefined && samples < FEWEST_SAMPLES)
-    return { ...metric, verdict: "inconclusive", why: `it rests on ${samples} samples, ${FEWEST_SAMPLES} are needed` };
+    return open(`it rests on ${samples} samples, ${FEWEST_SAMPLES} are needed`);
+  if (change === null) return open("it was 0 in the first run");
   const [from, to] = worse === "higher" ? [a, b] : [b, a];
-  if (isBeyondNoise(from, to, figure))
-    return { ...metric, verdict: "regressed", why: "beyond what machines differ from day to day" };
-  if (isBeyondNoise(to, from, figure))
-    return { ...metric, verdict: "improved", why: "beyond what machines differ from day to day, on the good side" };
-  const same =
-    unit === "share" ? to - from <= SAME_SHARE : to <= from * SAME_FACTOR || (unit === "ms" && to - from <= SAME_MS);
-  return same
+  if (isBeyondNoise(from, to, figure)) return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? BEYOND };
+  if (isBeyondNoise(to, from, figure)) {
+    if (unit === "tokens") return open("the replies of the second run are longer: it did other work");
+    return { ...metric, verdict: "improved", why: `${BEYOND}, on the good side` };
+  }
+  return isSame(from, to, figure)
     ? { ...metric, verdict: "not worse", why: "no worse than before, as far as two runs show it" }
-    : { ...metric, verdict: "inconclusive", why: "within what machines differ from day to day" };
+    : open(unit === "tokens" ? "the replies are shorter" : "within what machines differ from day to day");
 }
+
+const BEYOND = "beyond what machines differ from day to day";
+const REGRESSED: Readonly<Partial<Record<ComparedMetric["unit"], string>>> = {
+  tokens: "the replies are much shorter",
+};
 
 function changeOf({ unit, a, b }: FigureTwice): number | null {
   if (a === null || b === null) return null;
   if (unit === "share") return b - a;
-  return a === 0 ? null : b / a - 1;
+  if (a === 0) return b === 0 ? 0 : null;
+  return b / a - 1;
+}
+
+function isSame(from: number, to: number, { name, unit }: FigureTwice): boolean {
+  if (unit === "share") return to - from <= SAME_SHARE;
+  return to <= from * SAME_FACTOR || (unit === "ms" && to - from <= (SAME_MS[statOf(name)] ?? OTHER_SAME_MS));
+}
+
+function statOf(name: string): string {
+  return name.split(" ").at(-1) ?? "";
 }
 
 function isBeyondNoise(from: number, to: number, { name, unit }: FigureTwice): boolean {
   if (unit === "share") return to - from > NOISE_SHARE;
-  const leastMs = unit === "ms" ? (NOISE_MS[name.split(" ").at(-1) ?? ""] ?? OTHER_NOISE_MS) : 0;
+  if (unit === "tokens") return to > from * NOISE_TOKENS;
+  const leastMs = unit === "ms" ? (NOISE_MS[statOf(name)] ?? OTHER_NOISE_MS) : 0;
   return to > from * NOISE_FACTOR && to - from > leastMs;
 }

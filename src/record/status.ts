@@ -33,6 +33,9 @@ export const STATUSES = [
 /** Under these something was found against the gateway that fails a run. */
 export const FAILED: readonly Status[] = ["fail", "flaky"];
 
+/** Under these the check came to a judgement of the gateway. */
+export const DECIDED: readonly Status[] = ["pass", "warn", "fail", "flaky"];
+
 /** Under these nothing was found out about the check. */
 export const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive", "not-applicable"];
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
-test.each<[what: string, policy: string, exit: number, says: RegExp]>([
+test.each<[what: string, policy: string, exit: number, says: RegExp, more?: string[]]>([
   [
     "gates met",
     "gates: ['checks{status=fail} == 0']\nrequire: { suites: [models], requirements: [MODELS-1] }\n",
@@ -17,13 +17,20 @@ test.each<[what: string, policy: string, exit: number, says: RegExp]>([
     4,
     /^INCONCLUSIVE: .*could not be decided$/m,
   ],
+  [
+    "a required suite of which one check was selected",
+    "require: { suites: [models] }\n",
+    4,
+    /gate inconclusive: suite models judged: only 1 of its \d+ checks were selected/,
+    ["--only", "models.list"],
+  ],
   ["a required suite that was not run", "require: { suites: [limits] }\n", 4, /^INCONCLUSIVE/m],
   ["a missing baseline", "baseline: none.json\ngates: ['ttft_ms p99 <= baseline']\n", 4, /^INCONCLUSIVE/m],
-])("conform --policy: %s", async (_what, policy, exit, says) => {
+])("conform --policy: %s", async (_what, policy, exit, says, more = []) => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "policy.yaml"), policy);
   const { code, stdout } = await gauntlet(
-    ["conform", "models", "--target", "embedded", "--policy", "policy.yaml", "--out", "run"],
+    ["conform", "models", "--target", "embedded", "--policy", "policy.yaml", "--out", "run", ...more],
     {},
     folder.path,
   );
@@ -51,6 +58,27 @@ test("a policy file with problems is refused before anything is sent, each probl
   writeFileSync(join(folder.path, "policy.yaml"), "require: { requirements: [AUTH-999] }\n");
   expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(
     /no requirement "AUTH-999"/,
+  );
+  writeFileSync(
+    join(folder.path, "policy.yaml"),
+    "gates:\n  - 'checks{status=failed} == 0'\n  - 'denied{reason=rate_limit} == 0'\n",
+  );
+  const values = await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path);
+  expect(values.code).toBe(2);
+  expect(values.stderr).toMatch(/policy\.yaml:2:5 \(gates\.0\).*status=failed.*Did you mean "fail"/);
+  expect(values.stderr).toMatch(/policy\.yaml:3:5 \(gates\.1\).*Did you mean "rate_limit_exceeded"/);
+  writeFileSync(
+    join(folder.path, "policy.yaml"),
+    "require: { suites: [auht] }\ngates:\n  - 'checks{suite=autth,status=fail} == 0'\n  - 'checks{check=auth.unknown-kee} == 0'\n",
+  );
+  const names = await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path);
+  expect(names.code).toBe(2);
+  expect(names.stderr).toMatch(
+    /policy\.yaml:1:\d+ \(require\.suites\.0\): there is no suite "auht"\. Did you mean "auth"/,
+  );
+  expect(names.stderr).toMatch(/policy\.yaml:3:5 \(gates\.0\): there is no suite "autth"\. Did you mean "auth"/);
+  expect(names.stderr).toMatch(
+    /policy\.yaml:4:5 \(gates\.1\): there is no check "auth\.unknown-kee"\. Did you mean "auth\.unknown-key"/,
   );
 });
 

@@ -113,6 +113,6 @@ test("streams of a tier that all fail show nothing of its limit", () => {
 test("a failure that does not apply any more is not fixed", () => {
   const now = (status: "pass" | "not-applicable") => [{ id: "a", status, message: "" }];
   const before = new Map([["a", "fail" as const]]);
-  expect(checkChanges(before, now("pass")).fixed).toHaveLength(1);
-  expect(checkChanges(before, now("not-applicable"))).toMatchObject({ fixed: [], other: [{ id: "a" }] });
+  expect(checkChanges({ before, now: now("pass") }).fixed).toHaveLength(1);
+  expect(checkChanges({ before, now: now("not-applicable") })).toMatchObject({ fixed: [], lost: [{ id: "a" }] });
 });

@@ -27,10 +27,9 @@ function block(scale: number, random: Random): Block {
   const at = (share: number) => scale * Math.exp(TAIL * (values[Math.ceil(share * REQUESTS) - 1] ?? 0));
   return {
     quantiles: { [`${NAME} p50`]: at(0.5), [`${NAME} p95`]: at(0.95), [`${NAME} p99`]: at(0.99) },
+    tokensPerReply: { "chat streaming": 16 },
     sent: REQUESTS,
-    admitted: REQUESTS,
-    denied: 0,
-    failed: 0,
+    counts: { denied: 0, failed: 0 },
     problems: [],
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareStored } from "../../src/compare/index.ts";
-import type { Comparison, JudgedRun, RunRecord } from "../../src/record/index.ts";
+import type { Comparison, JudgedRun, LoadClass, RunRecord, Status } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
 
@@ -82,6 +82,158 @@ describe("two stored runs", () => {
       expect(new Set(metrics.map((metric) => metric.verdict))).toEqual(new Set(["inconclusive"]));
       expect(verdict).toBe("inconclusive");
     }
+  });
+
+  const classes = (...some: Partial<LoadClass>[]) => ({
+    classes: some.map((one) =>
+      loadClass({ responseMs: quantiles(40), ttftMs: quantiles(10), gapMs: quantiles(20), ...one }),
+    ),
+  });
+
+  test.each<[what: string, now: object, verdict: Comparison["verdict"], says: RegExp]>([
+    [
+      "a sixteenth of the tokens in a tenth of the time is worse",
+      classes({ responseMs: quantiles(4), ttftMs: quantiles(1), outputTokens: 90_000 / 16 }),
+      "regressed",
+      /tokens_per_reply went from 18\.0 to 1\.1 tokens/,
+    ],
+    [
+      "a sixth fewer tokens may be why it is faster",
+      classes({ responseMs: quantiles(4), outputTokens: 76_000 }),
+      "inconclusive",
+      /response_ms p50 changed by -90 %: not decided: the replies have 15\.2 output tokens instead of 18\.0/,
+    ],
+    [
+      "twice the tokens may be why it is slower",
+      classes({ responseMs: quantiles(400), outputTokens: 180_000 }),
+      "inconclusive",
+      /response_ms p50 changed by 900 %: not decided: the replies have 36\.0 output tokens instead of 18\.0/,
+    ],
+    [
+      "twice the tokens are not why the first of them comes later",
+      classes({ ttftMs: quantiles(400), outputTokens: 180_000 }),
+      "regressed",
+      /ttft_ms p50 went from 10\.0 to 400\.0 ms/,
+    ],
+    [
+      "p99 and gaps times 2.4 may be a regression",
+      classes({ responseMs: { ...quantiles(40), p99: 192 }, gapMs: quantiles(48) }),
+      "inconclusive",
+      /gap_ms p50 changed by 140 %: not decided/,
+    ],
+    ["a figure that is lost", classes({ ttftMs: null }), "inconclusive", /ttft_ms p50: not decided: lost/],
+    ["a class that is lost", classes(), "inconclusive", /response_ms p50: not decided: lost/],
+    [
+      "a class with 29 samples",
+      classes({ count: 29, outputTokens: 29 * 18 }),
+      "inconclusive",
+      /it rests on 29 samples, 30 are needed/,
+    ],
+  ])("%s", (_what, now, verdict, says) => {
+    const found = compared(withLoad(tier(40)), withLoad(tier(40, now)));
+    expect(found.verdict).toBe(verdict);
+    expect(found.reasons.join("\n")).toMatch(says);
+  });
+
+  test("29 samples in both runs are not as good as before", () => {
+    const few = tier(40, classes({ count: 29, outputTokens: 29 * 18 }));
+    expect(compared(withLoad(few), withLoad(few)).verdict).toBe("inconclusive");
+  });
+
+  test("replies whose tokens nothing counted are not called faster", () => {
+    const uncounted = { stream: false, ttftMs: null, gapMs: null, outputTokens: 0 };
+    const found = compared(
+      withLoad(tier(40, classes(uncounted))),
+      withLoad(tier(40, classes({ ...uncounted, responseMs: quantiles(4) }))),
+    );
+    expect(found.verdict).toBe("inconclusive");
+    expect(found.reasons.join("\n")).toMatch(/the output tokens of the replies are not known/);
+  });
+
+  test.each<[now: Status, verdict: Comparison["verdict"], kind: keyof Comparison["checks"]]>([
+    ["warn", "regressed", "worse"],
+    ["fail", "regressed", "newlyFailing"],
+    ["not-applicable", "inconclusive", "lost"],
+    ["blocked", "inconclusive", "lost"],
+    ["inconclusive", "inconclusive", "lost"],
+    ["harness-error", "inconclusive", "lost"],
+    ["observed", "inconclusive", "lost"],
+  ])("a check that passed and is now %s: %s", (now, verdict, kind) => {
+    const kept = result("auth.b", "pass");
+    const found = compared(
+      recordOf([result("auth.a", "pass"), kept], { verdict: PASS }),
+      recordOf([result("auth.a", now), kept], { verdict: PASS }),
+    );
+    expect(found.verdict).toBe(verdict);
+    expect(found.checks[kind]).toMatchObject([{ id: "auth.a", before: "pass", now }]);
+    expect(found.reasons.join("\n")).toContain("auth.a");
+  });
+
+  test("a check that was selected and is gone is a regression", () => {
+    const found = compared(
+      recordOf([result("auth.a", "pass"), result("auth.b", "pass")]),
+      recordOf([result("auth.b", "pass")], { notSelected: [] }),
+    );
+    expect(found.verdict).toBe("regressed");
+    expect(found.checks.vanished).toMatchObject([{ id: "auth.a" }]);
+  });
+
+  test("what a run did not select is not lost, and is counted", () => {
+    const full = recordOf([result("auth.a", "pass"), result("auth.b", "pass"), result("chat.c", "fail")], {
+      notSelected: [],
+    });
+    const quick = recordOf([result("auth.a", "pass")], { notSelected: ["auth.b", "chat.c"] });
+    const shorter = compared(full, quick);
+    expect(shorter.verdict).toBe("not worse");
+    expect(shorter.reasons).toEqual(["not compared: 2 checks that only the first run selected"]);
+    const longer = compared(quick, full);
+    expect(longer.verdict).toBe("not worse");
+    expect(longer.checks.newlyFailing).toEqual([]);
+    expect(longer.reasons).toEqual(["not compared: 2 checks that only the second run selected"]);
+  });
+
+  test("checks of another version of the harness are not compared", () => {
+    const found = compared(
+      recordOf([result("auth.a", "pass"), result("auth.renamed", "pass")]),
+      recordOf([result("auth.a", "pass")], {
+        notSelected: [],
+        harness: { name: "gateway-gauntlet", version: "0.2.0" },
+      }),
+    );
+    expect(found).toMatchObject({ verdict: "not worse", checks: { vanished: [], notCompared: { onlyA: 1 } } });
+  });
+
+  test("a load run and a conformance run have nothing in common", () => {
+    const load = withLoad(tier(40));
+    const conform = recordOf([result("auth.a", "pass")], { notSelected: [] });
+    for (const [a, b] of [
+      [load, conform],
+      [conform, load],
+    ] as const) {
+      const found = compared(a, b);
+      expect(found.verdict).toBe("inconclusive");
+      expect(found.checks).toMatchObject({ vanished: [], lost: [], newlyFailing: [] });
+      expect(found.reasons.join("\n")).toMatch(/nothing was decided in both runs[\s\S]*not compared: load starter/);
+    }
+  });
+
+  test("a load that only one of two runs has is not lost", () => {
+    const own = [result("auth.a", "pass")];
+    const found = compared(
+      recordOf(own, { notSelected: [], load: { runs: [tier(40)] } }),
+      recordOf(own, { notSelected: [] }),
+    );
+    expect(found).toMatchObject({ verdict: "not worse", checks: { vanished: [] } });
+    expect(found.reasons.join("\n")).toMatch(/not compared: load starter only the first run has/);
+  });
+
+  test("a check that does not apply any more takes its comparisons along", () => {
+    const passed = { ...result("upstream.a", "pass"), findings: [finding("met")] };
+    const found = compared(
+      recordOf([passed, result("auth.a", "pass")], { verdict: PASS }),
+      recordOf([result("upstream.a", "not-applicable"), result("auth.a", "pass")], { verdict: PASS }),
+    );
+    expect(found).toMatchObject({ verdict: "inconclusive", checks: { vanished: [], lost: [{ id: "upstream.a" }] } });
   });
 
   test("nothing that both decided is inconclusive, not as good as before", () => {

@@ -20,6 +20,7 @@ function policyOf(written: object, baseline?: BaselineFile): Policy {
     sha256: "0".repeat(64),
     file: policySchema.parse(written),
     baseline: baseline === undefined ? undefined : { source: "baseline.json", file: baseline },
+    coverage: new Map([["AUTH-3", ["auth.good", "auth.bad", "auth.other"]]]),
   };
 }
 
@@ -63,6 +64,23 @@ describe("thresholds over a record", () => {
     ["goodput_per_s > 9", GOODPUT, "inconclusive", 9],
     ["goodput_per_s > 10", GOODPUT, "fail", 9],
     ["goodput_share >= 0", RECORD, "inconclusive", null],
+    // A name that nothing in the run has is no count of zero.
+    ["denied{reason=our_own_word} == 0", RECORD, "inconclusive", null],
+    ["denied{dialect=messages} == 0", RECORD, "inconclusive", null],
+    ["denied{stream=false} == 0", RECORD, "inconclusive", null],
+    ["denied{phase=over-limits} == 0", RECORD, "inconclusive", null],
+    ["failed{tier=grwoth} == 0", RECORD, "inconclusive", null],
+    ["checks{check=auth.goods,status=fail} == 0", RECORD, "inconclusive", null],
+    ["retry_after_sufficient{reason=our_own_word} >= 0", RECORD, "inconclusive", null],
+    ["early_sends{tier=scale} == 0", RECORD, "inconclusive", null],
+    ["peak_in_flight{tier=scale} <= 9999", RECORD, "inconclusive", null],
+    ["schedule_lag_ms{tier=scale} p99 < 9", RECORD, "inconclusive", null],
+    // A reason of the denial table, a dialect and a mode that were sent: nothing denied is a count.
+    ["denied{dialect=chat,stream=true,phase=at-limit} == 0", RECORD, "pass", 0],
+    ["denied{dialect=chat,stream=true} == 0", RECORD, "fail", 1_500],
+    ["tokens_per_reply{stream=true} >= 18", RECORD, "pass", 18],
+    ["tokens_per_reply > 18", RECORD, "fail", 18],
+    ["tokens_per_reply{stream=false} > 0", RECORD, "inconclusive", null],
     // The short phase names of the documents are understood.
     ["denied{phase=at-limit} == 0", RECORD, "pass", 0],
     ["denied{phase=over-limit} == 0", RECORD, "fail", 1_500],
@@ -257,6 +275,34 @@ describe("required suites and requirements, the compatibility layer, load", () =
     ["a suite that was judged", { require: { suites: ["auth"] } }, RECORD, "suite auth judged", "pass"],
     ["a suite that was not run", { require: { suites: ["limits"] } }, RECORD, "suite limits judged", "inconclusive"],
     [
+      "a suite of which only some checks were selected",
+      { require: { suites: ["auth"] } },
+      recordOf(PASSING, { notSelected: ["auth.bad", "auth.other", "chat.a"] }),
+      "suite auth judged",
+      "inconclusive",
+    ],
+    [
+      "a suite that was selected whole",
+      { require: { suites: ["auth"] } },
+      recordOf(PASSING, { notSelected: ["chat.a"] }),
+      "suite auth judged",
+      "pass",
+    ],
+    [
+      "a requirement of which only some checks were selected",
+      { require: { requirements: ["AUTH-3"] } },
+      recordOf(PASSING, { notSelected: ["auth.other"] }),
+      "requirement AUTH-3 met",
+      "inconclusive",
+    ],
+    [
+      "a requirement of which all checks were selected",
+      { require: { requirements: ["AUTH-3"] } },
+      recordOf(PASSING, { notSelected: ["chat.a"] }),
+      "requirement AUTH-3 met",
+      "pass",
+    ],
+    [
       "a suite with a blocked check",
       { require: { suites: ["auth"] } },
       recordOf([result("auth.a", "pass"), result("auth.b", "blocked")]),
@@ -321,6 +367,22 @@ describe("required suites and requirements, the compatibility layer, load", () =
     const made = applyPolicy(record, policyOf(written)).gates.find((entry) => entry.gate === gate);
     expect(made?.outcome).toBe(outcome);
   });
+});
+
+test("a required suite that ran in part says how much of it ran", () => {
+  const record = recordOf(PASSING, { notSelected: ["auth.bad", "auth.other", "chat.a"] });
+  const [made] = applyPolicy(record, policyOf({ require: { suites: ["auth"] } })).gates;
+  expect(made?.message).toMatch(/^only 1 of its 3 checks were selected/);
+});
+
+test("a selector that matched nothing is named, with what there is", () => {
+  const messageOf = (gate: string) => applyPolicy(RECORD, policyOf({ gates: [gate] })).gates[0]?.message;
+  expect(messageOf("denied{phase=over-limits} == 0")).toBe(
+    "nothing in this run has phase=over-limits; this run has at-rate-limit, over-rate-limit",
+  );
+  expect(messageOf("denied{reason=our_own_word} == 0")).toBe(
+    "nothing in this run has reason=our_own_word; this run has concurrency_limit_exceeded, rate_limit_exceeded",
+  );
 });
 
 describe("verdict and exit code", () => {

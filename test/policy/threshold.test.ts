@@ -24,6 +24,8 @@ test.each<[text: string, read: object]>([
   ],
   ["ttft_ms p99 <= baseline * 1.1 + 5", { bound: { kind: "baseline", factor: 1.1, offset: 5 } }],
   ["admitted_per_s >= baseline - 2", { bound: { kind: "baseline", factor: 1, offset: -2 } }],
+  // A gateway may have reasons of its own, and phases, tiers and gateways have any name.
+  ["denied{reason=upstream_busy,phase=soak,tier=mine} == 0", { labels: { reason: "upstream_busy" } }],
   ["ttft_ms p99 < baseline", { bound: { kind: "baseline", factor: 1, offset: 0 } }],
 ])("%s", (text, read) => {
   expect(parseThreshold(text)).toMatchObject(read);
@@ -42,6 +44,16 @@ test.each<[text: string, says: RegExp]>([
   ["ttft_ms p99 < fast", /bound "fast"/],
   ["ttft_ms p99 < baseline ^ 2", /bound "baseline \^ 2"/],
   ["constructor == 0", /no metric "constructor"/],
+  ["checks{status=failed} == 0", /status=failed, which nothing can have\. Did you mean "fail"\?/],
+  ["checks{layer=spec} == 0", /layer=spec.*Possible values: specification, protocol, compat/],
+  ["denied{reason=rate_limit} == 0", /reason=rate_limit.*Did you mean "rate_limit_exceeded"\?/],
+  ["denied{reason=budget_exhasted} == 0", /Did you mean "budget_exhausted"\?/],
+  ["retry_after_usable{reason=concurrency} == 1", /Did you mean "concurrency_limit_exceeded"\?/],
+  ["denied{dialect=Chat} == 0", /dialect=Chat.*Did you mean "chat"\?/],
+  ["denied{stream=yes} == 0", /stream=yes.*Possible values: true, false/],
+  ["response_ms{outcome=admited} p50 < 1", /Did you mean "admitted"\?/],
+  ["overhead.added_ms{concurrency=ten} p50 < 1", /concurrency=ten; expected a whole number/],
+  ["overhead.added_ms{prompt_bytes=1k} p50 < 1", /prompt_bytes=1k; expected a whole number/],
 ])("no threshold: %s", (text, says) => {
   expect(parseThreshold(text)).toMatch(says);
 });

@@ -75,7 +75,10 @@ const COMPARISON: Comparison = {
     fixed: [{ id: "models.list", before: "fail", now: "pass", message: "6 expectations met" }],
     vanished: [{ id: "limits.gone", before: "pass", now: null, message: "" }],
     added: [{ id: "limits.new", before: null, now: "pass", message: "2 expectations met" }],
-    other: [{ id: "auth.away", before: "pass", now: "blocked", message: "key.revoked is missing" }],
+    worse: [{ id: "compat.names", before: "pass", now: "warn", message: "expected a string, got absent" }],
+    lost: [{ id: "auth.away", before: "pass", now: "blocked", message: "key.revoked is missing" }],
+    other: [{ id: "auth.back", before: "blocked", now: "pass", message: "2 expectations met" }],
+    notCompared: { onlyA: 0, onlyB: 0 },
   },
   drift: [{ kind: "header", where: "chat 200", what: "X-RateLimit-Remaining", before: "present", now: "absent" }],
 };

@@ -19,6 +19,8 @@ function sentence(comparison: Comparison): string {
   const { checks, drift, metrics } = comparison;
   const parts = [
     checks.newlyFailing.length === 0 ? "" : `${plural(checks.newlyFailing.length, "check")} newly failing`,
+    checks.worse.length === 0 ? "" : `${plural(checks.worse.length, "check")} newly warning`,
+    checks.lost.length === 0 ? "" : `${plural(checks.lost.length, "check")} no longer decided`,
     checks.fixed.length === 0 ? "" : `${decimal(checks.fixed.length)} fixed`,
     checks.vanished.length === 0 ? "" : `${decimal(checks.vanished.length)} vanished`,
     checks.added.length === 0 ? "" : `${decimal(checks.added.length)} new`,
@@ -58,6 +60,8 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
       {metrics.length === 0 ? null : <Metrics metrics={metrics} control={control?.metrics ?? []} />}
       <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} />
       <CheckList id="vanished" title="Vanished" changes={checks.vanished} />
+      <CheckList id="newly-warning" title="Newly warning" changes={checks.worse} />
+      <CheckList id="no-longer-decided" title="No longer decided" changes={checks.lost} />
       <CheckList id="other-changes" title="Otherwise changed" changes={checks.other} />
       <CheckList id="fixed" title="Fixed" changes={checks.fixed} />
       <CheckList id="added" title="New" changes={checks.added} />
@@ -107,7 +111,7 @@ const STATUS = { regressed: "fail", improved: "pass", "not worse": "pass", incon
 function amount({ unit }: ComparedMetric, value: number | null): string {
   if (value === null) return "–";
   if (unit === "share") return percent(value, 2);
-  return `${decimal(value, value < 10 ? 2 : 1)} ${unit === "ms" ? "ms" : "/s"}`;
+  return `${decimal(value, value < 10 ? 2 : 1)} ${unit === "per s" ? "/s" : unit}`;
 }
 
 export function relative({ unit }: ComparedMetric, value: number | null): string {

@@ -54,8 +54,8 @@ function compareFolders(options: CompareOptions): Outcome {
   return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
 }
 
-/** Figures that the default mix makes: two kinds of requests, three figures at most, two or three quantiles, two shares. */
-const EXPECTED_FIGURES = 14;
+/** Figures that the default mix makes: two kinds of requests, three figures at most, two or three quantiles, lengths, two shares. */
+const EXPECTED_FIGURES = 16;
 
 async function compareBuilds(options: CompareOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   assertEnoughPairs(options.pairs, EXPECTED_FIGURES);

@@ -32,6 +32,7 @@ const QUANTILES = [
 ] as const;
 
 function blockOf({ run, histograms }: RanLoad): Block {
+  const tokens: Record<string, { tokens: number; replies: number }> = {};
   const quantiles: Record<string, number | null> = {};
   for (const { tag, histogram } of histograms) {
     // Tags end in dialect, mode, outcome and figure.
@@ -43,14 +44,22 @@ function blockOf({ run, histograms }: RanLoad): Block {
         histogram.count < least ? null : histogram.quantileUs(share) / 1_000;
     }
   }
+  for (const { dialect, stream, outcome, count, outputTokens } of run.phases.flatMap(({ classes }) => classes)) {
+    if (outcome !== "admitted") continue;
+    const name = `${dialect} ${stream ? "streaming" : "non-streaming"}`;
+    const known = tokens[name] ?? { tokens: 0, replies: 0 };
+    tokens[name] = { tokens: known.tokens + outputTokens, replies: known.replies + count };
+  }
   const sum = (read: (phase: RanLoad["run"]["phases"][number]) => number) =>
     run.phases.reduce((total, phase) => total + read(phase), 0);
   return {
     quantiles,
+    tokensPerReply: Object.fromEntries(
+      // Where nothing counted the tokens, nothing is known of them.
+      Object.entries(tokens).flatMap(([name, { tokens: all, replies }]) => (all === 0 ? [] : [[name, all / replies]])),
+    ),
     sent: sum(({ sent }) => sent),
-    admitted: sum(({ admitted }) => admitted),
-    denied: sum(({ denied }) => denied),
-    failed: sum(({ failed }) => failed),
+    counts: { denied: sum(({ denied }) => denied), failed: sum(({ failed }) => failed) },
     problems: run.generator.problems,
   };
 }

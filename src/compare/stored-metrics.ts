@@ -1,0 +1,110 @@
+import {
+  type ComparedMetric,
+  type LoadClass,
+  type LoadRun,
+  onceAgainstOnce,
+  type Quantiles,
+  type RunRecord,
+} from "../record/index.ts";
+import { COMPARED_COUNTS } from "./counts.ts";
+import { heldAgainstLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
+
+const FIELDS = [
+  ["responseMs", "response_ms"],
+  ["ttftMs", "ttft_ms"],
+  ["gapMs", "gap_ms"],
+] as const satisfies readonly (readonly [keyof LoadClass, string])[];
+const STATS = ["p50", "p99"] as const satisfies readonly (keyof Quantiles)[];
+
+/** One figure of a run, and how many samples it rests on. */
+interface Figure {
+  readonly value: number;
+  readonly samples: number;
+  readonly unit: ComparedMetric["unit"];
+  readonly worse: ComparedMetric["worse"];
+}
+
+export interface StoredMetrics {
+  readonly metrics: ComparedMetric[];
+  /** What stands in one of the two runs only, in words. */
+  readonly notCompared: string[];
+}
+
+/** Figures of the loads that both runs have. One that the first has and the second lost stands among them. */
+export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
+  const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
+  const [first, second] = [a.load?.runs ?? [], b.load?.runs ?? []];
+  const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second")];
+  const metrics = first.flatMap((before) => {
+    const now = second.find(({ name }) => name === before.name);
+    if (now === undefined) return [];
+    const later = figuresOf(now);
+    const figures = [...figuresOf(before)];
+    const added = [...later.keys()].filter((name) => !figures.some(([known]) => known === name)).length;
+    if (added > 0) notCompared.push(`${added} figures of ${now.name} only the second run has`);
+    const apart = machines ?? whyApart(before, now);
+    return figures.flatMap(([name, { value, samples, unit, worse }]) => {
+      // Without any token before, there is nothing to be held against.
+      if (unit === "tokens" && value === 0) return [];
+      const same = later.get(name);
+      return onceAgainstOnce({
+        ...{ name, unit, worse, a: value, b: same?.value ?? null },
+        ...{ samples: Math.min(samples, same?.samples ?? samples), apart },
+      });
+    });
+  });
+  return { metrics: heldAgainstLengths(metrics), notCompared };
+}
+
+function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "first" | "second"): string[] {
+  const missing = some.filter(({ name }) => !others.some((other) => other.name === name));
+  return missing.length === 0 ? [] : [`load ${missing.map(({ name }) => name).join(", ")} only the ${which} run has`];
+}
+
+function isSameMachine({ environment: a }: RunRecord, { environment: b }: RunRecord): boolean {
+  return a.platform === b.platform && a.cpuModel === b.cpuModel && a.cpus === b.cpus;
+}
+
+/** Why the figures of two load runs say nothing about each other. */
+function whyApart(a: LoadRun, b: LoadRun): string | undefined {
+  if (!isSameLoad(a, b)) return "the two runs were asked for different loads";
+  return a.generator.valid && b.generator.valid ? undefined : "a generator was not on time";
+}
+
+/** Whether two loads were asked the same of a gateway, phase by phase. */
+export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
+  const asked = ({ kind, engine, limits, workload, length }: LoadRun) =>
+    JSON.stringify({ kind, engine, limits, workload, length });
+  return asked(a) === asked(b);
+}
+
+function figuresOf(run: LoadRun): Map<string, Figure> {
+  const figures = new Map<string, Figure>();
+  for (const phase of run.phases) {
+    const { sent } = phase;
+    for (const what of COMPARED_COUNTS)
+      figures.set(`${run.name} ${phase.name} ${what}_share`, {
+        ...{ value: sent === 0 ? 0 : phase[what] / sent, samples: sent, unit: "share", worse: "higher" },
+      });
+    for (const entry of phase.classes.filter(({ outcome, count }) => outcome === "admitted" && count > 0))
+      for (const [name, figure] of ofClass(entry)) figures.set(`${run.name} ${phase.name} ${name}`, figure);
+  }
+  return figures;
+}
+
+function ofClass(entry: LoadClass): [name: string, figure: Figure][] {
+  const { dialect, stream, count: samples, outputTokens } = entry;
+  const kind = `${dialect} ${stream ? "streaming" : "non-streaming"}`;
+  const latencies = FIELDS.flatMap(([field, label]): [string, Figure][] => {
+    const quantiles = entry[field];
+    if (quantiles === null) return [];
+    return STATS.map((stat) => [
+      `${kind} ${label} ${stat}`,
+      { value: quantiles[stat], samples, unit: "ms", worse: "higher" },
+    ]);
+  });
+  // Replies that do not stream and do not say how many tokens they have: nothing is known.
+  if (outputTokens === 0 && !stream) return latencies;
+  const length = { value: outputTokens / samples, samples, unit: "tokens", worse: "lower" } as const;
+  return [[`${kind} ${TOKENS_PER_REPLY}`, length], ...latencies];
+}

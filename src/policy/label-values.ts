@@ -1,0 +1,66 @@
+import { didYouMean, nearestOf } from "../core/index.ts";
+import { LAYERS, LOAD_DIALECTS, LOAD_OUTCOMES, STATUSES } from "../record/index.ts";
+import { DENIALS } from "../requirements/index.ts";
+import type { Labels } from "./metric.ts";
+
+/** Labels with a closed set of values. The values of the others (`tier`, `phase`, `gateway`, `suite`, `check`) depend on the run. */
+const CLOSED: Readonly<Record<string, readonly string[]>> = {
+  status: STATUSES,
+  layer: LAYERS,
+  dialect: LOAD_DIALECTS,
+  stream: ["true", "false"],
+  outcome: LOAD_OUTCOMES,
+};
+const WHOLE_NUMBERS: readonly string[] = ["concurrency", "prompt_bytes"];
+const REASONS: readonly string[] = DENIALS.map(({ reason }) => reason);
+
+/** Why no measurement can ever have this value of a label, in words; `undefined` where one can. */
+export function valueProblem(label: string, value: string): string | undefined {
+  const known = CLOSED[label];
+  if (known !== undefined && !known.includes(value))
+    return `has ${label}=${value}, which nothing can have. ${didYouMean(value, known)}Possible values: ${known.join(", ")}`;
+  if (WHOLE_NUMBERS.includes(label) && !/^\d+$/.test(value))
+    return `has ${label}=${value}; expected a whole number, as in ${label}=8`;
+  if (label !== "reason" || REASONS.includes(value)) return undefined;
+  const meant = meantReason(value);
+  return meant === undefined
+    ? undefined
+    : `has reason=${value}, which is not in the denial table. Did you mean "${meant}"? A reason that a target's contract renames is recorded under the name of the table: ${REASONS.join(", ")}`;
+}
+
+/** A gateway may name reasons of its own; one that is nearly a reason of the table is taken for a misspelling of it. */
+function meantReason(value: string): string | undefined {
+  const lower = value.toLowerCase();
+  const part =
+    lower.length < 4 ? undefined : REASONS.find((reason) => reason.includes(lower) || lower.includes(reason));
+  return part ?? nearestOf(lower, REASONS);
+}
+
+/** Whether a value that a run does not have means a count of zero: it is one that the run could have had. */
+function countsAsZero(label: string, value: string): boolean {
+  return label === "reason" ? REASONS.includes(value) : CLOSED[label] !== undefined;
+}
+
+const MAX_LISTED = 8;
+
+/**
+ * Which selector of a threshold matched no measurement, in words. A misspelt name must not be taken for a count of zero.
+ *
+ * @param isCount zero is a count where the value is a member of a closed set: `denied{reason=budget_exhausted}`.
+ * @param isMatch whether a measurement has these labels.
+ */
+export function unmatchedLabel(
+  wanted: Labels,
+  all: readonly { readonly labels: Labels }[],
+  { isCount, isMatch }: { readonly isCount: boolean; readonly isMatch: (wanted: Labels, labels: Labels) => boolean },
+): string | undefined {
+  for (const [label, value] of Object.entries(wanted)) {
+    if (isCount && countsAsZero(label, value)) continue;
+    if (all.some(({ labels }) => isMatch({ [label]: value }, labels))) continue;
+    const seen = [...new Set(all.flatMap(({ labels }) => labels[label] ?? []))].sort();
+    const more = seen.length > MAX_LISTED ? `, and ${seen.length - MAX_LISTED} more` : "";
+    const there = seen.length === 0 ? "" : `; this run has ${seen.slice(0, MAX_LISTED).join(", ")}${more}`;
+    return `nothing in this run has ${label}=${value}${there}`;
+  }
+  return undefined;
+}

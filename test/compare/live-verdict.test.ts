@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { compareLive } from "../../src/compare/index.ts";
+import type { Block } from "../../src/compare/judge-metrics.ts";
+import { seededRandom } from "../../src/core/index.ts";
+import type { Comparison, Status } from "../../src/record/index.ts";
+import { result } from "../support/records.ts";
+
+const PAIRS = 12;
+
+interface Build {
+  /** Factors of what the first build has. */
+  readonly response?: number;
+  readonly tail?: number;
+  readonly gaps?: number | null;
+  readonly tokens?: number;
+  /** Spread of the tail from block to block. */
+  readonly noise?: number;
+  readonly checks?: Status;
+}
+
+/** Blocks that differ by 1 %, and their tails by more. */
+function blockOf({ response = 1, tail = 1, gaps = 1, tokens = 1, noise = 0.01 }: Build, seed: number): Block {
+  const random = seededRandom(seed);
+  const jitter = (spread: number) => 1 + spread * (random() - 0.5);
+  const ms = (value: number, factor: number, spread = 0.01) => value * factor * jitter(spread);
+  return {
+    quantiles: {
+      "chat streaming response_ms p50": ms(400, response),
+      "chat streaming response_ms p95": ms(500, response),
+      "chat streaming response_ms p99": ms(600, response * tail, noise),
+      "chat streaming ttft_ms p50": ms(90, response),
+      "chat streaming ttft_ms p95": ms(120, response),
+      // No block is long enough for it.
+      "chat streaming ttft_ms p99": null,
+      "chat streaming gap_ms p50": gaps === null ? null : ms(20, gaps, noise),
+    },
+    tokensPerReply: tokens === 0 ? {} : { "chat streaming": 16 * tokens },
+    sent: 400,
+    counts: { denied: 0, failed: 0 },
+    problems: [],
+  };
+}
+
+function session(b: Build, a: Build = {}): Promise<Comparison> {
+  const behaviour = ({ checks = "pass" }: Build) => ({ checks: [result("auth.a", checks)], answers: new Map() });
+  let seed = 0;
+  return compareLive({
+    a: { label: "a" },
+    b: { label: "b" },
+    pairs: PAIRS,
+    seed: 5,
+    behaviours: { a: behaviour(a), b: behaviour(b), control: behaviour(a) },
+    runBlock: (name) => Promise.resolve(blockOf(name === "B" ? b : a, ++seed * 97)),
+    signal: new AbortController().signal,
+  });
+}
+
+test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]>([
+  ["the same build", {}, "not worse", /^$/],
+  [
+    "a build that is twice as fast",
+    { response: 0.5 },
+    "improved",
+    /response_ms p50 improved by 49\.\d %|improved by 50/,
+  ],
+  [
+    "twice as fast with a sixteenth of the tokens",
+    { response: 0.5, tokens: 1 / 16 },
+    "regressed",
+    /tokens_per_reply regressed by 93\.8 %/,
+  ],
+  [
+    "twice as fast with a sixth fewer tokens",
+    { response: 0.5, tokens: 5 / 6 },
+    "regressed",
+    /tokens_per_reply regressed/,
+  ],
+  [
+    "twice as fast with longer replies",
+    { response: 0.5, tokens: 1.5 },
+    "inconclusive",
+    /the replies have 24\.0 output tokens instead of 16\.0: not comparable/,
+  ],
+  ["tokens that are not counted any more", { tokens: 0 }, "inconclusive", /tokens_per_reply: the second build lost it/],
+  ["a tail of 2.4 times", { tail: 2.4 }, "regressed", /response_ms p99 regressed/],
+  [
+    "a tail of 2.4 times that varies widely",
+    { tail: 2.4, noise: 1.9 },
+    "inconclusive",
+    /response_ms p99: the interval holds/,
+  ],
+  ["gaps that are not measured any more", { gaps: null }, "inconclusive", /gap_ms p50: the second build lost it/],
+  [
+    "a check that does not apply any more",
+    { checks: "not-applicable" },
+    "inconclusive",
+    /auth\.a was decided \(pass\)/,
+  ],
+  ["a check that warns now", { checks: "warn" }, "regressed", /auth\.a passed and warns now/],
+])("a session with %s", async (_what, b, verdict, says) => {
+  const a = b.noise === undefined ? {} : { noise: b.noise };
+  const found = await session(b, a);
+  expect(found.control).toMatchObject({ fit: true });
+  expect(found.verdict).toBe(verdict);
+  expect(found.reasons.join("\n")).toMatch(says);
+});
+
+test("a quantile for which every block is too short stands in no table", async () => {
+  const { metrics } = await session({});
+  expect(metrics.map(({ name }) => name)).not.toContain("chat streaming ttft_ms p99");
+});
