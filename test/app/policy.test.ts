@@ -69,12 +69,12 @@ test("a policy file with problems is refused before anything is sent, each probl
   expect(values.stderr).toMatch(/policy\.yaml:3:5 \(gates\.1\).*Did you mean "rate_limit_exceeded"/);
   writeFileSync(
     join(folder.path, "policy.yaml"),
-    "require: { suites: [auht] }\ngates:\n  - 'checks{suite=autth,status=fail} == 0'\n  - 'checks{check=auth.unknown-kee} == 0'\n",
+    "require: { suites: [authh] }\ngates:\n  - 'checks{suite=autth,status=fail} == 0'\n  - 'checks{check=auth.unknown-kee} == 0'\n",
   );
   const names = await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path);
   expect(names.code).toBe(2);
   expect(names.stderr).toMatch(
-    /policy\.yaml:1:\d+ \(require\.suites\.0\): there is no suite "auht"\. Did you mean "auth"/,
+    /policy\.yaml:1:\d+ \(require\.suites\.0\): there is no suite "authh"\. Did you mean "auth"/,
   );
   expect(names.stderr).toMatch(/policy\.yaml:3:5 \(gates\.0\): there is no suite "autth"\. Did you mean "auth"/);
   expect(names.stderr).toMatch(
