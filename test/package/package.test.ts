@@ -8,7 +8,7 @@ import { readBundle } from "../../src/program.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 /** Bytes of the packed and the unpacked package that nobody should notice having installed. */
-const MOST_PACKED = 2_000_000;
+const MOST_PACKED = 2_100_000;
 const MOST_UNPACKED = 7_500_000;
 
 /** Packages that run a script when they are installed: tools of development. */
