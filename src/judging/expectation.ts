@@ -4,13 +4,20 @@ import { isObject } from "../core/index.ts";
 export interface Expectation<T = unknown> {
   readonly description: string;
   readonly test: (value: T) => boolean;
+  /** How far a value misses it, as `Finding.magnitude` has it; absent where there is no measure. */
+  readonly magnitude?: (value: T) => number | undefined;
 }
 
 /** Makes an expectation of a plain value: equality. */
 export function toExpectation<T>(expected: T | Expectation<T>): Expectation<T> {
   return isExpectation<T>(expected)
     ? expected
-    : { description: show(expected), test: (value) => Object.is(value, expected) };
+    : {
+        description: show(expected),
+        test: (value) => Object.is(value, expected),
+        // Of what must not be there at all, the number is the measure; that of a status is none.
+        magnitude: (value) => (expected === 0 && typeof value === "number" ? Math.abs(value) : undefined),
+      };
 }
 
 function isExpectation<T>(value: unknown): value is Expectation<T> {
@@ -49,10 +56,15 @@ export const serverError: Expectation = that(
   (value) => typeof value === "number" && value >= 500 && value < 600,
 );
 
-export const atLeast = (least: number): Expectation =>
-  that(`at least ${least}`, (value) => typeof value === "number" && value >= least);
-export const atMost = (most: number): Expectation =>
-  that(`at most ${most}`, (value) => typeof value === "number" && value <= most);
+export const atLeast = (least: number): Expectation => ({
+  ...that(`at least ${least}`, (value) => typeof value === "number" && value >= least),
+  // None at all counts as half a one, so that it is further off than one.
+  magnitude: (value) => (typeof value === "number" ? least / Math.max(0.5, value) : undefined),
+});
+export const atMost = (most: number): Expectation => ({
+  ...that(`at most ${most}`, (value) => typeof value === "number" && value <= most),
+  magnitude: (value) => (typeof value === "number" && value > 0 ? value / Math.max(1, most) : undefined),
+});
 
 /** Token counts: at least one finite number of zero or more (CHAT-3). */
 export const tokenCounts: Expectation = that("an object with at least one count of zero or more", (value) =>

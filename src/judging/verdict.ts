@@ -141,7 +141,7 @@ export class Verdict {
     expected: NoInfer<T> | Expectation<T>,
     seen: Seen,
   ): boolean {
-    const { description, test } = toExpectation<T>(expected);
+    const { description, test, magnitude } = toExpectation<T>(expected);
     const met = test(observed);
     const kind = JSON.stringify([requirement, weight, description, seen.at]);
     const known = met ? this.#met.get(kind) : undefined;
@@ -153,6 +153,8 @@ export class Verdict {
     this.#add(requirement, met ? "met" : "broken", weight, description, show(observed), seen);
     const added = this.findings.at(-1);
     if (met && added !== undefined) this.#met.set(kind, added);
+    const missedBy = met ? undefined : magnitude?.(observed);
+    if (missedBy !== undefined && added !== undefined) added.magnitude = missedBy;
     return met;
   }
 

@@ -62,6 +62,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       denied <= sent * allow.deniedShare,
       percent(allow.deniedShare),
       `${denied} denied, ${share(denied)}`,
+      { magnitude: denied / sent },
     ),
     compared(
       "load.denial-reasons",
@@ -70,7 +71,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       refused === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
       refused === 0 ? `${denied} denied by a limit` : denialsText(others),
-      { basis: "content" },
+      { basis: "content", magnitude: refused / sent },
     ),
     compared(
       "load.failed",
@@ -79,6 +80,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       failed <= sent * allow.failedShare,
       percent(allow.failedShare),
       `${failed} failed, ${share(failed)}`,
+      { magnitude: failed / sent },
     ),
     compared(
       "load.dropped",
@@ -87,6 +89,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       dropped === 0,
       "0",
       `${dropped} dropped`,
+      { magnitude: dropped / sent },
     ),
   ];
 }

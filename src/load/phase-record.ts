@@ -134,10 +134,13 @@ export function compared(
     weight = "fail",
     basis = "timing",
     exchanges = [],
+    magnitude,
   }: {
     weight?: "fail" | "warn";
     basis?: Finding["basis"];
     exchanges?: readonly string[];
+    /** How far it is missed, if it is: a share, or a multiple of the bound. */
+    magnitude?: number;
   } = {},
 ): Finding {
   return {
@@ -150,7 +153,13 @@ export function compared(
     expected,
     observed,
     exchanges: [...exchanges],
+    ...(met || magnitude === undefined ? {} : { magnitude }),
   };
+}
+
+/** How many of so many, as a magnitude. */
+export function shareOf(count: number, of: number): number {
+  return of === 0 ? 0 : count / of;
 }
 
 /** A fact that decides nothing. */

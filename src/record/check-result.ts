@@ -33,6 +33,11 @@ export const findingSchema = z.strictObject({
    * are those of the first time. What was not met is never summed up.
    */
   count: z.int().min(2).optional(),
+  /**
+   * Of a comparison that was not met: how far it was missed, in a measure of its own that grows with the failure: a share, or a
+   * multiple of the bound. Absent where a comparison has no such measure.
+   */
+  magnitude: z.number().nonnegative().optional(),
 });
 
 export const attestationSchema = z.strictObject({
@@ -51,6 +56,8 @@ export const waiverSchema = z.strictObject({
   expires: z.string(),
   /** How the instance fails. */
   fingerprint: z.string(),
+  /** How large the failure is that was waived, by the name of the finding. */
+  magnitudes: z.record(z.string(), z.number()),
   /** File and line. */
   place: z.string(),
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { applyWaivers, fingerprintOf, loadWaivers, suggestWaivers } from "../../src/checks/index.ts";
+import { atLeast, atMost, Verdict } from "../../src/judging/index.ts";
 import type { CheckResult, Finding, Waiver } from "../../src/record/index.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
@@ -46,6 +47,7 @@ const waiver: Waiver = {
   owner: "edge team",
   expires: "2030-06-30",
   fingerprint: fingerprintOf(failing),
+  magnitudes: { "AUTH-3": 1 },
   place: "waivers.yaml:3",
 };
 const context = { today: "2030-06-30", known: [failing.id, "auth.unknown-key[messages]"] };
@@ -101,6 +103,90 @@ describe("a waiver", () => {
   test("of a check that this run does not hold is left alone", () => expect(breachesOf([], [waiver])).toEqual([]));
 });
 
+describe("the magnitude of a failure", () => {
+  const failed = (share: number, name = "load.failed") =>
+    broken({
+      ...{
+        name,
+        requirements: [],
+        expected: "at most 1 %",
+        observed: `${share * 5_000} failed, ${share * 100} % of 5000`,
+      },
+      ...{ pointer: undefined, magnitude: share },
+    });
+  const load = (...findings: Finding[]) => result("load.starter.peak", "fail", findings);
+  const suggested = (of: CheckResult[]): Waiver[] => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "waivers.yaml");
+    writeFileSync(file, suggestWaivers(of, Date.UTC(2030, 5, 1)).replaceAll('""', "known"));
+    return loadWaivers(file);
+  };
+  const kindsOf = (now: CheckResult, waivers: Waiver[]) =>
+    applyWaivers([now], waivers, { today: "2030-06-01", known: [now.id] }).breaches.map(({ kind }) => kind);
+
+  test.each<[what: string, now: CheckResult, kinds: string[]]>([
+    ["as large", load(failed(0.0417)), []],
+    ["smaller", load(failed(0.002)), []],
+    ["twice as large", load(failed(0.0834)), []],
+    ["ten times as large", load(failed(0.43)), ["grown"]],
+  ])("waived at 4.17 % and now %s", (_what, now, kinds) => {
+    expect(kindsOf(now, suggested([load(failed(0.0417))]))).toEqual(kinds);
+  });
+
+  test("says how large it is, and how large it was", () => {
+    const [breach] = applyWaivers([load(failed(0.43))], suggested([load(failed(0.0417))]), {
+      today: "2030-06-01",
+      known: ["load.starter.peak"],
+    }).breaches;
+    expect(breach?.text).toContain("load.failed has magnitude 0.43, waived at 0.0417 and up to 2 times that");
+  });
+
+  test("without a stated measure is the share of the comparisons that were not met", () => {
+    const met = (count: number) => broken({ outcome: "met", count });
+    const some = result(failing.id, "fail", [broken(), met(99)]);
+    const waivers = suggested([some]);
+    expect(waivers[0]?.magnitudes).toEqual({ "AUTH-3": 0.01 });
+    expect(kindsOf(some, waivers)).toEqual([]);
+    expect(kindsOf(result(failing.id, "fail", [broken(), broken(), broken(), met(97)]), waivers)).toEqual(["grown"]);
+  });
+
+  test("of which the file says nothing is not covered", () => {
+    const [waived] = suggested([failing]);
+    if (waived === undefined) throw new Error("a failure has a waiver");
+    expect(kindsOf(failing, [{ ...waived, magnitudes: {} }])).toEqual(["grown"]);
+  });
+
+  test("keeps instances apart that fail to a different extent", () => {
+    const [small, large] = [load(failed(0.04)), { ...load(failed(0.43)), id: "load.growth.peak" }];
+    const waivers = suggested([small, large]);
+    expect(new Map(waivers.map(({ check, magnitudes }) => [check, magnitudes["load.failed"]]))).toEqual(
+      new Map([
+        [small.id, 0.04],
+        [large.id, 0.43],
+      ]),
+    );
+  });
+
+  test.each<[expectation: "atMost" | "atLeast" | "none", observed: number, magnitude: number | undefined]>([
+    ["atMost", 45, 1.5],
+    ["atMost", 30, undefined],
+    ["atLeast", 20, 1.5],
+    ["atLeast", 0, 60],
+    ["none", 3, 3],
+  ])("of a number compared with a bound (%s, %d) is a multiple of it", (expectation, observed, magnitude) => {
+    const verdict = new Verdict();
+    const bound = { atMost: atMost(30), atLeast: atLeast(30), none: 0 }[expectation];
+    verdict.must("LIMIT-RATE-2", observed, bound);
+    expect(verdict.findings[0]?.magnitude).toBe(magnitude);
+  });
+
+  test("of a status is none", () => {
+    const verdict = new Verdict();
+    verdict.must("AUTH-3", 500, 401);
+    expect(verdict.findings[0]?.magnitude).toBeUndefined();
+  });
+});
+
 describe("a fingerprint", () => {
   const of = (...findings: Finding[]) => fingerprintOf({ check: "auth.unknown-key", findings });
 
@@ -138,7 +224,7 @@ describe("the file", () => {
     return loadWaivers(file);
   };
   const entry = (more: string) =>
-    `waivers:\n  - checks: ["auth.unknown-key[chat]"]\n    reason: r\n    owner: o\n    expires: 2030-01-31\n    fingerprint: 0123456789ab\n${more}`;
+    `waivers:\n  - checks: ["auth.unknown-key[chat]"]\n    reason: r\n    owner: o\n    expires: 2030-01-31\n    fingerprint: 0123456789ab\n    magnitudes: { AUTH-3: 1 }\n${more}`;
 
   test("has a place for every instance", () => {
     expect(load(entry(""))).toMatchObject([
@@ -154,12 +240,18 @@ describe("the file", () => {
     ],
     ["no owner", entry("").replace("    owner: o\n", ""), /\(waivers\.0\.owner\): is missing/],
     ["a day that is none", entry("").replace("2030-01-31", "2030-02-31"), /:5:5 \(waivers\.0\.expires\)/],
-    ["an unknown field", entry("    until: never\n"), /:7:5 .*unknown field "until"/],
+    ["an unknown field", entry("    until: never\n"), /:8:5 .*unknown field "until"/],
+    [
+      "no magnitudes",
+      entry("").replace("    magnitudes: { AUTH-3: 1 }\n", ""),
+      /\(waivers\.0\.magnitudes\): is missing/,
+    ],
+    ["a magnitude that is none", entry("").replace("AUTH-3: 1", "AUTH-3: much"), /:7:\d+ \(waivers\.0\.magnitudes/],
     ["a fingerprint that is none", entry("").replace("0123456789ab", "xyz"), /twelve digits/],
     [
       "an instance that is waived twice",
       `${entry("")}${entry("").replace("waivers:\n", "")}`,
-      /:7.*is waived twice, first at .*:2/,
+      /:8.*is waived twice, first at .*:2/,
     ],
     ["no YAML", "waivers: [", /not valid YAML/],
   ])("with %s is refused at its line", (_what, text, says) => expect(() => load(text)).toThrow(says));
@@ -169,7 +261,10 @@ describe("the file", () => {
     const text = suggestWaivers([hostile, result("auth.bearer[chat]", "pass")], Date.UTC(2030, 5, 1));
     expect(parse(text)).toEqual({
       waivers: [
-        { checks: [failing.id], reason: "", owner: "", expires: "2030-07-01", fingerprint: waiver.fingerprint },
+        {
+          ...{ checks: [failing.id], reason: "", owner: "", expires: "2030-07-01" },
+          ...{ fingerprint: waiver.fingerprint, magnitudes: { "AUTH-3": 1 } },
+        },
       ],
     });
     expect(() => load(text)).toThrow(/reason[\s\S]*owner/);

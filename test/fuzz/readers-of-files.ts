@@ -38,7 +38,12 @@ const TARGET = {
   timeouts: { answerS: 1 },
 };
 const WAIVERS = {
-  waivers: [{ checks: ["a[chat]"], reason: "r", owner: "o", expires: "2027-01-01", fingerprint: "0123456789ab" }],
+  waivers: [
+    {
+      ...{ checks: ["a[chat]"], reason: "r", owner: "o", expires: "2027-01-01" },
+      ...{ fingerprint: "0123456789ab", magnitudes: { "AUTH-3": 1 } },
+    },
+  ],
 };
 const WORKLOAD = {
   name: "w",

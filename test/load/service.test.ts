@@ -66,6 +66,9 @@ test("a provider's stray failures under load are a warning, and more of them fai
   expect(judge(1)?.outcome).toBe("met");
   expect(judge(2)).toMatchObject({ outcome: "broken", weight: "warn" });
   expect(judge(12)).toMatchObject({ outcome: "broken", weight: "fail" });
+  // A waiver covers a share of failures, not any number of them.
+  expect(judge(12)?.magnitude).toBeCloseTo(12 / (usual.length + 12), 9);
+  expect(judge(1)?.magnitude).toBeUndefined();
 });
 
 test("a phase of which every request failed fails; one whose requests were denied, or reached nobody, decides nothing", () => {

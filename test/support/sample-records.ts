@@ -277,6 +277,7 @@ export const SAMPLES: Readonly<Record<string, RunRecord>> = {
         owner: "gateway team",
         expires: "2026-12-01",
         fingerprint: "f",
+        magnitudes: { "ERR-1": 1 },
         place: "waivers.yaml:3",
       },
     ],

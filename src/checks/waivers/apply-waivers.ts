@@ -1,10 +1,11 @@
 import { closest } from "fastest-levenshtein";
 import { type CheckResult, type Status, UNDECIDED, type Waiver } from "../../record/index.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { growthOf, magnitudesOf } from "./magnitude.ts";
 
 /** Why a waiver itself fails the run. */
 export interface WaiverBreach {
-  readonly kind: "expired" | "stale" | "unmatched" | "differently-failing";
+  readonly kind: "expired" | "stale" | "unmatched" | "differently-failing" | "grown";
   readonly check: string;
   readonly text: string;
 }
@@ -25,8 +26,8 @@ export interface WaiverContext {
 const WAIVABLE: readonly Status[] = ["fail", "flaky"];
 
 /**
- * Lays waivers over results. A waiver covers a failure of exactly the kind that it was written for, until its day; one that
- * covers nothing any more fails the run as well, so that a file of waivers never grows old unseen.
+ * Lays waivers over results. A waiver covers a failure of exactly the kind that it was written for, and of about its magnitude, until
+ * its day; one that covers nothing any more fails the run as well, so that a file of waivers never grows old unseen.
  */
 export function applyWaivers(
   results: readonly CheckResult[],
@@ -49,7 +50,7 @@ export function applyWaivers(
 }
 
 function breachOf(
-  { check, expires, fingerprint, place }: Waiver,
+  { check, expires, fingerprint, magnitudes, place }: Waiver,
   result: CheckResult | undefined,
   { today, known }: WaiverContext,
 ): WaiverBreach | undefined {
@@ -64,9 +65,14 @@ function breachOf(
     return breach("stale", `${check} does not fail any more (${result.status}); remove its waiver`);
   }
   const now = fingerprintOf(result);
-  if (now === fingerprint) return undefined;
-  return breach(
-    "differently-failing",
-    `${check} fails in another way than was waived (${now}, not ${fingerprint}): ${result.message}`,
-  );
+  if (now !== fingerprint) {
+    return breach(
+      "differently-failing",
+      `${check} fails in another way than was waived (${now}, not ${fingerprint}): ${result.message}`,
+    );
+  }
+  const growth = growthOf(magnitudesOf(result), magnitudes);
+  return growth === undefined
+    ? undefined
+    : breach("grown", `${check} fails to a larger extent than was waived (${growth}): ${result.message}`);
 }

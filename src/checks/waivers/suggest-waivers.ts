@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { groupBy } from "../../core/index.ts";
 import type { CheckResult } from "../../record/index.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { growthOf, largestOf, magnitudesOf } from "./magnitude.ts";
 
 /** Days until a suggested waiver expires: long enough to mend something, short enough not to be forgotten. */
 const DAYS = 30;
@@ -15,13 +16,33 @@ const DAYS = 30;
 export function suggestWaivers(results: readonly CheckResult[], nowMs: number): string {
   const failed = results.filter(({ status }) => status === "fail" || status === "flaky");
   const expires = new Date(nowMs + DAYS * 86_400_000).toISOString().slice(0, 10);
-  const entries = [...groupBy(failed, fingerprintOf)].map(([fingerprint, group]) => {
+  const groups = [...groupBy(failed, fingerprintOf)].flatMap(([fingerprint, alike]) =>
+    byMagnitude(alike).map((group) => ({ fingerprint, group })),
+  );
+  const entries = groups.map(({ fingerprint, group }) => {
     const checks = group.map(({ id }) => id);
     const comment = `# ${group[0].title}: ${group[0].message}`.replace(/\p{Cc}+|[\u2028\u2029]/gu, " ");
-    return `${indent(comment)}\n${indent(stringify([{ checks, reason: "", owner: "", expires, fingerprint }]).trimEnd())}`;
+    const magnitudes = largestOf(group.map(magnitudesOf));
+    const entry = { checks, reason: "", owner: "", expires, fingerprint, magnitudes };
+    return `${indent(comment)}\n${indent(stringify([entry]).trimEnd())}`;
   });
   const head = "# Failures that are known and accepted until a day. Fill in reason and owner; both are required.\n";
   return entries.length === 0 ? `${head}waivers: []\n` : `${head}waivers:\n${entries.join("\n")}\n`;
+}
+
+/** Instances whose failures are about as large: a small one must not be waived as far as a large one. */
+function byMagnitude(alike: readonly [CheckResult, ...CheckResult[]]): [CheckResult, ...CheckResult[]][] {
+  const groups: [CheckResult, ...CheckResult[]][] = [];
+  for (const result of alike) {
+    const own = magnitudesOf(result);
+    const near = groups.find(([first]) => {
+      const other = magnitudesOf(first);
+      return growthOf(own, other) === undefined && growthOf(other, own) === undefined;
+    });
+    if (near === undefined) groups.push([result]);
+    else near.push(result);
+  }
+  return groups;
 }
 
 function indent(text: string): string {

@@ -14,6 +14,10 @@ const waiverEntry = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{12}$/, "must be a fingerprint of twelve digits, as `gauntlet waivers suggest` prints it")
     .meta({ description: "How it fails; another way to fail is not covered." }),
+  magnitudes: z.record(z.string(), z.number().nonnegative()).meta({
+    description:
+      "How large the failure is, by the names of its findings: a share, or a multiple of a bound. More than twice that is not covered.",
+  }),
 });
 
 export const waiverFileSchema = z
@@ -25,6 +29,21 @@ export function waiversJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(waiverFileSchema) as Record<string, unknown>;
 }
 
+/** @throws ConfigError with where a fingerprint or magnitudes come from, when something is missing. */
+function readFile(path: string) {
+  try {
+    return readYaml(readText(path), path, waiverFileSchema);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const isMissing = error.problems.some(({ path: at }) => /\.(?:fingerprint|magnitudes)\b/.test(at));
+    if (!isMissing) throw error;
+    throw new ConfigError(error.problems, {
+      hint: "`gauntlet waivers suggest RUN` writes fingerprints and magnitudes, from a run that failed.",
+      cause: error,
+    });
+  }
+}
+
 /**
  * Reads a waiver file.
  *
@@ -32,7 +51,7 @@ export function waiversJsonSchema(): Record<string, unknown> {
  *   instance that two waivers name.
  */
 export function loadWaivers(path: string): Waiver[] {
-  const { value, place } = readYaml(readText(path), path, waiverFileSchema);
+  const { value, place } = readFile(path);
   const seen = new Map<string, string>();
   const problems: ConfigProblem[] = [];
   const waivers = value.waivers.flatMap(({ checks, ...entry }, index) =>

@@ -12,7 +12,7 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, undecided } from "../phase-record.ts";
+import { compared, shareOf, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
@@ -197,7 +197,10 @@ export function judgeConcurrencyLimit(
     `at most ${limit} requests in flight`,
     `${surely > limit ? surely : `${beyond.length} admitted while ${limit} were in flight`}; ${counted}`,
     // Long streams are not kept: a denial of the same moment is, and it shows what the gateway said at its limit.
-    { exchanges: exchangesOf([...beyond, ...admitted, ...denied]) },
+    {
+      exchanges: exchangesOf([...beyond, ...admitted, ...denied]),
+      magnitude: Math.max(surely, limit + beyond.length) / limit,
+    },
   );
   const title = "More requests in flight than the limit are denied";
   if (held < limit && denied.length === 0) {
@@ -218,7 +221,7 @@ export function judgeConcurrencyLimit(
       early.length === 0,
       "0 denied",
       `${early.length} denied with fewer than ${limit} possibly running; ${counted}`,
-      { exchanges: exchangesOf(early) },
+      { exchanges: exchangesOf(early), magnitude: shareOf(early.length, observations.length) },
     ),
     compared(
       "concurrency.not-enforced",
@@ -252,7 +255,7 @@ export function judgeConcurrencyRelease(
       leaked.length === 0,
       "0 denied",
       observed,
-      { exchanges: exchangesOf(leaked) },
+      { exchanges: exchangesOf(leaked), magnitude: shareOf(leaked.length, observations.length) },
     ),
   ];
 }

@@ -4,7 +4,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { reachedGateway } from "../judge-totals.ts";
-import { compared, undecided } from "../phase-record.ts";
+import { compared, shareOf, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, isLong, kindsText } from "./observations.ts";
 import { type HeldUp, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
@@ -51,7 +51,11 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       few(errors.length),
       `at most ${TOLERATED}`,
       `${errors.length} of ${served.length}: ${kindsText(errors)}`,
-      { weight: weightOf(errors.length), exchanges: exchangesOf(errors) },
+      {
+        weight: weightOf(errors.length),
+        exchanges: exchangesOf(errors),
+        magnitude: shareOf(errors.length, served.length),
+      },
     ),
     compared(
       "service.cut",
@@ -60,7 +64,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       few(cut.length),
       `at most ${TOLERATED}`,
       `${cut.length} of ${served.length}: ${kindsText(cut)}`,
-      { weight: weightOf(cut.length), exchanges: exchangesOf(cut) },
+      { weight: weightOf(cut.length), exchanges: exchangesOf(cut), magnitude: shareOf(cut.length, served.length) },
     ),
     compared(
       "answers.crossed",
@@ -69,7 +73,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       crossed.length === 0,
       "0",
       `${crossed.length} of ${echoes.length}`,
-      { basis: "content", exchanges: exchangesOf(crossed) },
+      { basis: "content", exchanges: exchangesOf(crossed), magnitude: shareOf(crossed.length, echoes.length) },
     ),
     compared(
       "answers.incomplete",
@@ -78,7 +82,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       !repeats || incomplete.length <= TOLERATED,
       `at most ${TOLERATED}`,
       `${incomplete.length} of ${echoes.length} lack some of it`,
-      { exchanges: exchangesOf(incomplete) },
+      { exchanges: exchangesOf(incomplete), magnitude: shareOf(incomplete.length, echoes.length) },
     ),
     ...streamsUnderLoad(observations, long, heldUp),
     ...stalls(observations, heldUp),

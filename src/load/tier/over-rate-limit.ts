@@ -211,6 +211,7 @@ function judgeExceeded(
   return [
     compared("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, observed, {
       exchanges: exchangesOf([most.denial, ...most.admitted.slice(-4)]),
+      magnitude: count / bound,
     }),
     // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
     noted(

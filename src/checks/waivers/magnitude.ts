@@ -1,0 +1,61 @@
+import type { CheckResult, Finding } from "../../record/index.ts";
+
+/** How large a failure is, by the names of its broken findings. */
+export type Magnitudes = Readonly<Record<string, number>>;
+
+/** A failure that grew beyond this many times what was waived is another failure. */
+export const MAX_GROWTH = 2;
+
+/** Digits that are kept; rounded up, so that a failure never exceeds its own magnitude. */
+const DIGITS = 4;
+
+/**
+ * How large a failure is: by each broken finding the measure that it states (a share of requests, a multiple of a bound); where it
+ * states none, the share of its comparisons that were not met.
+ */
+export function magnitudesOf({ findings }: Pick<CheckResult, "findings">): Magnitudes {
+  const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail");
+  const names = [...new Set(broken.map(({ name }) => name))].sort();
+  return Object.fromEntries(
+    names.map((name) => [name, rounded(magnitudeOf(findings.filter((one) => one.name === name)))]),
+  );
+}
+
+function magnitudeOf(findings: readonly Finding[]): number {
+  const stated = findings.flatMap(({ outcome, magnitude }) =>
+    outcome === "broken" && magnitude !== undefined ? [magnitude] : [],
+  );
+  if (stated.length > 0) return Math.max(...stated);
+  const counted = (outcome: Finding["outcome"]) =>
+    findings.reduce((sum, one) => (one.outcome === outcome ? sum + (one.count ?? 1) : sum), 0);
+  return counted("broken") / (counted("broken") + counted("met"));
+}
+
+function rounded(value: number): number {
+  if (value === 0) return 0;
+  const step = 10 ** (Math.floor(Math.log10(value)) + 1 - DIGITS);
+  // Through text: a multiple of the step has no further digits in a file.
+  return Number((Math.ceil(value / step - 1e-9) * step).toPrecision(DIGITS));
+}
+
+/** The findings of several failures of one kind: the largest of each. */
+export function largestOf(some: readonly Magnitudes[]): Magnitudes {
+  const largest: Record<string, number> = {};
+  for (const [name, value] of some.flatMap((one) => Object.entries(one)))
+    largest[name] = Math.max(largest[name] ?? 0, value);
+  return largest;
+}
+
+/** What of a failure is larger than its waiver covers, in words; `undefined`: nothing is. */
+export function growthOf(now: Magnitudes, waived: Magnitudes): string | undefined {
+  const grown = Object.entries(now).filter(([name, value]) => value > (waived[name] ?? 0) * MAX_GROWTH);
+  if (grown.length === 0) return undefined;
+  return grown
+    .map(([name, value]) => {
+      const before = waived[name];
+      return before === undefined
+        ? `${name} has magnitude ${value}, and the waiver has none for it`
+        : `${name} has magnitude ${value}, waived at ${before} and up to ${MAX_GROWTH} times that`;
+    })
+    .join("; ");
+}
