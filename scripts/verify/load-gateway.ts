@@ -3,6 +3,7 @@ import { runTier } from "../../src/load/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 import { startGateway } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
+import { type FrontOptions, frontOf } from "../../test/support/front.ts";
 import { http2Front } from "../../test/support/http2-front.ts";
 
 export interface LoadGatewayOptions {
@@ -13,6 +14,10 @@ export interface LoadGatewayOptions {
   readonly length?: "thorough" | "brief" | "quick";
   /** Through a front that speaks HTTP/2; default false. */
   readonly http2?: boolean;
+  /** Through a front that changes something. */
+  readonly front?: FrontOptions;
+  /** Told of each phase that has ended. */
+  readonly onPhase?: (name: string) => void;
 }
 
 /** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
@@ -22,11 +27,13 @@ export async function loadGateway({
   limits = { rpm: 300, inFlight: 24 },
   length = "thorough",
   http2 = false,
+  front: changed,
+  onPhase,
 }: LoadGatewayOptions): Promise<JudgedRun> {
   await using gateway = await startGateway({ mutations, variants, limits });
   const { target: own } = describeEmbedded(gateway.ready as unknown as ReadyLine);
-  await using front = http2 ? await http2Front(own.baseUrl) : undefined;
-  const target = front === undefined ? own : { ...own, baseUrl: front.baseUrl, http: 2 as const };
+  await using front = http2 ? await http2Front(own.baseUrl) : changed && (await frontOf(own.baseUrl, changed));
+  const target = { ...own, baseUrl: front?.baseUrl ?? own.baseUrl, ...(http2 && { http: 2 as const }) };
   const { valid, second = valid } = target.keys;
   const never = new AbortController().signal;
   const { run } = await runTier(
@@ -39,6 +46,7 @@ export async function loadGateway({
       abort: never,
       redactor: new Redactor([]),
       onSample: () => undefined,
+      onPhase: (_run, { name }) => onPhase?.(name),
       calibration: null,
     },
   );

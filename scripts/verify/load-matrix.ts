@@ -26,10 +26,18 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "retry-after.word": "retry-after.unusable?",
   "retry-after.always-one": "retry-after.sufficient?",
   "load.answers-crossed": "answers.crossed",
+  "load.slow-for-a-while": "latency.slowed?",
 };
 
 /** Sound gateways. */
-const SOUND = ["limits.fixed-window", "limits.token-bucket", "retry-after.http-date", "stream.crlf"];
+const SOUND = [
+  "limits.fixed-window",
+  "limits.token-bucket",
+  "retry-after.http-date",
+  "stream.crlf",
+  "http.noisy-latency",
+  "http.one-slow-second",
+];
 
 /** Share of the runs that may come to no verdict because the machine was busy. */
 const MOST_UNDECIDED = 0.25;

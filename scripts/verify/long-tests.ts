@@ -9,5 +9,6 @@ export const LONG_TESTS: readonly string[] = [
   "test/checks/token-limits.test.ts",
   "test/docs/recipes.test.ts",
   "test/limits/infer-rate.test.ts",
+  "test/load/slowdown.test.ts",
   "test/requirements/emitted.test.ts",
 ];

@@ -189,8 +189,9 @@ describe("what we read late", () => {
         }),
       );
     const of = (facts: readonly Observation[], still: readonly (readonly [number, number])[]) =>
-      judgeService(facts, long, { still: [...still], busy: [] }).find(({ name }) => name === "streams.buffered")
-        ?.outcome;
+      judgeService(facts, long, { still: [...still], late: [...still], busy: [] }).find(
+        ({ name }) => name === "streams.buffered",
+      )?.outcome;
     expect(of(wave(1.99, 2), [])).toBe("broken");
     expect(of(wave(6.1, 6.11), [])).toBe("undecided");
     expect(of(wave(1.99, 2), [[ORIGIN_US + 0.2e6, ORIGIN_US + 1.95e6]])).toBe("undecided");

@@ -46,9 +46,7 @@ test("a fleet that waits as it was told and is never served has broken waits, an
 });
 
 test("where nobody was served and no wait was tested, nothing is decided", () => {
-  expect(judged(TOO_SOON.map((own) => own.map(() => denied(0, null))))["recovery.served"]?.outcome).toBe(
-    "undecided",
-  );
+  expect(judged(TOO_SOON.map((own) => own.map(() => denied(0, null))))["recovery.served"]?.outcome).toBe("undecided");
   // Denied requests may count at this gateway: the others of the fleet may have used up what was free.
   expect(judged(TOO_SOON, true)["recovery.served"]?.outcome).toBe("undecided");
 });

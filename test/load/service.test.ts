@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
-import { judgeAdmission, judgeOutliers, judgeService } from "../../src/load/tier/judge-service.ts";
+import { judgeAdmission, judgeService } from "../../src/load/tier/judge-service.ts";
 import { sent } from "./support/observations.ts";
 
-const NOT_HELD_UP = { still: [], busy: [] };
+const NOT_HELD_UP = { still: [], late: [], busy: [] };
 /** A lone stream of both dialects: two seconds, its tokens over nine tenths of it. */
 const LONG = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
 
@@ -36,27 +36,7 @@ test("a dialect whose single stream came at once is not judged by its concurrent
   expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)], long)).toBe("met");
 });
 
-const outliers = (facts: readonly Observation[]) => judgeOutliers(facts, NOT_HELD_UP)[0];
 const usual = Array.from({ length: 300 }, () => took(20));
-
-test("three requests that take far longer than their kind are a warning, two are not", () => {
-  expect(outliers([...usual, took(3_000), took(3_000)])?.outcome).toBe("met");
-  expect(outliers([...usual, took(3_000), took(3_000), took(3_000)])).toMatchObject({
-    outcome: "broken",
-    weight: "warn",
-  });
-});
-
-test("what is slow for all of its kind stands out from nothing", () => {
-  const slowKind = Array.from({ length: 100 }, () => took(3_000, { stream: true }));
-  expect(outliers([...usual, ...slowKind])?.outcome).toBe("met");
-});
-
-test("time in which the machine was busy is not put down to the gateway", () => {
-  const slow = [took(3_000), took(3_000), took(3_000)];
-  const [from, to] = [slow[0]?.sentUs ?? 0, slow[0]?.endUs ?? 0];
-  expect(judgeOutliers([...usual, ...slow], { still: [], busy: [[from, to]] })[0]?.outcome).toBe("met");
-});
 
 test("a provider's stray failures under load are a warning, and more of them fail", () => {
   const failed = (count: number) =>

@@ -3,7 +3,7 @@ import type { Observation } from "../../src/judging/index.ts";
 import { stallsIn } from "../../src/load/tier/stalls.ts";
 import { sent } from "./support/observations.ts";
 
-const NOT_HELD_UP = { still: [], busy: [] };
+const NOT_HELD_UP = { still: [], late: [], busy: [] };
 
 /** A request so many seconds into the run, whose answer began so many ms later. */
 function answered(atS: number, ms: number, more: Partial<Observation> = {}): Observation {

@@ -47,7 +47,7 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "load.tiers-mixed-up": ["limits"],
 };
 
-/** What only a whole scenario shows; the kill matrix has the check that sees it. */
+/** What only a whole scenario or a run of load shows; the kill matrix has the check that sees it. */
 const SHOWN_BY_CHECKS: readonly string[] = [
   "auth.list-to-browsers-without-key",
   "auth.unknown-200-after-expect",
@@ -59,6 +59,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "charge.conversations-free",
   "charge.cut-replies-free",
   "chat.cache-ignores-case",
+  "load.slow-for-a-while",
   "load.unknown-model-503-when-full",
   "messages.empty-system-500",
   "messages.output-limit-of-one-turn-only",

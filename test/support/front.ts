@@ -12,15 +12,17 @@ export interface OwnAnswer {
 export interface FrontOptions {
   /** Answers by itself, before the gateway is asked. @param path below the base address, such as `/messages`. */
   readonly intercept?: (path: string) => OwnAnswer | undefined;
+  /** Keeps a request back until this resolves, before the gateway is asked. */
+  readonly hold?: (path: string) => Promise<unknown> | undefined;
   /** Says a refusal of the gateway, 4xx or 5xx, in other words. */
   readonly reword?: (refusal: OwnAnswer, path: string) => OwnAnswer;
 }
 
 /** A server before a gateway that passes everything on as it comes, streams and disconnections too, but for what it changes. */
-export async function frontOf(baseUrl: string, { intercept, reword }: FrontOptions): Promise<TestServer> {
+export async function frontOf(baseUrl: string, { intercept, hold, reword }: FrontOptions): Promise<TestServer> {
   const upstream = new URL(baseUrl);
   const pathOf = ({ url = "" }: IncomingMessage) => url.replace(/^\/v1/, "").replace(/\?.*$/, "");
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const path = pathOf(request);
     const own = intercept?.(path);
     if (own !== undefined) {
@@ -28,6 +30,8 @@ export async function frontOf(baseUrl: string, { intercept, reword }: FrontOptio
       response.writeHead(own.status, own.headers).end(own.body);
       return;
     }
+    await hold?.(path);
+    if (response.destroyed) return;
     const onward = send({
       host: upstream.hostname,
       port: upstream.port,

@@ -1,12 +1,12 @@
-import { median, rankCorrelation } from "../../core/index.ts";
+import { median } from "../../core/index.ts";
 import { DIALECTS, type Dialect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { reachedGateway } from "../judge-totals.ts";
 import { compared, shareOf, undecided } from "../phase-record.ts";
-import { exchangesOf, isFailure, isLong, kindsText } from "./observations.ts";
-import { type HeldUp, overlapUs } from "./own-stalls.ts";
+import { exchangesOf, isFailure, kindsText, serviceMs } from "./observations.ts";
+import { type HeldUp, lagMs, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 
 /** Streams of several seconds decide more than short ones; the model is found out by trying. */
@@ -23,8 +23,6 @@ const TOLERATED = 1;
 const TOLERATED_SHARE = 0.001;
 /** Up to this share may be a provider's, which the specification has a status for: a warning. */
 const STRAY_SHARE = 0.03;
-/** What growth must come to before it is more than noise: rank correlation, share and ms. */
-const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
 /** Stalls of all answers that must be seen before one is blamed: a machine may pause once or twice. */
 const STALLS = 3;
 
@@ -105,14 +103,6 @@ function stalls(observations: readonly Observation[], heldUp: HeldUp): Finding[]
   ];
 }
 
-/** What a busy machine may add to a gap at most, ms. */
-const MOST_BUSY_MS = 3_000;
-
-/** Time of a request that was not the gateway's: what we stood still, and what a busy machine may have added. */
-function heldUpMs({ sentUs, endUs }: Observation, { still, busy }: HeldUp): number {
-  return overlapUs(sentUs, endUs, still) / 1_000 + Math.min(MOST_BUSY_MS, overlapUs(sentUs, endUs, busy) / 1_000);
-}
-
 /** Share of an answer's time in which a stream that was held back delivers its tokens; and streams that show it. */
 const BUFFERED = 0.1;
 const LEAST_STREAMS = 4;
@@ -142,7 +132,7 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
     (one) => serviceMs(one) <= long.durationMs * AS_LONG && stillShare(one, heldUp.still) <= STILL_SHARE,
   );
   const leastMs = Math.max(1_500, long.longestGapMs * 10);
-  const stalled = streams.filter((one) => (one.longestGapUs ?? 0) / 1_000 > leastMs + heldUpMs(one, heldUp));
+  const stalled = streams.filter((one) => (one.longestGapUs ?? 0) / 1_000 > leastMs + lagMs(one, heldUp));
   // Dialects have encoders of their own; one whose lone stream came at once has nothing to lose.
   const heldBack = DIALECTS.flatMap((dialect) => {
     const own = measured.filter((one) => one.dialect === dialect).map(spreadOf);
@@ -181,78 +171,6 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
 
 function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): number {
   return overlapUs(sentUs, endUs, still) / Math.max(1, endUs - sentUs);
-}
-
-/** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
-export function judgeGrowth(observations: readonly Observation[]): Finding[] {
-  const growing: string[] = [];
-  for (const dialect of ["chat", "messages"] as const) {
-    for (const stream of [false, true]) {
-      const own = observations.filter(
-        (one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted",
-      );
-      if (own.length < GROWTH.least) continue;
-      const ordered = [...own].sort((a, b) => a.sentUs - b.sentUs).map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000);
-      const quarter = Math.floor(ordered.length / 4);
-      const first = median(ordered.slice(0, quarter));
-      const last = median(ordered.slice(-quarter));
-      const grown = last - first;
-      if (grown > GROWTH.ms && grown > first * GROWTH.share && rankCorrelation(ordered) > GROWTH.correlation)
-        growing.push(`${dialect} ${stream ? "streams" : "replies"} from ${first.toFixed(0)} to ${last.toFixed(0)} ms`);
-    }
-  }
-  return [
-    compared(
-      "latency.grows",
-      "Latency does not grow with the requests served",
-      ["STEADY-LATENCY"],
-      growing.length === 0,
-      "no growth at an even rate",
-      growing.join(", ") || "none",
-      { weight: "warn" },
-    ),
-  ];
-}
-
-/** What stands out: so slow, ms and in multiples of the middle of its kind; and so many of a phase, at least. */
-const OUTLIER_MS = 1_000;
-const OUTLIER_FACTOR = 20;
-const OUTLIERS = 3;
-const OUTLIER_SHARE = 0.003;
-
-/**
- * Requests far slower than others of their kind. A tail like that is its providers' at some gateways, so it is a warning.
- */
-export function judgeOutliers(all: readonly Observation[], heldUp: HeldUp): Finding[] {
-  const observations = all.filter((one) => !isLong(one));
-  const slow = DIALECTS.flatMap((dialect) =>
-    [false, true].flatMap((stream) => {
-      const own = observations.filter(
-        (one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted",
-      );
-      const usualMs = median(own.map(serviceMs));
-      return own.filter(
-        (one) => serviceMs(one) - heldUpMs(one, heldUp) > Math.max(OUTLIER_MS, usualMs * OUTLIER_FACTOR),
-      );
-    }),
-  );
-  const most = Math.max(OUTLIERS - 1, Math.floor(observations.length * OUTLIER_SHARE));
-  const slowest = Math.max(0, ...slow.map(serviceMs));
-  return [
-    compared(
-      "latency.outliers",
-      "No request takes far longer than others of its kind",
-      ["STEADY-LATENCY"],
-      slow.length <= most,
-      `at most ${most}`,
-      `${slow.length} of ${observations.length} took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times the middle of their kind, the slowest ${Math.round(slowest)} ms`,
-      { weight: "warn", exchanges: exchangesOf(slow) },
-    ),
-  ];
-}
-
-function serviceMs({ sentUs, endUs }: Observation): number {
-  return (endUs - sentUs) / 1_000;
 }
 
 /**

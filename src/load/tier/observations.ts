@@ -11,6 +11,11 @@ export const isFailure = ({ outcome, what }: Observation): boolean =>
 const LONG_ROLES: readonly string[] = ["lone", "wave", "again", "background", LEFT];
 export const isLong = ({ role }: Observation): boolean => LONG_ROLES.includes(role);
 
+/** From the send to the end, ms. */
+export function serviceMs({ sentUs, endUs }: Pick<Observation, "sentUs" | "endUs">): number {
+  return (endUs - sentUs) / 1_000;
+}
+
 /** What did not happen is 0 in the compact record of an exchange and `undefined` from here on. */
 export function observationOf(
   exchange: LoadExchange,

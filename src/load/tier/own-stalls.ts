@@ -2,8 +2,9 @@ import { processorTimes } from "../../core/index.ts";
 import type { Stretch } from "../../limits/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 
-/** How often we look at ourselves, ms, and what counts as having stood still. */
+/** How often we look at ourselves, ms; from which delay on we were late; and what counts as having stood still. */
 const EVERY_MS = 25;
+const LATE_MS = 10;
 const STALL_MS = 75;
 
 /** How often we look at the machine, ms, and from which share of its processors in use on it counts as busy. */
@@ -11,12 +12,14 @@ const LOOK_EVERY_MS = 250;
 const BUSY_SHARE = 0.92;
 
 /**
- * Notes the stretches in which this process stood still, or the whole machine was busy: what seems to stall then need not
- * be the gateway. One gateway that burns a processor leaves the others idle.
+ * Notes the stretches in which this process was late or stood still, or the whole machine was busy: what seems to stall then need
+ * not be the gateway. One gateway that burns a processor leaves the others idle.
  */
 export class OwnStalls implements Disposable {
   /** When this process stood still. */
   readonly still: Stretch[] = [];
+  /** By how much this process was late, whenever it looked, shorter delays than a standstill too; in order, none overlaps another. */
+  readonly late: Stretch[] = [];
   /** When the whole machine was busy. */
   readonly busy: Stretch[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -28,6 +31,8 @@ export class OwnStalls implements Disposable {
   constructor() {
     this.#timer = setInterval(() => {
       const now = nowUs();
+      const dueUs = this.#lastUs + EVERY_MS * 1_000;
+      if (now - dueUs > LATE_MS * 1_000) this.late.push([dueUs, now]);
       if (now - this.#lastUs > (EVERY_MS + STALL_MS) * 1_000) this.still.push([this.#lastUs, now]);
       this.#lastUs = now;
     }, EVERY_MS);
@@ -50,12 +55,23 @@ export class OwnStalls implements Disposable {
 }
 
 /** What took time from us and from the gateway beside us. */
-export type HeldUp = Pick<OwnStalls, "still" | "busy">;
+export type HeldUp = Pick<OwnStalls, "still" | "late" | "busy">;
 
 /** Of an engine that tells nothing of itself. */
-export const NOT_HELD_UP: HeldUp = { still: [], busy: [] };
+export const NOT_HELD_UP: HeldUp = { still: [], late: [], busy: [] };
 
 /** Time of a span in some stretches, µs. */
 export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs)), 0);
+}
+
+/**
+ * What of a request's time was ours, ms: by how much this process was late between its sending and its end, as measured. A machine
+ * that is busy counts by what it delays us, and by nothing else: however busy it was, a gateway may have been slow as well.
+ */
+export function lagMs(
+  { sentUs, endUs }: { readonly sentUs: number; readonly endUs: number },
+  { late }: HeldUp,
+): number {
+  return overlapUs(sentUs, endUs, late) / 1_000;
 }

@@ -27,7 +27,8 @@ import {
 } from "./at-concurrency-limit.ts";
 import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
 import { judgeDenials } from "./judge-denials.ts";
-import { judgeGrowth, judgeOutliers, judgeService, spreadOf } from "./judge-service.ts";
+import { judgeGrowth, judgeOutliers, judgeSlowdown, type LatencyJudged } from "./judge-latency.ts";
+import { judgeService, spreadOf } from "./judge-service.ts";
 import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overTheLimit } from "./over-rate-limit.ts";
 import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
@@ -166,7 +167,8 @@ function phasesOf(parts: TierParts): TierPhase[] {
       *judge(observations) {
         yield judgeAtTheLimit(observations, bench.observations, limits);
         yield judgeGrowth(observations);
-        yield judgeOutliers(observations, own);
+        yield judgeSlowdown(observations, latencyOf(parts));
+        yield judgeOutliers(observations, latencyOf(parts));
         yield* common(observations);
       },
     },
@@ -187,6 +189,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
       act: () => overTheLimit(bench, waits.rate, longestWaitMs),
       *judge(observations) {
         yield judgeOverTheLimit(observations, limits, true);
+        yield judgeSlowdown(observations, latencyOf({ bench, own }));
         yield* common(observations);
       },
     },
@@ -206,10 +209,16 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
         for (const some of common(observations)) yield some.filter(({ name }) => !RARE.includes(name));
         // What is rare in each phase: the last one judges it over the whole run.
         yield judgeService(bench.observations, bench.long, own).filter(({ name }) => RARE.includes(name));
-        yield judgeOutliers(bench.observations, own);
+        yield judgeSlowdown(observations, latencyOf({ bench, own }));
+        yield judgeOutliers(bench.observations, latencyOf({ bench, own }));
       },
     },
   ];
+}
+
+/** What latencies are compared with, and what of them was ours. */
+function latencyOf({ bench, own }: Pick<TierParts, "bench" | "own">): LatencyJudged {
+  return { all: bench.observations, heldUp: own, originUs: bench.originUs };
 }
 
 /** What every phase judges. */

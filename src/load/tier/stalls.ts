@@ -19,8 +19,9 @@ const LEAST_WAITING = 2;
 const WAITING_US = 100_000;
 /** Share of a silence in which this process stood still itself, beyond which the silence may be its own. */
 const OWN_SHARE = 0.3;
-/** How much of a silence on a busy machine is put down to the machine. */
+/** How much of a silence on a busy machine is put down to the machine, and never more than this, µs: it does not stand still itself. */
 const BUSY_WEIGHT = 0.6;
+const MOST_BUSY_US = 500_000;
 
 /**
  * Finds stretches in which nothing was answered although several requests waited, which were then answered together. A
@@ -55,7 +56,7 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
     const ms = (first.headUs - Math.max(fromUs, begunUs)) / 1_000;
     const busyUs = overlapUs(Math.max(fromUs, begunUs), first.headUs, busy);
     const leastUs = Math.min(...waiting.map(leastOf));
-    if (ms * 1_000 - busyUs * BUSY_WEIGHT >= leastUs * 0.8) stalls.push({ fromUs, ms });
+    if (ms * 1_000 - Math.min(MOST_BUSY_US, busyUs * BUSY_WEIGHT) >= leastUs * 0.8) stalls.push({ fromUs, ms });
   }
   return stalls;
 }

@@ -39,6 +39,16 @@ const stalls = (everyMs: number, forMs: number): Apply => {
   });
 };
 
+/** From so many seconds after the first request until so many, everything takes longer. */
+const slowBetween = (fromS: number, untilS: number, byMs: number): Apply => {
+  const begun = remembered(() => performance.now());
+  const isSlow: When = (call) => {
+    const atS = (performance.now() - begun(call)) / 1_000;
+    return atS >= fromS && atS < untilS;
+  };
+  return delays(isSlow, () => byMs);
+};
+
 /** Requests that run side by side get each other's answers. */
 const crossed = (when: When): Apply => {
   const last = remembered<{ request: InferenceRequest | undefined }>(() => ({ request: undefined }));
@@ -150,6 +160,12 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
     ["STEADY-LATENCY"],
     "For half a second in every five nothing is answered.",
     stalls(5_000, 500),
+  ),
+  loadMutation(
+    "load.slow-for-a-while",
+    ["STEADY-LATENCY"],
+    "From the thirtieth second after the first request to the fiftieth every response takes three seconds longer.",
+    slowBetween(30, 50, 3_000),
   ),
   loadMutation(
     "load.slow-every-hundredth",

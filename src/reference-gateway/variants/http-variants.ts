@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
 import { CHUNKED, deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
-import { always, inference, type When, withBody } from "../edits/when.ts";
+import { always, inference, remembered, type When, withBody } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 import type { Header, Parcel } from "../pipeline/response.ts";
 
@@ -113,6 +113,21 @@ export const HTTP_VARIANTS: readonly Variant[] = [
     "http.jittery",
     "Responses take up to 150 ms, each another time.",
     late((call) => (call.number * 37) % 150),
+  ),
+  variant(
+    "http.noisy-latency",
+    "Most responses are quick, and some take up to a third of a second.",
+    late((call) => ((call.number * 37) % 101) ** 2 / 30),
+  ),
+  variant(
+    "http.one-slow-second",
+    "In the fortieth second after the first request everything takes a second longer.",
+    late(
+      (() => {
+        const begun = remembered(() => performance.now());
+        return (call) => (Math.floor((performance.now() - begun(call)) / 1_000) === 39 ? 1_000 : 0);
+      })(),
+    ),
   ),
   variant(
     "http.slow-list",

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { brokenIn, loadGateway } from "../../scripts/verify/load-gateway.ts";
+import { sleep } from "../../src/core/index.ts";
+import type { JudgedRun } from "../../src/record/index.ts";
+
+/**
+ * A quick tier run through a front that holds requests back from the phase at the rate limit on.
+ *
+ * @param holdMs how long, from so many ms after the beginning of that phase.
+ */
+async function runHeld(holdMs: (sinceMs: number) => number): Promise<JudgedRun> {
+  let fromMs: number | undefined;
+  return loadGateway({
+    limits: { rpm: 240, inFlight: 16 },
+    length: "quick",
+    onPhase: (name) => {
+      if (name === "concurrency-release") fromMs = performance.now();
+    },
+    front: { hold: () => (fromMs === undefined ? undefined : sleep(holdMs(performance.now() - fromMs))) },
+  });
+}
+
+const findingOf = (run: JudgedRun, name: string) =>
+  run.phases.find((phase) => phase.name === "at-rate-limit")?.findings.find((finding) => finding.name === name);
+
+describe.concurrent("a tier run whose gateway changes its pace within a phase", () => {
+  test("one that takes five seconds longer from then on is found, with the figures of before", {
+    timeout: 120_000,
+  }, async () => {
+    const run = await runHeld(() => 5_000);
+    expect(findingOf(run, "latency.slowed")).toMatchObject({
+      ...{ outcome: "broken", weight: "warn", requirements: ["STEADY-LATENCY"] },
+      observed: expect.stringMatching(
+        /^every kind: p50 [\d.]+ ms before, 5,\d{3} ms from second \d+ to \d+ of the run/,
+      ),
+    });
+    expect(run.phases.find(({ name }) => name === "at-rate-limit")?.verdict).toBe("warn");
+    expect(run.generator.valid ? run.verdict : "warn").toBe("warn");
+  });
+
+  test("one that stands still for six seconds, once, is not blamed for it", { timeout: 120_000 }, async () => {
+    const run = await runHeld((sinceMs) => (sinceMs < 6_000 ? 6_000 - sinceMs : 0));
+    expect(findingOf(run, "latency.slowed")?.outcome).toBe("met");
+    expect(findingOf(run, "latency.outliers")?.outcome).toBe("met");
+    expect(brokenIn(run)).toEqual([]);
+  });
+});
