@@ -17,9 +17,14 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
       tableOf(some, colors),
     ]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
-    paint(verdict, colors.bold(`${verdict.toUpperCase()} ${SENTENCES[verdict]}`)),
+    paint(verdict, colors.bold(`${verdict.toUpperCase()} ${sentenceOf(history)}`)),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function sentenceOf({ verdict, trends }: HistoryReport): string {
+  const isGone = verdict === "fail" && trends.every((trend) => trend.verdict !== "regressed");
+  return isGone ? "checks that earlier runs decided are gone" : SENTENCES[verdict];
 }
 
 const SENTENCES = {

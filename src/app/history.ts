@@ -2,7 +2,14 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { renderHistory, renderHistoryPage } from "../../reports/index.ts";
 import { EXIT, type ExitCode, messageOf, UsageError } from "../core/index.ts";
-import { HistoryFile, type HistoryReport, judgeTrends, type StoredRun, trendsOf } from "../history/index.ts";
+import {
+  HistoryFile,
+  type HistoryReport,
+  judgeTrends,
+  lostChecks,
+  type StoredRun,
+  trendsOf,
+} from "../history/index.ts";
 import { writeAtomically } from "../record/index.ts";
 import type { Outcome } from "./outcome.ts";
 import { readOrRecover } from "./recover-record.ts";
@@ -34,16 +41,19 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const found = isFile ? [] : paths.flatMap((path) => runFolders(path));
   using kept = await HistoryFile.open(file, { make: found.length > 0 });
   const { ids, ...imported } = importRuns(kept, found);
-  const runs = comparable(since(kept.runs(), options.since), found.length === 0 ? undefined : ids);
-  const trends = trendsOf(runs, {
-    margin: options.margin / 100,
-    isWanted: (name) => options.metric.length === 0 || options.metric.some((wanted) => name.startsWith(wanted)),
-  });
+  const named = found.length === 0 ? undefined : ids;
+  const known = since(kept.runs(), options.since);
+  const runs = comparable(known, named);
+  const isWanted = (name: string) =>
+    options.metric.length === 0 || options.metric.some((wanted) => name.startsWith(wanted));
+  const trends = trendsOf(runs, { margin: options.margin / 100, isWanted });
   if (trends.length === 0 && options.metric.length > 0)
     throw new UsageError(`no run has a metric ${options.metric.join(" or ")}`, {
       hint: `\`gauntlet history ${file}\` lists the metrics.`,
     });
-  const judged: HistoryReport = { file, ...imported, runs, trends, ...judgeTrends(trends, imported.notImported) };
+  const lost = isWanted("checks") ? lostChecks(known, named) : [];
+  const shown = { file, ...imported, runs, trends, lostChecks: lost };
+  const judged: HistoryReport = { ...shown, ...judgeTrends(shown) };
   if (html !== undefined) writeAtomically(html, renderHistoryPage(judged));
   const exitCode = options.gate ? GATE_EXIT[judged.verdict] : EXIT.pass;
   return { exitCode, document: documentOf(judged, exitCode), text: (colors) => renderHistory(judged, colors) };
@@ -58,7 +68,7 @@ function documentOf({ trends, runs, ...rest }: HistoryReport, exitCode: ExitCode
   return {
     ...rest,
     exitCode,
-    runs: runs.map(({ measured: _, ...run }) => run),
+    runs: runs.map(({ measured: _, checks: _statuses, ...run }) => run),
     metrics: trends,
   };
 }

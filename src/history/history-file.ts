@@ -2,20 +2,20 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf, UsageError } from "../core/index.ts";
 import type { NamedFigures } from "../policy/index.ts";
-import type { RunRecord } from "../record/index.ts";
+import type { RunRecord, Status } from "../record/index.ts";
 import { loadSqlite, type SqliteConnection } from "../reference-gateway/index.ts";
 import { type Measured, measuredBy } from "./measured.ts";
 
 /** "GgHi", so that the file of another program is not taken for ours. */
 const APPLICATION_ID = 0x47674869;
-const FORMAT = 1;
+const FORMAT = 2;
 /** Jobs of one machine may add to one file at the same moment. */
 const BUSY_MS = 5_000;
 
 const SCHEMA = `
   CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, started_at TEXT NOT NULL, command TEXT NOT NULL, target TEXT NOT NULL, address TEXT NOT NULL,
-    build TEXT, harness TEXT NOT NULL, verdict TEXT NOT NULL
+    build TEXT, harness TEXT NOT NULL, verdict TEXT NOT NULL, checks TEXT NOT NULL
   ) STRICT;
   CREATE TABLE measured (
     id INTEGER PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs, name TEXT NOT NULL, workload TEXT NOT NULL,
@@ -42,7 +42,16 @@ export interface StoredRun {
   /** Version of Gauntlet that made it. */
   readonly harness: string;
   readonly verdict: string;
+  readonly checks: StoredChecks;
   readonly measured: readonly Measured[];
+}
+
+/** What became of the checks of a run. */
+interface StoredChecks {
+  /** By instance id. */
+  readonly statuses: Readonly<Record<string, Status>>;
+  /** Instances that were not selected; `null`: the command selects none. */
+  readonly notSelected: readonly string[] | null;
 }
 
 interface FigureRow {
@@ -96,10 +105,10 @@ export class HistoryFile implements Disposable {
     db.exec("BEGIN IMMEDIATE");
     try {
       const { changes } = db
-        .prepare("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .prepare("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .run(
           ...[runId, startedAt, command, target.name, addressOf(record)],
-          ...[target.build ?? null, harness.version, verdict.result],
+          ...[target.build ?? null, harness.version, verdict.result, JSON.stringify(checksOf(record))],
         );
       if (changes > 0) for (const part of measuredBy(record)) this.#addMeasured(runId, part);
       db.exec("COMMIT");
@@ -131,16 +140,25 @@ export class HistoryFile implements Disposable {
     const measured = new Map<string, Measured[]>();
     for (const { id, run_id, ...part } of rows<MeasuredRow>("SELECT * FROM measured ORDER BY id"))
       measured.set(run_id, [...(measured.get(run_id) ?? []), { ...part, figures: figures.get(id) ?? {} }]);
-    const runs = rows<Omit<StoredRun, "measured">>(
-      `SELECT run_id AS runId, started_at AS startedAt, command, target, address, build, harness, verdict
+    const runs = rows<Omit<StoredRun, "measured" | "checks"> & { readonly checks: string }>(
+      `SELECT run_id AS runId, started_at AS startedAt, command, target, address, build, harness, verdict, checks
        FROM runs ORDER BY started_at, run_id`,
     );
-    return runs.map((run) => ({ ...run, measured: measured.get(run.runId) ?? [] }));
+    return runs.map(({ checks, ...run }) => ({
+      ...run,
+      checks: JSON.parse(checks) as StoredChecks,
+      measured: measured.get(run.runId) ?? [],
+    }));
   }
 
   [Symbol.dispose](): void {
     this.#db.close();
   }
+}
+
+function checksOf({ checks, notSelected }: RunRecord): StoredChecks {
+  const statuses = Object.fromEntries(checks.map(({ id, status }) => [id, status]));
+  return { statuses, notSelected: notSelected ?? null };
 }
 
 function addressOf({ target }: RunRecord): string {
@@ -158,10 +176,11 @@ function prepare(db: SqliteConnection, name: string): void {
   if (application === 0 && tables === 0) db.exec(`BEGIN EXCLUSIVE; ${SCHEMA} COMMIT`);
   else if (application !== APPLICATION_ID)
     throw new UsageError(`${name} is no history of runs`, { hint: "Name another file with --db." });
-  else if (format > FORMAT)
-    throw new UsageError(`${name} has format ${format}, of a newer version; this one reads ${FORMAT}`, {
-      hint: "Use the version that wrote it, or name another file with --db.",
-    });
+  else if (format !== FORMAT)
+    throw new UsageError(
+      `${name} has format ${format}, of ${format > FORMAT ? "a newer" : "an older"} version; this one reads ${FORMAT}`,
+      { hint: "Use the version that wrote it, or name another file with --db and import the folders of the runs." },
+    );
 }
 
 function problem(name: string, error: unknown): UsageError {

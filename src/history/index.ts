@@ -1,3 +1,4 @@
 export { HistoryFile, type StoredRun } from "./history-file.ts";
 export { type HistoryReport, judgeTrends } from "./judge-trends.ts";
+export { lostChecks } from "./lost-checks.ts";
 export { type Trend, trendsOf } from "./trends.ts";

@@ -1,4 +1,5 @@
 import type { StoredRun } from "./history-file.ts";
+import type { LostCheck } from "./lost-checks.ts";
 import type { Trend } from "./trends.ts";
 
 /** A history as it is printed and rendered. */
@@ -11,32 +12,46 @@ export interface HistoryReport {
   /** Oldest first. */
   readonly runs: readonly StoredRun[];
   readonly trends: readonly Trend[];
+  readonly lostChecks: readonly LostCheck[];
   readonly verdict: "pass" | "fail" | "inconclusive";
   readonly reasons: readonly string[];
 }
 
-/** Figures of the tails are shown and can fail; that one of them is not decided does not hold up the rest. */
-const TAIL = / p99$/;
-
-/** What the trends add up to: a pass only where every metric but those of the tails was decided. */
-export function judgeTrends(
-  trends: readonly Trend[],
-  notImported: HistoryReport["notImported"],
-): Pick<HistoryReport, "verdict" | "reasons"> {
+/**
+ * What the trends add up to: a pass only where no check was lost, and every metric was decided but for tails that show no sign of a
+ * regression.
+ */
+export function judgeTrends({
+  trends,
+  lostChecks,
+  notImported,
+}: Pick<HistoryReport, "trends" | "lostChecks" | "notImported">): Pick<HistoryReport, "verdict" | "reasons"> {
   const of = (verdict: Trend["verdict"]) => trends.filter((trend) => trend.verdict === verdict);
   const regressed = of("regressed");
   const undecided = of("inconclusive");
-  const open = undecided.filter(({ name }) => !TAIL.test(name));
+  const open = undecided.filter(({ mayHideRegression }) => mayHideRegression);
   const [first] = open.length > 0 ? open : undecided;
+  const vanished = lostChecks.filter(({ now }) => now === null);
   const reasons = [
     ...regressed.map(({ name, group, why }) => `${group.name}: ${name} regressed: ${why}`),
+    ...lostLines(lostChecks),
     ...(notImported.length === 0 ? [] : [`not imported: ${notImported.map(({ dir }) => dir).join(", ")}`]),
     ...(first === undefined
       ? []
       : [`${undecided.length} of ${trends.length} metrics not decided: ${first.name}: ${first.why}`]),
     ...(trends.length === 0 ? ["no run has a metric"] : []),
   ];
-  if (regressed.length > 0) return { verdict: "fail", reasons };
-  const isOpen = open.length + notImported.length > 0 || undecided.length === trends.length;
+  if (regressed.length + vanished.length > 0) return { verdict: "fail", reasons };
+  const isOpen = open.length + notImported.length + lostChecks.length > 0 || undecided.length === trends.length;
   return { verdict: isOpen ? "inconclusive" : "pass", reasons };
+}
+
+const MAX_NAMED = 5;
+
+function lostLines(lost: readonly LostCheck[]): string[] {
+  const lines = lost.slice(0, MAX_NAMED).map(({ id, runId, now, decided, of }) => {
+    const what = now === null ? "has no result" : `is ${now}`;
+    return `${id} ${what} in run ${runId}; ${decided} of ${of} runs before it decided it`;
+  });
+  return lost.length > MAX_NAMED ? [...lines, `and ${lost.length - MAX_NAMED} more checks that were lost`] : lines;
 }

@@ -53,6 +53,8 @@ export interface Trend {
   readonly detectable: number | null;
   readonly verdict: "regressed" | "improved" | "not worse" | "inconclusive";
   readonly why: string;
+  /** Undecided in a way that may hide a regression: the whole is then no pass. */
+  readonly mayHideRegression: boolean;
 }
 
 export interface TrendOptions {
@@ -69,6 +71,9 @@ const MARGIN_COUNT = 0.5;
 /** Where even this would go unseen, that nothing was seen says nothing: twice the value, or a fifth of all requests. */
 const MOST_DETECTABLE = { relative: 1, difference: 0.2 };
 
+/** Figures of the tails vary so much, and are measured so rarely, that an undecided one alone does not hold up the rest. */
+const TAIL = / p99$/;
+
 /** Every wanted metric of every group of runs. @param runs oldest first. */
 export function trendsOf(runs: readonly StoredRun[], { margin, isWanted }: TrendOptions): Trend[] {
   const builds = new Map(runs.map(({ runId, build }) => [runId, build]));
@@ -84,7 +89,9 @@ export function trendsOf(runs: readonly StoredRun[], { margin, isWanted }: Trend
         last === undefined || last.runId === values.at(-1)?.runId
           ? undefined
           : `the latest run, ${last.runId}, has no value${last.problem === null ? "" : `: ${last.problem}`}`;
-      return trend({ name, group, values }, { margin, metrics: names.size, missing, builds });
+      // Half of the earlier runs have it: that the latest has not is no chance.
+      const isLost = missing !== undefined && values.length * 2 >= entries.length - 1;
+      return trend({ name, group, values }, { margin, metrics: names.size, missing, isLost, builds });
     });
   });
 }
@@ -104,6 +111,8 @@ interface Context {
   readonly metrics: number;
   /** Why the latest run has no value. */
   readonly missing: string | undefined;
+  /** It has none, and most runs before it have. */
+  readonly isLost: boolean;
   readonly builds: ReadonlyMap<string, string | null>;
 }
 
@@ -121,11 +130,31 @@ function trend(series: Pick<Trend, "name" | "group" | "values">, context: Contex
   const medianBefore = changePoint?.before ?? (earlier.length === 0 ? null : median(earlier));
   const step =
     numbers.length < LEAST_RUNS ? null : scale.shown(detectableStep(numbers.map(scale.of), changes, context.metrics));
+  const judged = verdictOf({ changePoint, worse, step, scale, numbers }, context);
   return {
     ...{ ...series, unit, worse, latest, medianBefore, changePoint, detectable: step },
     change: latest === null || medianBefore === null ? null : changeBetween(medianBefore, latest, scale),
-    ...verdictOf({ changePoint, worse, step, scale, numbers }, context),
+    ...judged,
+    mayHideRegression:
+      judged.verdict === "inconclusive" &&
+      (!TAIL.test(series.name) || context.isLost || isWorst(numbers, { worse, scale, margin: context.margin })),
   };
+}
+
+interface Direction {
+  readonly worse: Trend["worse"];
+  readonly scale: Scale;
+  readonly margin: number;
+}
+
+/** Whether the latest value is worse than each one before it by more than the margin. */
+function isWorst(numbers: readonly number[], { worse, scale, margin }: Direction): boolean {
+  const latest = numbers.at(-1);
+  const earlier = numbers.slice(0, -1);
+  if (latest === undefined || earlier.length === 0) return false;
+  const worst = worse === "higher" ? Math.max(...earlier) : Math.min(...earlier);
+  const isBeyond = worse === "higher" ? latest > worst : latest < worst;
+  return isBeyond && Math.abs(changeBetween(worst, latest, scale)) >= marginAt(worst, scale, margin);
 }
 
 interface Judged {
@@ -158,10 +187,7 @@ function verdictOf(
 }
 
 /** Whether the latest value is beyond the margin, and twice as far from the median as any value before the newest few. */
-function isSuddenlyWorse(
-  numbers: readonly number[],
-  { worse, scale, margin }: { readonly worse: Trend["worse"]; readonly scale: Scale; readonly margin: number },
-): boolean {
+function isSuddenlyWorse(numbers: readonly number[], { worse, scale, margin }: Direction): boolean {
   const earlier = numbers.slice(0, 1 - LEAST_SIDE);
   const middle = median(earlier);
   const beyond = (value: number) => (value - middle) * (worse === "higher" ? 1 : -1);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type HistoryOptions, history } from "../../src/app/history.ts";
-import type { RunRecord } from "../../src/record/index.ts";
+import type { RunRecord, Status } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
@@ -181,6 +181,96 @@ test("failed checks of conformance runs have a trend", async () => {
   expect(code).toBe(1);
 });
 
+describe("what the latest run lost", () => {
+  const conformed = (
+    day: number,
+    statuses: Readonly<Record<string, Status>>,
+    more: Partial<RunRecord> = {},
+  ): RunRecord => ({
+    ...recordOf(Object.entries(statuses).map(([id, status]) => result(id, status))),
+    ...{ runId: `c-${day}`, startedAt: `2026-11-${10 + day}T12:00:00.000Z`, notSelected: ["auth.z"] },
+    ...more,
+  });
+  const ALL = { "auth.a": "pass", "auth.b": "pass", "chat.c": "pass" } as const;
+  const NEWER = { harness: { name: "gateway-gauntlet", version: "9.9.9" } };
+
+  test.each<[what: string, latest: RunRecord, code: number, says: RegExp]>([
+    ["nothing", conformed(11, ALL), 0, /^$/],
+    [
+      "a check that does not apply any more",
+      conformed(11, { ...ALL, "auth.b": "not-applicable" }),
+      4,
+      /auth\.b is not-applicable in run c-11; 10 of 10 runs before it decided it/,
+    ],
+    ["a check that is blocked", conformed(11, { ...ALL, "auth.b": "blocked" }), 4, /auth\.b is blocked in run c-11/],
+    [
+      "a check that was selected and is gone",
+      conformed(11, { "auth.a": "pass", "chat.c": "pass" }),
+      1,
+      /auth\.b has no result in run c-11/,
+    ],
+    [
+      "a check that it did not select, so it is not lost",
+      conformed(11, { "auth.a": "pass" }, { notSelected: ["auth.b", "auth.z", "chat.c"] }),
+      4,
+      /^2 of 4 metrics not decided: checks/,
+    ],
+    [
+      "a check of another version, so it is not lost",
+      conformed(11, { "auth.a": "pass", "chat.c": "pass" }, NEWER),
+      4,
+      /^2 of 4 metrics not decided: checks/,
+    ],
+  ])("%s", async (_what, latest, code, says) => {
+    for (let day = 1; day <= 10; day++) keep(conformed(day, ALL));
+    keep(latest);
+    const found = await asked({ metric: [] });
+    expect(found.reasons.join("\n")).toMatch(says);
+    expect(found.code).toBe(code);
+  });
+
+  test("what runs do not usually decide is not lost, and --since accepts that it is", async () => {
+    for (let day = 1; day <= 10; day++) keep(conformed(day, { ...ALL, "auth.b": day % 3 === 0 ? "pass" : "blocked" }));
+    expect((await asked({ metric: [] })).code).toBe(0);
+    for (let day = 11; day <= 19; day++) keep(conformed(day, { ...ALL, "auth.a": "blocked" }));
+    expect((await asked({ metric: [] })).reasons.join()).toMatch(/auth\.a is blocked in run c-19/);
+    expect((await asked({ metric: [], since: "c-11" })).code).toBe(0);
+  });
+
+  test("a p99 that most runs have is a loss, although an undecided p99 alone is none", async () => {
+    keepAll(STEADY);
+    const record = recordWith(90, 11);
+    const [run] = record.load?.runs ?? [];
+    const [phase] = run?.phases ?? [];
+    const [entry] = phase?.classes ?? [];
+    if (run === undefined || phase === undefined || entry === undefined) throw new Error("the record has a class");
+    // Enough samples for p90 and too few for p99.
+    const few = { ...entry, count: 100, outputTokens: 1_800 };
+    keep({ ...record, load: { runs: [{ ...run, phases: [{ ...phase, classes: [few] }] }] } });
+    const { code, reasons } = await asked();
+    expect(code).toBe(4);
+    expect(reasons.join()).toMatch(/ttft_ms\{\S+\} p99: the latest run, run-11, has no value/);
+  });
+
+  test("replies that became shorter are a regression, whatever the latency did", async () => {
+    for (let day = 1; day <= 10; day++) {
+      const record = recordWith(day > 7 ? 9 : 90, day);
+      const short = { outputTokens: day > 7 ? 6_000 : 90_000 };
+      const runs = (record.load?.runs ?? []).map((run) => ({
+        ...run,
+        phases: run.phases.map((phase) => ({ ...phase, classes: phase.classes.map((one) => ({ ...one, ...short })) })),
+      }));
+      keep({ ...record, load: { runs } });
+    }
+    const { code, metrics } = await asked({ metric: [] });
+    expect(metrics.find(({ name }) => name.startsWith("tokens_per_reply"))).toMatchObject({
+      verdict: "regressed",
+      changePoint: { runId: "run-8", before: 18, after: 1.2 },
+    });
+    expect(code).toBe(1);
+  });
+});
+
 function makeDatabase(path: string, sql: string): void {
   const db = new Database(path);
   db.exec(sql);
@@ -200,6 +290,11 @@ describe("what is no history", () => {
       "a file of a newer version",
       (path) => makeDatabase(path, "CREATE TABLE t (x); PRAGMA application_id = 1197951081; PRAGMA user_version = 9"),
       /has format 9, of a newer version/,
+    ],
+    [
+      "a file of an older version",
+      (path) => makeDatabase(path, "CREATE TABLE t (x); PRAGMA application_id = 1197951081; PRAGMA user_version = 1"),
+      /has format 1, of an older version/,
     ],
   ])("%s", async (_what, make, says) => {
     const path = join(folder, "x.db");
