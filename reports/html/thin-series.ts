@@ -64,7 +64,7 @@ function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
     const next = series[index + 1];
     const missing = next === undefined ? 0 : Math.round(next.atS - second.atS) - 1;
     const silent = Array.from({ length: Math.max(0, Math.min(missing, LONGEST_GAP_S)) }, (_, step): LoadSecond => {
-      const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, dropped: 0 };
+      const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, invalid: 0, dropped: 0 };
       return { ...nothing, atS: second.atS + step + 1, inFlight: 0, responseMs: null, ttftMs: null };
     });
     return [second, ...silent];

@@ -30,6 +30,7 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
     { path: "schemas/upstream.schema.json", text: json(scenarioJsonSchema()) },
     { path: "biome.modules.json", text: json(lintRules()) },
+    ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
     withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
     withParts("docs/ci.md", {
@@ -40,6 +41,14 @@ export function generatedFiles(): GeneratedFile[] {
     withParts("docs/own-suites.md"),
     withParts("docs/reliability.md", { figures: reliabilityFigures }),
   ];
+}
+
+/** Files of `src/dialects` that the k6 scripts run as well: they import nothing but each other. */
+const K6_COPIES = ["reply-defect.ts", "reply-output.ts"];
+
+function copyForK6(name: string): string {
+  const source = readFileSync(`${ROOT}src/dialects/${name}`, "utf8");
+  return `// Generated from src/dialects/${name} by \`npm run generate\`: change it there.\n${source}`;
 }
 
 const fenced = (yaml: string) => `\`\`\`yaml\n${yaml.trimEnd()}\n\`\`\``;

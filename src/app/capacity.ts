@@ -39,7 +39,10 @@ const TO = 10_000;
 /** Beyond the limit that is declared, so that what binds shows. */
 const BEYOND = 1.2;
 
-/** Searches the capacity. Ends with 4 when no level met the objective for certain, or time ran out. */
+/**
+ * Searches the capacity. Ends with 1 when replies were unusable at any level, and with 4 when no level met the objective for certain,
+ * or time ran out.
+ */
 export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const clauses = parseObjective(options.objective);
@@ -91,7 +94,9 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   // Why a level was missed may be in the gateway's words, and these may hold a key.
   const found = redactor.redactValue(raw);
   const isOpen = found.best === undefined || found.cut || found.binds === "generator";
-  const exitCode = exitAfter(interruption, isOpen ? EXIT.inconclusive : EXIT.pass);
+  // A 2xx promises a reply at any rate: a gateway that has none to give has to refuse.
+  const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
+  const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
   return {
     exitCode,
     document: documentOf(found, { exitCode, unit, objective: options.objective }),

@@ -9,9 +9,9 @@ import {
   type LoadSecond,
 } from "../record/index.ts";
 
-type Counts = Pick<JudgedPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "dropped">;
+type Counts = Pick<JudgedPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped">;
 
-const NAMES = ["offered", "sent", "admitted", "denied", "failed", "dropped"] as const;
+const NAMES = ["offered", "sent", "admitted", "denied", "failed", "invalid", "dropped"] as const;
 /** Event of the journal: what load has shown so far is measured again. */
 export const LOAD_DISCARDED = "load-discarded";
 const CUT = "cut off before its end";
@@ -96,6 +96,7 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
       admitted: perS(counts.admitted),
       denied: perS(counts.denied),
       failed: perS(counts.failed),
+      invalid: perS(counts.invalid),
     },
     peakInFlight: Math.max(0, ...ours.slice(-MOST_SECONDS).map((line) => whole(line["inFlight"]))),
     connections: 0,
@@ -103,6 +104,8 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
     series: seriesOf(ours),
     denials: [],
     failures: [],
+    invalidReplies: [],
+    unknownFields: [],
     findings: [],
     invariants: [],
     sampled: 0,

@@ -7,6 +7,7 @@ import {
   type Sizing,
   servedWorkload,
   sizeWorkload,
+  unusableReplies,
   type Workload,
 } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
@@ -24,7 +25,7 @@ import type { SizeOptions, Verified } from "./sizing-options.ts";
 /** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
 
-/** Predicts which tier a workload needs. Ends with 1 when a run does not agree, with 4 when it cannot be judged. */
+/** Predicts which tier a workload needs. Ends with 1 when a run does not agree or had unusable replies, with 4 when it cannot be judged. */
 export async function size(options: SizeOptions, control: RunControl): Promise<Outcome> {
   const { ttftMs, tokensPerS, seed } = options;
   if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
@@ -40,7 +41,8 @@ export async function size(options: SizeOptions, control: RunControl): Promise<O
   };
 }
 
-function exitOf({ undecided, agrees }: Verified): number {
+function exitOf({ unusable, undecided, agrees }: Verified): number {
+  if (unusable !== null) return EXIT.gateFailed;
   if (undecided !== null) return EXIT.inconclusive;
   return agrees ? EXIT.pass : EXIT.gateFailed;
 }
@@ -97,6 +99,7 @@ async function verify(
     deniedShare,
     predicted,
     agrees: deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
+    unusable: unusableReplies(phase) ?? null,
     undecided: undecidedBy(phase, run.generator.valid),
   };
 }

@@ -20,6 +20,8 @@ export interface Verified {
   /** Least and most share that the simulated limiters deny. */
   readonly predicted: readonly [low: number, high: number];
   readonly agrees: boolean;
+  /** What the run says of its unusable replies; `null` where they are within bounds. */
+  readonly unusable: string | null;
   /** Why the run says nothing of the prediction; `null` when it does. */
   readonly undecided: string | null;
 }

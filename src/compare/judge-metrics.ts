@@ -50,7 +50,11 @@ export function together(a: Block, again: Block): Block {
       }),
     ),
     sent: a.sent + again.sent,
-    counts: { denied: a.counts.denied + again.counts.denied, failed: a.counts.failed + again.counts.failed },
+    counts: {
+      denied: a.counts.denied + again.counts.denied,
+      failed: a.counts.failed + again.counts.failed,
+      invalid: a.counts.invalid + again.counts.invalid,
+    },
     problems: [...a.problems, ...again.problems],
   };
 }

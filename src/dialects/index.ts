@@ -14,13 +14,19 @@ export { type HeaderList, header, headerValues, mediaType, requestId } from "./h
 export { imagePart } from "./image-part.ts";
 export { parseJson } from "./json-values.ts";
 export { listEntries } from "./model-list.ts";
-export { outputOf } from "./output-text.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
 export { type ReplyReading, readReply } from "./read-reply.ts";
+export { readStream, type StreamEvent, type StreamReading } from "./read-stream.ts";
 export {
+  checkReply,
+  checkStream,
+  defectOfUnstreamed,
+  EMPTY_TEXT,
   isEndMarker,
-  readStream,
-  type StreamEvent,
-  type StreamReading,
-} from "./read-stream.ts";
+  type ReplyDefect,
+  readEvent,
+  StreamContent,
+  withoutBrackets,
+} from "./reply-defect.ts";
+export { outputOf } from "./reply-output.ts";
 export { httpDateMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";

@@ -1,7 +1,7 @@
-import { member } from "../core/index.ts";
 import { EventStreamDecoder, type StreamItem } from "./event-stream.ts";
 import { parseJson, scanJsonObjects } from "./json-values.ts";
-import { outputOf } from "./output-text.ts";
+import { errorIn, finishOf, isEndMarker } from "./reply-defect.ts";
+import { outputOf } from "./reply-output.ts";
 
 /** How a streamed body is cut into items. The specification fixes none of them (STREAM-5). */
 export type Framing = "event-stream" | "json-objects" | "single-json" | "text" | "empty";
@@ -109,12 +109,12 @@ function summarize(framing: Framing, events: StreamEvent[], comments: number, st
   let endMarkers = 0;
   let firstMarkerIndex = -1;
   for (const [index, event] of events.entries()) {
-    if (isEndMarker(event)) {
+    if (isEndMarker(event.raw, event.json)) {
       if (endMarkers === 0) firstMarkerIndex = index;
       endMarkers++;
       continue;
     }
-    const error = errorIn(event);
+    const error = errorIn(event.json, event.name);
     if (error !== undefined) errors.push(error);
     const { text, other } = outputOf(event.json);
     if (text !== undefined) sawPlace = true;
@@ -136,24 +136,4 @@ function summarize(framing: Framing, events: StreamEvent[], comments: number, st
     firstMarkerIndex,
     finishReasons,
   };
-}
-
-export function isEndMarker({ raw, json }: StreamEvent): boolean {
-  return raw.trim() === "[DONE]" || member(json, "type") === "message_stop";
-}
-
-/** An error item has an `error` in place of output; some gateways only name the event `error`. */
-function errorIn({ name, json }: StreamEvent): unknown {
-  const error = member(json, "error");
-  if (error !== undefined && error !== null) return error;
-  return name === "error" || member(json, "type") === "error" ? (json ?? name) : undefined;
-}
-
-function finishOf(json: unknown): string[] {
-  const choices = member(json, "choices");
-  const candidates = [
-    ...(Array.isArray(choices) ? choices.map((choice) => member(choice, "finish_reason")) : []),
-    member(member(json, "delta"), "stop_reason"),
-  ];
-  return candidates.filter((reason) => typeof reason === "string" && reason !== "") as string[];
 }

@@ -33,8 +33,8 @@ interface Head {
 }
 
 const nowUs = (): number => performance.now() * 1_000;
-/** Characters of a denial's body that are handed on. */
-const MOST_BODY = 64 * 1024;
+/** Characters of a body that are handed on. */
+const MAX_BODY = 4 * 1024 * 1024 + 1;
 /** How often autocannon looks whether it has come to its end, ms. */
 const LOOK_MS = 100;
 /** Autocannon's own end is only a net: every connection ends by itself before it. */
@@ -47,10 +47,10 @@ const NET_S = 10;
  * without an answer.
  */
 export async function closedLoopPeak(options: PeakOptions): Promise<void> {
-  const { url, headers, body, connections, durationS, answerS, stop } = options;
+  const { url, headers, connections, durationS, answerS, stop } = options;
   if (stop.aborted) return;
   let over = false;
-  let denial = "";
+  let body = "";
   const end = () => {
     over = true;
   };
@@ -69,10 +69,10 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
           {
             method: "POST" as const,
             headers: { ...headers },
-            body,
+            body: options.body,
             // Called just before the event `response`.
-            onResponse: (status: number, text: string) => {
-              denial = status < 300 ? "" : text.slice(0, MOST_BODY);
+            onResponse: (_status: number, text: string) => {
+              body = text.slice(0, MAX_BODY);
             },
           },
         ],
@@ -80,7 +80,7 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
           follow(client as Client, clients++, {
             maySend: () => !over && options.maySend(),
             onReply: options.onReply,
-            denial: () => denial,
+            body: () => body,
             answerUs: answerS * 1_000_000,
           }),
       };
@@ -93,17 +93,17 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
 }
 
 interface Following extends Pick<PeakOptions, "maySend" | "onReply"> {
-  /** Body of the denial that just arrived. */
-  readonly denial: () => string;
+  /** Body of the reply that just arrived. */
+  readonly body: () => string;
   readonly answerUs: number;
 }
 
 /** Listens to one connection: each request that it starts ends in exactly one call of `onReply`. */
-function follow(client: Client, connection: number, { maySend, onReply, denial, answerUs }: Following): void {
+function follow(client: Client, connection: number, { maySend, onReply, body, answerUs }: Following): void {
   let sentUs: number | undefined;
   let headUs: number | undefined;
   let head: Head | undefined;
-  const ended = (ending: ReceivedReply["ending"], body = "") => {
+  const ended = (ending: ReceivedReply["ending"], text = "") => {
     if (sentUs === undefined) return;
     const status = head?.statusCode;
     onReply({
@@ -112,8 +112,8 @@ function follow(client: Client, connection: number, { maySend, onReply, denial, 
       headUs,
       endUs: nowUs(),
       status,
-      head: head === undefined || head.statusCode < 300 ? "" : headText(head),
-      body,
+      head: head === undefined ? "" : headText(head),
+      body: text,
       ending,
     });
     sentUs = undefined;
@@ -135,7 +135,7 @@ function follow(client: Client, connection: number, { maySend, onReply, denial, 
     head = parsed;
     headUs = nowUs();
   });
-  client.on("response", () => ended("complete", denial()));
+  client.on("response", () => ended("complete", body()));
   client.on("connError", ({ code }: NodeJS.ErrnoException) => ended(code === "ECONNRESET" ? "reset" : "unreachable"));
 }
 

@@ -1,7 +1,10 @@
 import type { Dialect } from "../dialects/index.ts";
 
-/** What a request came to. Outcomes are never mixed in one figure. `unfinished`: an admitted stream that broke off. */
-export type Outcome = "admitted" | "denied" | "failed" | "unfinished";
+/**
+ * How a request ended. Outcomes are never mixed in one figure. `invalid`: a complete 2xx reply that no client could use;
+ * `unfinished`: an admitted stream that broke off.
+ */
+export type Outcome = "admitted" | "denied" | "failed" | "invalid" | "unfinished";
 
 /**
  * One request and everything recorded about it, whichever engine sent it. Moments are µs on one monotonic clock. What an engine does
@@ -19,7 +22,7 @@ export interface Observation {
   readonly stream: boolean;
   readonly key: string;
   readonly outcome: Outcome;
-  /** Named reason of a denial, or how it failed: `500`, `reset`, `deadline`, `cut stream`. */
+  /** Named reason of a denial, how it failed (`500`, `reset`, `deadline`, `cut stream`), or what makes a 2xx reply invalid. */
   readonly what: string;
   readonly status: number | undefined;
   readonly dueUs: number;
@@ -49,7 +52,7 @@ export interface ReceivedReply {
   readonly headUs: number | undefined;
   readonly endUs: number;
   readonly status: number | undefined;
-  /** Status line and fields of a reply that is no 2xx, as text; empty otherwise. */
+  /** Status line and fields as text; empty where no reply came. */
   readonly head: string;
   readonly body: string;
   readonly ending: "complete" | "reset" | "unreachable" | "deadline";

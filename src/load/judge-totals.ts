@@ -1,5 +1,6 @@
 import { isLimitReason } from "../limits/index.ts";
 import type { Finding, JudgedPhase } from "../record/index.ts";
+import { judgeReplies } from "./judge-replies.ts";
 import type { LoadStop } from "./load-guard.ts";
 import { compared, noted, undecided } from "./phase-record.ts";
 import type { Workload } from "./workload.ts";
@@ -18,11 +19,17 @@ export function judgeStop(stop: LoadStop | undefined): Finding[] {
 }
 
 /** What plain load must decide to pass. */
-export const TOTALS_QUESTIONS: readonly string[] = ["load.admitted", "load.denied", "load.failed", "load.dropped"];
+export const TOTALS_QUESTIONS: readonly string[] = [
+  "load.admitted",
+  "load.invalid",
+  "load.denied",
+  "load.failed",
+  "load.dropped",
+];
 
 interface LoadTotals
-  extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "dropped", number>>,
-    Pick<JudgedPhase, "denials" | "failures"> {
+  extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped", number>>,
+    Pick<JudgedPhase, "denials" | "failures" | "invalidReplies"> {
   /** Why the last connection did not come about. */
   readonly lastFailure?: string | undefined;
 }
@@ -41,9 +48,9 @@ export function reachedGateway({ what }: { readonly what: string }): boolean {
  * decided; where they reached one and all of them failed, the gateway fails.
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
-  const { sent, admitted, denied, failed, dropped, denials, failures, lastFailure } = totals;
+  const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;
   const [name, title] = ["load.admitted", "Requests are admitted"] as const;
-  if (sent === 0 || (admitted + denied === 0 && !failures.some(reachedGateway))) {
+  if (sent === 0 || (admitted + denied + invalid === 0 && !failures.some(reachedGateway))) {
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
     return [undecided(name, title, [], why)];
   }
@@ -52,9 +59,10 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const others = denials.filter(({ reason }) => !isLimitReason(reason));
   const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
-    admitted === 0 && denied > 0 && refused === 0
+    admitted + invalid === 0 && denied > 0 && refused === 0
       ? undecided(name, title, [], `none of ${sent} requests was admitted: ${denialsText(denials)}`)
       : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
+    ...judgeReplies("load", totals, allow),
     compared(
       "load.denied",
       "No more is denied than the workload allows",

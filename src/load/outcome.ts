@@ -6,7 +6,7 @@ import type { Answered, ReadReason } from "./read-reason.ts";
 
 export interface Came {
   readonly outcome: Outcome;
-  /** Named reason of a denial, or how it failed: `500`, `reset`, `deadline`, `cut stream`. */
+  /** Named reason of a denial, how it failed (`500`, `reset`, `deadline`, `cut stream`), or what makes a 2xx reply invalid. */
   readonly what: string;
 }
 
@@ -16,21 +16,22 @@ const ADMITTED: Came = { outcome: "admitted", what: "" };
 
 /** What is looked at of a request that has ended, whichever engine sent it. */
 export type Ended = Answered &
-  Pick<LoadExchange, "ending"> & {
+  Pick<LoadExchange, "ending" | "defect"> & {
     readonly prepared: Pick<LoadExchange["prepared"], "stream">;
     readonly scanner?: { readonly error: boolean } | undefined;
   };
 
 /**
- * Tells what a request came to, from its status and its framing; a stream that holds an error item, or breaks off, was
- * admitted and did not finish.
+ * Tells what a request came to: from its status, its framing, and what a 2xx reply holds. A stream with an error item, or one that
+ * breaks off, was admitted and did not finish; a 2xx reply that no client could use is invalid.
  *
  * @param read reads the named reason as the target has it.
  */
 export function outcomeOf(exchange: Ended, read: ReadReason): Came {
-  const { status, ending, prepared, scanner } = exchange;
+  const { status, ending, prepared, scanner, defect } = exchange;
   const served = status >= 200 && status < 300;
   if (ending === "complete" && served) {
+    if (defect !== undefined) return { outcome: "invalid", what: defect };
     return scanner?.error === true ? { outcome: "unfinished", what: "error in the stream" } : ADMITTED;
   }
   if (served && prepared.stream) return { outcome: "unfinished", what: ending === "reset" ? "cut stream" : ending };

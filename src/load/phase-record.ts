@@ -1,30 +1,51 @@
 import { conclusionOf } from "../judging/index.ts";
 import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
+import type { EventScanner } from "./http/event-scanner.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
 
-/** Denials by reason and kind, and failures by what happened: counted as they come. */
+type Failure = JudgedPhase["failures"][number];
+/** What a phase counts by kind, besides its totals. */
+export type CountedOutcomes = Pick<JudgedPhase, "denials" | "failures" | "invalidReplies" | "unknownFields">;
+
+/** Names of unknown fields that are counted: a gateway may invent one for each reply. */
+const MAX_UNKNOWN_FIELDS = 20;
+
+/** Denials by reason and kind, failures and invalid replies by what happened: counted as they come. */
 export class OutcomeCounts {
   readonly #denials = new Map<string, JudgedPhase["denials"][number]>();
-  readonly #failures = new Map<string, JudgedPhase["failures"][number]>();
+  readonly #failures = new Map<string, Failure>();
+  readonly #invalidReplies = new Map<string, Failure>();
+  readonly #unknownFields = new Map<string, number>();
 
   add(
-    exchange: { readonly prepared: Pick<PreparedRequest, "dialect" | "stream"> },
+    exchange: {
+      readonly prepared: Pick<PreparedRequest, "dialect" | "stream">;
+      readonly scanner?: Pick<EventScanner, "unknownFields"> | undefined;
+    },
     came: Came,
     sample: string | undefined,
   ): void {
     const { dialect, stream } = exchange.prepared;
     const { outcome, what } = came;
+    for (const name of exchange.scanner?.unknownFields ?? []) this.#addField(name, 1);
+    if (outcome === "admitted") return;
     if (outcome === "denied") this.#addDenial({ reason: what, dialect, stream, count: 1 });
-    else if (outcome !== "admitted")
-      this.#addFailure({ what, count: 1, ...(sample === undefined ? {} : { exchange: sample }) });
+    else
+      addFailure(outcome === "invalid" ? this.#invalidReplies : this.#failures, {
+        what,
+        count: 1,
+        ...(sample === undefined ? {} : { exchange: sample }),
+      });
   }
 
   /** Adds what another worker counted. */
-  merge({ denials, failures }: Pick<JudgedPhase, "denials" | "failures">): void {
+  merge({ denials, failures, invalidReplies, unknownFields }: CountedOutcomes): void {
     for (const denial of denials) this.#addDenial(denial);
-    for (const failure of failures) this.#addFailure(failure);
+    for (const failure of failures) addFailure(this.#failures, failure);
+    for (const reply of invalidReplies) addFailure(this.#invalidReplies, reply);
+    for (const { name, streams } of unknownFields) this.#addField(name, streams);
   }
 
   #addDenial(denial: JudgedPhase["denials"][number]): void {
@@ -34,14 +55,28 @@ export class OutcomeCounts {
     else known.count += denial.count;
   }
 
-  #addFailure(failure: JudgedPhase["failures"][number]): void {
-    const known = this.#failures.get(failure.what);
-    if (known === undefined) this.#failures.set(failure.what, { ...failure });
-    else known.count += failure.count;
+  #addField(name: string, streams: number): void {
+    const known = this.#unknownFields.get(name);
+    if (known !== undefined || this.#unknownFields.size < MAX_UNKNOWN_FIELDS)
+      this.#unknownFields.set(name, (known ?? 0) + streams);
   }
 
-  close(): Pick<JudgedPhase, "denials" | "failures"> {
-    return { denials: [...this.#denials.values()], failures: [...this.#failures.values()] };
+  close(): CountedOutcomes {
+    return {
+      denials: [...this.#denials.values()],
+      failures: [...this.#failures.values()],
+      invalidReplies: [...this.#invalidReplies.values()],
+      unknownFields: [...this.#unknownFields].map(([name, streams]) => ({ name, streams })),
+    };
+  }
+}
+
+function addFailure(failures: Map<string, Failure>, failure: Failure): void {
+  const known = failures.get(failure.what);
+  if (known === undefined) failures.set(failure.what, { ...failure });
+  else {
+    known.count += failure.count;
+    if (known.exchange === undefined && failure.exchange !== undefined) known.exchange = failure.exchange;
   }
 }
 

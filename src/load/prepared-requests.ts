@@ -32,7 +32,8 @@ export interface LoadRequestSpec extends Omit<Content, "prompt"> {
   readonly maxTokens?: number | undefined;
   readonly key: WireKey;
   readonly capture?: boolean;
-  readonly countTokens?: boolean;
+  /** Chat streams: request the token counts (`stream_options.include_usage`). */
+  readonly includeUsage?: boolean | undefined;
   readonly nonce?: string | undefined;
   /** Sent along as `traceparent`. */
   readonly trace?: TraceIds | undefined;
@@ -49,8 +50,10 @@ export interface PlainRequest {
 
 /** The body of a request, as the conformance half sends it. */
 export function bodyOf(spec: Omit<LoadRequestSpec, "key">): Record<string, unknown> {
-  const { dialect, stream, model, prompt, system, maxTokens } = spec;
-  const body = requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens, system });
+  const { dialect, stream, model, prompt, system, maxTokens, includeUsage } = spec;
+  const plain = requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens, system });
+  const withUsage = dialect === "chat" && stream && includeUsage === true;
+  const body = withUsage ? { ...plain, stream_options: { include_usage: true } } : plain;
   return typeof prompt === "string" ? { ...body, ...contentOf(dialect, { ...spec, prompt }) } : body;
 }
 
@@ -86,11 +89,10 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
     bytes,
     key: key.name,
     capture: spec.capture ?? false,
-    countTokens: spec.countTokens ?? false,
+    usageRequested: dialect === "chat" && stream && spec.includeUsage === true,
     turn: spec.turn,
     nonce: spec.nonce,
     trace: spec.trace && { ...spec.trace, model: spec.model },
-    body: spec.capture === true ? body : undefined,
   };
 }
 
@@ -118,28 +120,19 @@ export interface MixOptions extends RequestSource {
   readonly keys: readonly WireKey[];
   /** One request in so many is captured; 0 for none. */
   readonly sampleEvery: number;
-  /** Tokens of replies that do not stream are counted too. */
-  readonly countTokens?: boolean;
   /** Chooses requests that are sent with a `traceparent`. */
   readonly spans?: SpanSampler | undefined;
 }
 
 /** Requests of a mix or of a trace; those of a class of constant lengths are built once. */
-export function mixedRequests({
-  target,
-  keys,
-  sampleEvery,
-  countTokens = false,
-  spans,
-  ...source
-}: MixOptions): NextRequest {
+export function mixedRequests({ target, keys, sampleEvery, spans, ...source }: MixOptions): NextRequest {
   const built = new Map<string, PreparedRequest>();
   return (index) => {
     const drawn = drawRequest(source, index);
     const key = keys[index % keys.length] as WireKey;
     const capture = sampleEvery > 0 && index % sampleEvery === 0;
     const trace = spans?.next();
-    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture, countTokens, trace });
+    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture, trace });
     if (!drawn.constant || trace !== undefined) return make();
     const name = `${source.mix.indexOf(drawn.from)} ${key.name} ${capture}`;
     const known = built.get(name) ?? make();
@@ -154,7 +147,7 @@ export function specOf(
   drawn: DrawnRequest,
   index: number,
 ): Omit<LoadRequestSpec, "key"> {
-  const { dialect, stream, maxTokens, images, toolCalls } = drawn;
+  const { dialect, stream, maxTokens, images, toolCalls, from } = drawn;
   const model = drawn.model ?? modelFor(target, dialect, stream);
   return {
     dialect,
@@ -164,6 +157,7 @@ export function specOf(
     maxTokens,
     images,
     toolCalls,
+    includeUsage: from.includeUsage,
   };
 }
 

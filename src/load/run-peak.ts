@@ -32,7 +32,7 @@ export type ClosedLoopEngine = (options: {
   readonly stop: AbortSignal;
 }) => Promise<void>;
 
-/** Bytes of a refusal that are kept. */
+/** Bytes of a body that are kept as evidence. */
 const CAPTURE_BYTES = 64 * 1024;
 /** Progress, ms. */
 const TELL_MS = 500;
@@ -165,9 +165,9 @@ function exchangeOf(prepared: LoadExchange["prepared"], reply: ReceivedReply, in
   exchange.ending = reply.ending;
   exchange.connection = reply.connection;
   exchange.inFlight = inFlight;
-  if (reply.body !== "") {
-    exchange.bodyBytes = Buffer.byteLength(reply.body);
+  exchange.bodyBytes = Buffer.byteLength(reply.body);
+  if (reply.body !== "" && exchange.bodyBytes <= CAPTURE_BYTES)
     exchange.pieces.push({ atUs: reply.endUs, bytes: Buffer.from(reply.body) });
-  }
+  if (reply.ending === "complete") exchange.checkText(reply.body);
   return exchange;
 }

@@ -31,16 +31,21 @@ export interface SamplerOptions {
   readonly onSample: (sample: Sample) => void;
 }
 
-/** Kept of each kind and phase: enough to judge, few enough to write down. */
-const MOST_OF_A_KIND = 24;
+/**
+ * Kept of each kind and phase: the first ones, and then one whenever their number has grown by this share. So what is kept lies over
+ * the whole phase, however long it is, and a million requests of a kind leave about a hundred exchanges.
+ */
+const FIRST_OF_A_KIND = 8;
+const GROWTH = 1.12;
 const MAX_BODY_BYTES = 1024 * 1024;
 /** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials, and requests have megabytes. */
 const MOST_BYTES = 48 * 1024 * 1024;
 
-/** Keeps a bounded number of exchanges of every kind: the first ones of each phase. */
+/** Keeps a bounded number of exchanges of every kind, spread over each phase. */
 export class Sampler {
   readonly #options: SamplerOptions;
-  readonly #kept = new Map<string, number>();
+  /** How many of a kind were offered, and at which number the next one is kept. */
+  readonly #offered = new Map<string, { count: number; keepAt: number }>();
   readonly #waiting: (() => Promise<void>)[] = [];
   #count = 0;
   #keptBytes = 0;
@@ -52,17 +57,24 @@ export class Sampler {
   /** Keeps the exchange if there are not enough of its kind. @returns its id, or `undefined`. */
   offer(phase: string, exchange: LoadExchange, came: Came): string | undefined {
     const { prepared } = exchange;
-    if (!prepared.capture && exchange.status < 300 && exchange.status !== 0) return undefined;
+    if (!prepared.capture && exchange.pieces.length === 0 && exchange.status < 300 && exchange.status !== 0)
+      return undefined;
     const kind = `${phase} ${prepared.dialect} ${prepared.stream} ${prepared.key} ${came.outcome} ${came.what}`;
-    const kept = this.#kept.get(kind) ?? 0;
-    if (kept >= MOST_OF_A_KIND || this.#keptBytes > MOST_BYTES) return undefined;
-    this.#kept.set(kind, kept + 1);
-    const asked = prepared.body?.length ?? 0;
+    if (!this.#isNext(kind) || this.#keptBytes > MOST_BYTES) return undefined;
+    const asked = prepared.bytes.length;
     this.#keptBytes += exchange.pieces.reduce((sum, { bytes }) => sum + bytes.length, exchange.head.length + asked);
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
     // Written later: decoding and redacting in the middle of a run would delay the next sends.
     this.#waiting.push(() => this.#keep(id, phase, exchange));
     return id;
+  }
+
+  #isNext(kind: string): boolean {
+    const offered = this.#offered.get(kind) ?? { count: 0, keepAt: 1 };
+    this.#offered.set(kind, offered);
+    if (++offered.count < offered.keepAt) return false;
+    offered.keepAt = offered.count < FIRST_OF_A_KIND ? offered.count + 1 : Math.ceil(offered.count * GROWTH);
+    return true;
   }
 
   /** Decodes, redacts and hands on what was kept since the last call. */
@@ -76,6 +88,7 @@ export class Sampler {
     const at = (us: number) => Math.round(us - originUs);
     const optional = (us: number) => (us === 0 ? undefined : at(us));
     const headers = headersOf(head);
+    const requestBody = prepared.bytes.subarray(prepared.bytes.indexOf("\r\n\r\n") + 4);
     const body = await decodeBody(
       pieces.map((piece) => ({ atUs: at(piece.atUs), bytes: piece.bytes })),
       header(headers, "content-encoding"),
@@ -89,8 +102,8 @@ export class Sampler {
         method: "POST",
         url: endpointUrl(baseUrl, prepared.dialect),
         headers: requestHeadersOf(prepared.bytes),
-        body: prepared.body,
-        bodyBytes: Buffer.byteLength(prepared.body ?? ""),
+        body: requestBody.toString("utf8"),
+        bodyBytes: requestBody.length,
       },
       key: prepared.key,
       connection: { id: `c${exchange.connection}`, earlier: exchange.earlier },

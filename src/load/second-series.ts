@@ -7,10 +7,19 @@ export interface Counts {
   admitted: number;
   denied: number;
   failed: number;
+  invalid: number;
   dropped: number;
 }
 
-export const noCounts = (): Counts => ({ offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, dropped: 0 });
+export const noCounts = (): Counts => ({
+  offered: 0,
+  sent: 0,
+  admitted: 0,
+  denied: 0,
+  failed: 0,
+  invalid: 0,
+  dropped: 0,
+});
 
 interface Second extends Counts {
   /** Most in flight at a send of this second. */
@@ -169,7 +178,8 @@ export class SecondSeries {
       const second = this.#seconds.get(index);
       if (index >= from && (second !== undefined || carried > 0))
         series.push(this.#row(second, offsetS + index, carried));
-      if (second !== undefined) carried += second.sent - second.admitted - second.denied - second.failed;
+      if (second !== undefined)
+        carried += second.sent - second.admitted - second.denied - second.failed - second.invalid;
     }
     return series;
   }

@@ -126,8 +126,8 @@ function requestsOf(
   options: ShareOptions,
   spans: SpanSampler | undefined,
 ): Pick<DriveOptions, "prepared"> & { sessions?: Sessions } {
-  const { mix, objectives } = options.workload;
-  const source = { ...options, mix, countTokens: objectives !== undefined, spans };
+  const { mix } = options.workload;
+  const source = { ...options, mix, spans };
   if (arrivals.kind === "sessions") {
     const sessions = new Sessions({ ...source, arrivals });
     return { sessions, prepared: (ordinal) => sessions.start(ordinal) };

@@ -94,7 +94,7 @@ export class Sessions {
   }
 
   #next(ordinal: number, session: Session): PreparedRequest {
-    const { target, keys, seed, arrivals, countTokens = false, spans } = this.#options;
+    const { target, keys, seed, arrivals, spans } = this.#options;
     const { kind, system, history } = session;
     session.turn++;
     const drawn = drawRequest({ mix: [kind], seed: session.seed }, session.turn);
@@ -103,7 +103,7 @@ export class Sessions {
     const { dialect, stream, maxTokens } = drawn;
     const chat = dialect === "chat" && system !== undefined;
     return prepareRequest(target, {
-      ...{ dialect, stream, maxTokens, countTokens },
+      ...{ dialect, stream, maxTokens, includeUsage: kind.includeUsage },
       model: drawn.model ?? modelFor(target, dialect, stream),
       prompt: chat ? [{ role: "system", content: system }, ...history] : [...history],
       system: chat ? undefined : system,

@@ -30,7 +30,8 @@ export const shardHeadSchema = z.strictObject({
 
 const count = z.int().nonnegative();
 const histogram = z.strictObject({ encoded: z.string(), maxUs: z.number().nonnegative() });
-const counts = { offered: count, sent: count, admitted: count, denied: count, failed: count, dropped: count };
+const outcomes = { admitted: count, denied: count, failed: count, invalid: count };
+const counts = { offered: count, sent: count, ...outcomes, dropped: count };
 const { dialect, stream, outcome } = judgedPhaseSchema.shape.classes.element.shape;
 const { responseMs, ttftMs } = judgedPhaseSchema.shape.series.element.shape;
 const { response: heat } = judgedPhaseSchema.shape.heat.unwrap().shape;
@@ -69,7 +70,7 @@ const tallySchema = z.strictObject({
   turns: z
     .array(
       z.strictObject({
-        ...{ turn: count, requests: count, admitted: count, denied: count, failed: count, requestBytes: count },
+        ...{ turn: count, requests: count, ...outcomes, requestBytes: count },
         ...{ response: histogram, ttft: histogram },
       }),
     )
@@ -81,6 +82,8 @@ const shareSchema = z.strictObject({
   outcomes: z.strictObject({
     denials: judgedPhaseSchema.shape.denials,
     failures: judgedPhaseSchema.shape.failures,
+    invalidReplies: judgedPhaseSchema.shape.invalidReplies,
+    unknownFields: judgedPhaseSchema.shape.unknownFields,
   }),
   retries: z.strictObject({
     groups: z.array(
@@ -108,7 +111,12 @@ const shardFileSchema = z.strictObject({
     written: z.unknown(),
     warmupS: z.number().nonnegative(),
     retryAfter: z.enum(["none", "compliant", "ignoring"]),
-    allow: z.strictObject({ deniedShare: z.number(), failedShare: z.number() }),
+    allow: z.strictObject({
+      deniedShare: z.number(),
+      failedShare: z.number(),
+      invalidShare: z.number(),
+      emptyShare: z.number(),
+    }),
     namesTokens: z.boolean().optional(),
     objectives: z
       .array(z.strictObject({ text: z.string(), figure: z.enum(OBJECTIVE_FIGURES), belowMs: z.number() }))

@@ -1,5 +1,4 @@
-import type { JudgedPhase } from "../record/index.ts";
-import { OutcomeCounts } from "./phase-record.ts";
+import { type CountedOutcomes, OutcomeCounts } from "./phase-record.ts";
 import { RetryTally, type StoredRetries } from "./retry-tally.ts";
 import type { InFlightPeaks } from "./second-series.ts";
 import type { Share } from "./send-share.ts";
@@ -9,7 +8,7 @@ import type { Workload } from "./workload.ts";
 /** What one part of a workload has counted, on its way to whoever adds up all parts. */
 export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries"> {
   readonly tally: StoredTally;
-  readonly outcomes: Pick<JudgedPhase, "denials" | "failures">;
+  readonly outcomes: CountedOutcomes;
   readonly retries: StoredRetries;
 }
 

@@ -42,7 +42,7 @@ interface TallyOptions {
 }
 
 /** What every request that was sent comes to. */
-const ENDINGS = ["admitted", "denied", "failed"] as const;
+const ENDINGS = ["admitted", "denied", "failed", "invalid"] as const;
 const RATES = ["offered", "sent", ...ENDINGS] as const;
 type RateName = (typeof RATES)[number];
 /** What is counted by time; `good`: it met every objective. */

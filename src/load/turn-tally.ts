@@ -4,7 +4,7 @@ import type { JudgedPhase } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 
 type TurnFigures = NonNullable<JudgedPhase["sessions"]>["turns"][number];
-type TurnCounts = Pick<TurnFigures, "turn" | "requests" | "admitted" | "denied" | "failed">;
+type TurnCounts = Pick<TurnFigures, "turn" | "requests" | "admitted" | "denied" | "failed" | "invalid">;
 
 /** What a worker hands over of a turn. */
 export interface StoredTurn extends TurnCounts {
@@ -19,7 +19,7 @@ const LAST_TURN = 10;
 /** One turn of all sessions: latencies are those of admitted requests. */
 class TurnTally {
   readonly #turn: number;
-  readonly #counts = { requests: 0, admitted: 0, denied: 0, failed: 0 };
+  readonly #counts = { requests: 0, admitted: 0, denied: 0, failed: 0, invalid: 0 };
   readonly #response = new Histogram();
   readonly #ttft = new Histogram();
   #requestBytes = 0;
@@ -48,7 +48,8 @@ class TurnTally {
   }
 
   merge({ requestBytes, response, ttft, ...counts }: StoredTurn): void {
-    for (const name of ["requests", "admitted", "denied", "failed"] as const) this.#counts[name] += counts[name];
+    for (const name of ["requests", "admitted", "denied", "failed", "invalid"] as const)
+      this.#counts[name] += counts[name];
     this.#requestBytes += requestBytes;
     this.#response.merge(Histogram.restore(response));
     this.#ttft.merge(Histogram.restore(ttft));

@@ -82,6 +82,10 @@ const requestClass = z
       whole.max(MOST_TOOL_CALLS),
       "Calls of a tool in the conversation before the prompt, each with its result.",
     ),
+    includeUsage: optional(
+      z.boolean(),
+      "Chat streams: request the token counts with stream_options.include_usage; a stream without them is then invalid.",
+    ),
     weight: optional(z.number().positive(), "Share among the classes; default 1."),
   })
   .refine(({ promptTokens, promptBytes }) => promptTokens === undefined || promptBytes === undefined, {
@@ -113,10 +117,18 @@ export const workloadSchema = z
     ),
     allow: optional(
       z.strictObject({
-        deniedShare: z.number().min(0).max(1).optional(),
-        failedShare: z.number().min(0).max(1).optional(),
+        deniedShare: optional(z.number().min(0).max(1), "Of the requests sent; default 0."),
+        failedShare: optional(z.number().min(0).max(1), "Of the requests sent; default 0."),
+        invalidShare: optional(
+          z.number().min(0).max(1),
+          "Of the 2xx replies: those that no client could use; default 0.005. The run fails if the 95 % interval lies above it.",
+        ),
+        emptyShare: optional(
+          z.number().min(0).max(1),
+          "Of the 2xx replies: those whose text is empty although nothing cut them short; default 0.02, decided in the same way.",
+        ),
       }),
-      "Shares of the sent requests that may be denied or fail; default 0.",
+      "Shares of requests that may be denied, fail, or have an unusable reply.",
     ),
   })
   .refine((file) => file.tier !== undefined || file.arrivals !== undefined, {
@@ -168,8 +180,21 @@ export interface RequestClass {
   readonly maxTokens: Lengths;
   readonly images?: Images | undefined;
   readonly toolCalls?: number | undefined;
+  /** Chat streams: their usage is requested. */
+  readonly includeUsage?: boolean | undefined;
   readonly weight: number;
 }
+
+/** Shares that do not fail a workload: of the requests sent, and of the 2xx replies. */
+export interface AllowedShares {
+  readonly deniedShare: number;
+  readonly failedShare: number;
+  readonly invalidShare: number;
+  readonly emptyShare: number;
+}
+
+/** Real models return an empty text now and then; nothing else that is unusable has an excuse. */
+export const DEFAULT_ALLOW: AllowedShares = { deniedShare: 0, failedShare: 0, invalidShare: 0.005, emptyShare: 0.02 };
 
 export interface Workload {
   readonly name: string;
@@ -181,7 +206,7 @@ export interface Workload {
   readonly warmupS: number;
   readonly engine: "native" | "autocannon" | "k6";
   readonly retryAfter: "none" | "compliant" | "ignoring";
-  readonly allow: { readonly deniedShare: number; readonly failedShare: number };
+  readonly allow: AllowedShares;
   /** Prompts have lengths in tokens that the file or its trace names. */
   readonly namesTokens?: boolean | undefined;
   /** The file as written, for the record. */
@@ -216,6 +241,7 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
       maxTokens: resolveLengths(entry.maxTokens ?? 64, fileOf),
       images: entry.images,
       toolCalls: entry.toolCalls,
+      includeUsage: entry.includeUsage,
       weight: entry.weight ?? 1,
     })),
     maxInFlight: file.maxInFlight,
@@ -223,13 +249,18 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     warmupS: file.warmupS ?? 0,
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",
-    allow: { deniedShare: file.allow?.deniedShare ?? 0, failedShare: file.allow?.failedShare ?? 0 },
+    allow: allowedShares(file.allow),
     namesTokens:
       given?.kind === "replay" ||
       given?.kind === "sessions" ||
       (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
     written,
   };
+}
+
+function allowedShares(given: WorkloadFile["allow"] = {}): AllowedShares {
+  const { deniedShare, failedShare, invalidShare, emptyShare } = { ...DEFAULT_ALLOW, ...given } as AllowedShares;
+  return { deniedShare, failedShare, invalidShare, emptyShare };
 }
 
 function resolveArrivals(given: NonNullable<WorkloadFile["arrivals"]>, fileOf: (name: string) => string): Arrivals {

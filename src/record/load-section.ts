@@ -5,13 +5,13 @@ import { retryAfterSchema } from "./retry-after-section.ts";
 import { watchedSchema } from "./watched-section.ts";
 
 /** What a request came to. One class, one outcome, one histogram: these are never mixed. */
-export const LOAD_OUTCOMES = ["admitted", "denied", "failed", "unfinished"] as const;
+export const LOAD_OUTCOMES = ["admitted", "denied", "failed", "invalid", "unfinished"] as const;
 
 /** All requests of one dialect and mode that came to the same. */
 const classSchema = z.strictObject({
   dialect,
   stream: z.boolean(),
-  /** `unfinished`: a stream that was admitted and broke off, or lacked its end. */
+  /** `invalid`: a complete 2xx reply that no client could use. `unfinished`: a stream that was admitted and broke off. */
   outcome: z.enum(LOAD_OUTCOMES),
   count,
   /** From the due moment to the end. */
@@ -48,6 +48,7 @@ const secondSchema = z.strictObject({
   admitted: count,
   denied: count,
   failed: count,
+  invalid: count,
   dropped: count,
   /** Most at once within the second. */
   inFlight: count,
@@ -97,6 +98,7 @@ export const sessionsSchema = z.strictObject({
       admitted: count,
       denied: count,
       failed: count,
+      invalid: count,
       /** Of head and body: the context grows. */
       meanRequestBytes: z.number(),
       /** Of admitted requests, from due: the end of the answer before, and the think time. */
@@ -121,6 +123,8 @@ export const loadPhaseSchema = z.strictObject({
   admitted: count,
   denied: count,
   failed: count,
+  /** Complete 2xx replies that no client could use. */
+  invalid: count,
   /** Arrivals that could not be sent because a bound of ours was reached. */
   dropped: count,
   /** Per second of the phase. */
@@ -130,8 +134,16 @@ export const loadPhaseSchema = z.strictObject({
     admitted: z.number(),
     denied: z.number(),
     failed: z.number(),
+    invalid: z.number(),
     intervals: z
-      .strictObject({ offered: interval, sent: interval, admitted: interval, denied: interval, failed: interval })
+      .strictObject({
+        offered: interval,
+        sent: interval,
+        admitted: interval,
+        denied: interval,
+        failed: interval,
+        invalid: interval,
+      })
       .optional(),
   }),
   /** Of the requests that were sent and came to something. */
@@ -140,7 +152,8 @@ export const loadPhaseSchema = z.strictObject({
       admitted: z.number(),
       denied: z.number(),
       failed: z.number(),
-      intervals: z.strictObject({ admitted: interval, denied: interval, failed: interval }),
+      invalid: z.number(),
+      intervals: z.strictObject({ admitted: interval, denied: interval, failed: interval, invalid: interval }),
     })
     .optional(),
   /** Where the phase is steady, seconds from the beginning of the run; `null` where it is not. */
@@ -166,6 +179,10 @@ export const loadPhaseSchema = z.strictObject({
   /** Response times by the moment of the end, times to first token by the moment of the token. */
   heat: z.strictObject({ response: heatSchema, ttft: heatSchema.optional() }).optional(),
   denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
+  /** What was wrong with the invalid replies: `HTML page`, `empty text`, … */
+  invalidReplies: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
+  /** Fields of streams that carried output and that no known client reads, and in how many streams. */
+  unknownFields: z.array(z.strictObject({ name: z.string(), streams: count })),
   /** How requests failed: `500`, `reset`, `deadline`, `cut stream`, … */
   failures: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
   /** Exchanges that were kept and judged. */

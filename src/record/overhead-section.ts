@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOAD_OUTCOMES } from "./load-section.ts";
 
 /** A difference and its 95 % interval, milliseconds with the resolution of a microsecond; `null` where too little was served. */
 const differenceSchema = z.strictObject({
@@ -28,7 +29,7 @@ const levelSchema = z.strictObject({
   /** What the requests that were not served got, most frequent first. */
   errorKinds: z.array(
     z.strictObject({
-      outcome: z.enum(["admitted", "denied", "failed", "unfinished"]),
+      outcome: z.enum(LOAD_OUTCOMES),
       what: z.string(),
       count: z.int(),
     }),

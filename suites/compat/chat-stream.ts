@@ -16,7 +16,7 @@ export const inSeconds = that(
 
 /** Chunks of a stream: its events without the end marker. */
 function chunksOf({ stream }: Response): readonly StreamEvent[] {
-  return stream.events.filter((event) => !isEndMarker(event));
+  return stream.events.filter(({ raw, json }) => !isEndMarker(raw, json));
 }
 
 function judgeFraming(answer: Response, verdict: Verdict): boolean {

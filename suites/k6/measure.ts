@@ -12,6 +12,8 @@ const failures = new Counter("gauntlet_failures");
 /** Denied for another reason than a limit: waiting does not help. */
 const refusals = new Counter("gauntlet_refusals");
 const served = new Rate("gauntlet_served");
+/** Of the complete 2xx replies: those that no client could use. */
+const invalid = new Rate("gauntlet_invalid");
 /** Denials that load is expected to meet. */
 const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 const sufficientWaits = new Counter("gauntlet_waits_sufficient");
@@ -82,9 +84,10 @@ export function measure(request: PlannedRequest, marks: Marks, answer: Reply, cl
   served.add(answer.outcome === "admitted" || answer.outcome === "unfinished");
   if (answer.outcome === "denied" && !LIMITS.includes(answer.what)) refusals.add(1, tags);
   if (marks.status > 0) firstByte.add(marks.firstByteMs, tags);
+  if (answer.outcome === "admitted" || answer.outcome === "invalid") invalid.add(answer.outcome === "invalid", tags);
   if (answer.outcome === "admitted") admitted.add(1, tags);
   else if (answer.outcome === "denied") denials.add(1, tags);
-  else failures.add(1, tags);
+  else if (answer.outcome !== "invalid") failures.add(1, tags);
 }
 
 /** Audits a retry against the answer before it: from what was sent, not from what was decided. */

@@ -1,10 +1,11 @@
 import type { RefinedResponse } from "k6/http";
 import type { Plan, PlannedRequest } from "./plan.ts";
+import { checkReply, checkStream } from "./reply-defect.ts";
 import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
 
 export interface Reply {
-  readonly outcome: "admitted" | "denied" | "failed" | "unfinished";
-  /** Named reason of a denial, or how it failed. */
+  readonly outcome: "admitted" | "denied" | "failed" | "invalid" | "unfinished";
+  /** Named reason of a denial, how it failed, or what makes a 2xx reply invalid. */
   readonly what: string;
   readonly reason: string;
   readonly retry: Retry;
@@ -27,7 +28,7 @@ const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 
 type Response = RefinedResponse<"text">;
 
-/** Tells what a request came to, by status and named reason; what broke off was admitted and did not finish. */
+/** Tells what a request came to, by status, named reason and what a 2xx reply holds; what broke off was admitted and did not finish. */
 export function readReply(response: Response, request: PlannedRequest, plan: Plan, nonce: string): Reply {
   const { status, error_code: code } = response;
   const complete = code === 0 || code >= OF_STATUS;
@@ -51,17 +52,19 @@ export function readReply(response: Response, request: PlannedRequest, plan: Pla
 
 function came(
   { status, error_code: code, timings }: Response,
-  { stream }: PlannedRequest,
+  { dialect, stream, usageRequested = false }: PlannedRequest,
   reason: string,
   complete: boolean,
   timedOut: boolean,
   body: string,
 ): Pick<Reply, "outcome" | "what"> {
   const served = status >= 200 && status < 300;
-  if (served && complete)
-    return stream && hasErrorItem(body)
-      ? { outcome: "unfinished", what: "error in the stream" }
-      : { outcome: "admitted", what: "" };
+  if (served && complete) {
+    const checked = stream ? checkStream(dialect, body, usageRequested) : checkReply(dialect, body);
+    if (checked.defect !== undefined) return { outcome: "invalid", what: checked.defect };
+    const hasError = "error" in checked && checked.error;
+    return hasError ? { outcome: "unfinished", what: "error in the stream" } : { outcome: "admitted", what: "" };
+  }
   // k6 drops the status of an answer that breaks off; that one had begun shows in its bytes. It is taken for an admitted one:
   // refusals are short and come whole.
   const begun = served || (status === 0 && !complete && (body !== "" || timings.receiving > 0));
@@ -98,11 +101,6 @@ function atPointer(body: string | null, pointer: string): string {
     // No JSON, or nothing at that place: the reason is simply not named.
     return "";
   }
-}
-
-function hasErrorItem(body: string): boolean {
-  if (/^event: ?error/m.test(body)) return true;
-  return body.split(/\r\n|\r|\n/).some((line) => /^data: ?\{"(type":"error"|error":\{)/.test(line));
 }
 
 function tokensOf(body: string): number {

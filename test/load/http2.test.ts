@@ -3,7 +3,7 @@ import { createServer, type Http2Server, type ServerHttp2Session, type ServerHtt
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { Redactor } from "../../src/http-recorder/index.ts";
-import { runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
+import { DEFAULT_ALLOW, runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 
 type Answer = (stream: ServerHttp2Stream, count: number) => void;
@@ -81,7 +81,7 @@ async function run(url: string, workload: Partial<Workload>, idleS = 20) {
       warmupS: 0,
       engine: "native",
       retryAfter: "none",
-      allow: { deniedShare: 1, failedShare: 1 },
+      allow: { ...DEFAULT_ALLOW, deniedShare: 1, failedShare: 1 },
       written: null,
       ...workload,
     },

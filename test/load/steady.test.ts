@@ -22,7 +22,7 @@ function secondsOf(
     const [count, p50] = [Math.round(rate(index) * noise(0.15)), latencyMs(index) * noise(0.1)];
     const flight = Math.round((inFlight?.(index) ?? (count * p50) / 1_000) * noise(0.1));
     return {
-      ...{ atS: 5 + index, sent: count, admitted: count, denied: 0, failed: 0 },
+      ...{ atS: 5 + index, sent: count, admitted: count, denied: 0, failed: 0, invalid: 0 },
       ...{ offered: count + (dropped?.(index) ?? 0), dropped: dropped?.(index) ?? 0 },
       ...{ inFlight: flight, responseMs: { p50, p95: p50 * 2, p99: p50 * 3 }, ttftMs: null },
     };

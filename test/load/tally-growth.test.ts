@@ -95,7 +95,7 @@ test("what workers told of as they went on adds up to what they hand over at the
   // Told once: nothing more comes.
   const rest = (readers[0] as GrowthReader).read(endUs);
   expect(rest).toEqual({
-    total: { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, dropped: 0 },
+    total: { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, invalid: 0, dropped: 0 },
     lag: undefined,
     classes: [],
     seconds: [],

@@ -9,7 +9,9 @@ import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts
 import { unzipped } from "../support/run-files.ts";
 
 const KEY = "sk-workers-0123456789abcdef";
-const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}';
+// Usable in both dialects.
+const REPLY =
+  '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"content":[{"type":"text","text":"ok"}]}';
 
 /** A server that counts for itself what it was sent. */
 async function countingServer(answer: (count: number, response: ServerResponse) => void) {

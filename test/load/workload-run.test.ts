@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { LoadExchange } from "../../src/load/http/load-exchange.ts";
-import { runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
+import { DEFAULT_ALLOW, runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
 import { type Retrying, RetryTally } from "../../src/load/retry-tally.ts";
 import { Histogram, histogramLog } from "../../src/metrics/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
@@ -25,7 +25,7 @@ async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeo
       warmupS: 0,
       engine: "native",
       retryAfter: "none",
-      allow: { deniedShare: 0, failedShare: 0 },
+      allow: DEFAULT_ALLOW,
       written: null,
       ...workload,
     },

@@ -34,7 +34,7 @@ describe("workload files", () => {
       mix: [{ dialect: "chat", stream: false, promptTokens: 20, maxTokens: 64, weight: 1 }],
       warmupS: 0,
       engine: "native",
-      allow: { deniedShare: 0, failedShare: 0 },
+      allow: { deniedShare: 0, failedShare: 0, invalidShare: 0.005, emptyShare: 0.02 },
     });
   });
 

@@ -180,15 +180,15 @@ describe("thresholds over figures with intervals", () => {
   const phase = loadPhase("a", {
     classes: [loadClass({ ttftMs: { ...quantiles(90), intervals } })],
     rates: {
-      ...{ offered: 20, sent: 20, admitted: 18, denied: 0, failed: 0 },
-      intervals: { offered: [20, 20], sent: [19, 21], admitted: [16, 20], denied: [0, 0], failed: null },
+      ...{ offered: 20, sent: 20, admitted: 18, denied: 0, failed: 0, invalid: 0 },
+      intervals: { offered: [20, 20], sent: [19, 21], admitted: [16, 20], denied: [0, 0], failed: null, invalid: null },
     },
     sent: 1_000,
     admitted: 990,
     denied: 10,
     shares: {
-      ...{ admitted: 0.99, denied: 0.01, failed: 0 },
-      intervals: { admitted: [0.982, 0.995], denied: [0.005, 0.018], failed: [0, 0.004] },
+      ...{ admitted: 0.99, denied: 0.01, failed: 0, invalid: 0 },
+      intervals: { admitted: [0.982, 0.995], denied: [0.005, 0.018], failed: [0, 0.004], invalid: [0, 0.004] },
     },
   });
   const record = withLoad(loadRun("growth", { phases: [phase] }));

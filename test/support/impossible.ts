@@ -13,16 +13,17 @@ export function impossibleFigures({ load, checks, counts }: RunRecord): string[]
 }
 
 function ofPhase(checks: RunRecord["checks"], run: LoadRun, phase: LoadPhase): string[] {
-  const { name, sent, admitted, denied, failed, offered, dropped, classes, denials, failures, durationS, rates } =
-    phase;
+  const { name, sent, admitted, denied, failed, invalid, offered, dropped, durationS, rates } = phase;
+  const { classes, denials, failures, invalidReplies } = phase;
   const judged = checkOfPhase(checks, run, phase);
   const sum = (some: readonly { readonly count: number }[]) => some.reduce((all, { count }) => all + count, 0);
   const verdict: [what: string, holds: boolean][] = [
-    [`${admitted} + ${denied} + ${failed} ended of ${sent} sent`, admitted + denied + failed === sent],
+    [`${admitted} + ${denied} + ${failed} + ${invalid} ended of ${sent} sent`, admitted + denied + failed + invalid === sent],
     [`${sent} + ${dropped} sent or dropped of ${offered} offered`, sent + dropped === offered],
     [`classes hold ${sum(classes)} of ${sent}`, classes.length === 0 || sum(classes) === sent],
     [`denials hold ${sum(denials)} of ${denied}`, classes.length === 0 || sum(denials) === denied],
     [`failures hold ${sum(failures)} of ${failed}`, classes.length === 0 || sum(failures) === failed],
+    [`invalid replies hold ${sum(invalidReplies)} of ${invalid}`, sum(invalidReplies) === invalid],
     [`${rates.sent}/s in ${durationS} s are ${sent}`, Math.abs(rates.sent * durationS - sent) <= 1 + sent * 0.01],
     ["a pass in which nothing was admitted", judged?.status !== "pass" || admitted > 0],
     [

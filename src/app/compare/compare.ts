@@ -4,7 +4,14 @@ import { jsonDocument, renderComparison } from "../../../reports/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
-import { type LoadProgress, loadWorkload, servedWorkload, shortClass, type Workload } from "../../load/index.ts";
+import {
+  DEFAULT_ALLOW,
+  type LoadProgress,
+  loadWorkload,
+  servedWorkload,
+  shortClass,
+  type Workload,
+} from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
@@ -149,7 +156,7 @@ function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target):
     warmupS,
     engine: "native",
     retryAfter: "none",
-    allow: { deniedShare: 1, failedShare: 1 },
+    allow: { ...DEFAULT_ALLOW, deniedShare: 1, failedShare: 1 },
     written: { ratePerS, blockS },
   };
 }

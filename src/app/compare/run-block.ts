@@ -59,7 +59,11 @@ function blockOf({ run, histograms }: RanLoad): Block {
       Object.entries(tokens).flatMap(([name, { tokens: all, replies }]) => (all === 0 ? [] : [[name, all / replies]])),
     ),
     sent: sum(({ sent }) => sent),
-    counts: { denied: sum(({ denied }) => denied), failed: sum(({ failed }) => failed) },
+    counts: {
+      denied: sum(({ denied }) => denied),
+      failed: sum(({ failed }) => failed),
+      invalid: sum(({ invalid }) => invalid),
+    },
     problems: run.generator.problems,
   };
 }

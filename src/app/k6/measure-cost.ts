@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InternalError } from "../../core/index.ts";
 import { type GeneratorCost, mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
-import { shortClass, type Workload } from "../../load/index.ts";
+import { DEFAULT_ALLOW, shortClass, type Workload } from "../../load/index.ts";
 import { startEmbedded, type Target } from "../../target/index.ts";
 import { mainFile } from "../open-target.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
@@ -59,7 +59,7 @@ async function usageOf(
     warmupS: 0,
     engine: "k6",
     retryAfter: "none",
-    allow: { deniedShare: 0, failedShare: 0 },
+    allow: DEFAULT_ALLOW,
     written: {},
   };
   const { plan, file, keys } = planForK6(workload, target, false, 1);

@@ -27,7 +27,12 @@ const storedPlan = z.looseObject({
     keys: z.array(z.string()),
     workload: z.unknown(),
     retryAfter: z.enum(["none", "compliant", "ignoring"]),
-    allow: z.strictObject({ deniedShare: z.number(), failedShare: z.number() }),
+    allow: z.strictObject({
+      deniedShare: z.number(),
+      failedShare: z.number(),
+      invalidShare: z.number(),
+      emptyShare: z.number(),
+    }),
   }),
 });
 

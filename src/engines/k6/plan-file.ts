@@ -23,7 +23,7 @@ export interface PlanFileOptions {
   readonly tier: boolean;
   /** Whatever judges the samples later; the scripts do not read it. */
   readonly judge: object;
-  readonly allow: { readonly deniedShare: number; readonly failedShare: number };
+  readonly allow: Readonly<Record<"deniedShare" | "failedShare" | "invalidShare" | "emptyShare", number>>;
 }
 
 /** Added to every Retry-After wait, ms. */
@@ -89,6 +89,7 @@ function thresholdsOf({ tier, allow }: PlanFileOptions): Record<string, (string 
   const always = {
     // A gateway that admits nothing is not loaded to the end of the plan.
     gauntlet_served: [{ threshold: "rate>0", abortOnFail: true, delayAbortEval: ADMITTED_WITHIN }],
+    gauntlet_invalid: [`rate<=${Math.max(allow.invalidShare, allow.emptyShare)}`],
     gauntlet_early_sends: ["count==0"],
     gauntlet_forbidden_retries: ["count==0"],
     dropped_iterations: ["count==0"],

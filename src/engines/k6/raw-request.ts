@@ -3,7 +3,7 @@ export interface RawRequest {
   readonly scenario: string;
   readonly dialect: "chat" | "messages";
   readonly stream: boolean;
-  readonly outcome: "admitted" | "denied" | "failed" | "unfinished";
+  readonly outcome: "admitted" | "denied" | "failed" | "invalid" | "unfinished";
   readonly what: string;
   readonly status: number;
   readonly index: number;
@@ -25,7 +25,7 @@ export interface RawRequest {
   readonly crossed: boolean;
 }
 
-const OUTCOMES: readonly string[] = ["admitted", "denied", "failed", "unfinished"];
+const OUTCOMES: readonly string[] = ["admitted", "denied", "failed", "invalid", "unfinished"];
 const FIELDS = 22;
 
 /** @returns `undefined` when the text is not one of ours. */

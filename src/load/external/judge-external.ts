@@ -2,6 +2,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isRateDenial, mayCountDenied, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
+import { judgeReplies } from "../judge-replies.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../judge-totals.ts";
 import { judgeWaits, RATE_WAITS } from "../judge-waits.ts";
 import type { LoadStop } from "../load-guard.ts";
@@ -92,7 +93,10 @@ export function judgeExternal(run: ExternalRun): RanLoad {
     const findings =
       limits === null
         ? judgeTotals(workload, { ...tally.total, ...outcomes.close() })
-        : judgeTierPhase(name, own, run, { limits, script });
+        : [
+            ...judgeReplies("service", { admitted: tally.total.admitted, ...outcomes.close() }, workload.allow),
+            ...judgeTierPhase(name, own, run, { limits, script }),
+          ];
     // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;
     const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];

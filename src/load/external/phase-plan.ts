@@ -5,6 +5,8 @@ export interface PlannedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly body: string;
+  /** A chat stream that must tell its usage. */
+  readonly usageRequested?: boolean;
   readonly weight: number;
 }
 

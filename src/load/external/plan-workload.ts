@@ -22,7 +22,9 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
   const requests = mix.map((entry): PlannedRequest => {
     const { dialect, stream, weight } = entry;
     const drawn = drawRequest({ mix: [entry], seed: 0 }, 0);
-    return { dialect, stream, weight, body: JSON.stringify(bodyOf(specOf(target, drawn, 0))) };
+    const usageRequested = dialect === "chat" && stream && entry.includeUsage === true;
+    const body = JSON.stringify(bodyOf(specOf(target, drawn, 0)));
+    return { dialect, stream, weight, body, ...(usageRequested ? { usageRequested } : {}) };
   });
   let atMs = 0;
   const groups = arrivalsOf(workload, remarks).map(({ arrivals, gapMs }, index) => {

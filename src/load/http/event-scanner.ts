@@ -1,12 +1,20 @@
-import { member, trim } from "../../core/index.ts";
-import { isEndMarker, outputOf, parseJson } from "../../dialects/index.ts";
+import {
+  type Dialect,
+  defectOfUnstreamed,
+  parseJson,
+  type ReplyDefect,
+  readEvent,
+  StreamContent,
+  withoutBrackets,
+} from "../../dialects/index.ts";
 
 /** What a scanner saw so far. */
 export interface StreamFacts {
   /** Whole events, or JSON items where there is no event framing. */
   readonly events: number;
-  /** Events that carried content. */
+  /** Events that carried output of any kind, and those that carried reply text. */
   readonly contentEvents: number;
+  readonly textEvents: number;
   /** Output tokens of the last `usage` that was seen; `undefined` when there was none. */
   readonly usageTokens: number | undefined;
   readonly ended: boolean;
@@ -17,29 +25,55 @@ export interface StreamFacts {
 const CHAT_TOKEN = '"delta":{"content":"';
 const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
 const QUOTE = 34;
-/** Output tokens of one reply that can be true. */
-const MOST_TOKENS = 10_000_000;
 /** Longest unfinished event that is kept, characters; beyond it the stream is read without its events. */
 const LONGEST_EVENT = 4 * 1024 * 1024;
+/** Names of unknown fields with output that are kept of one stream. */
+const MAX_UNKNOWN_FIELDS = 4;
 
 /**
- * Finds events and content tokens in the pieces of a stream. Assumes no chunk shape: what does not look like the usual
- * delta is parsed and read as the conformance half reads it.
+ * Finds events and content tokens in the pieces of a stream, and tells whether the stream was usable. Assumes no chunk shape: what
+ * does not look like the usual delta is parsed and read as the conformance half reads it.
  */
 export class EventScanner implements StreamFacts {
   events = 0;
-  contentEvents = 0;
-  usageTokens: number | undefined;
-  ended = false;
-  error = false;
+  textEvents = 0;
   /** Value of the last `x_send_ns` stamp, for calibration; `undefined` when there was none. */
   stampNs: number | undefined;
+  /** Part of the stream was too long to be read. */
+  isUnread = false;
+  /** Fields with output that no known client reads. */
+  unknownFields: readonly string[] = [];
+  readonly #content = new StreamContent();
   readonly #stamped: boolean;
   #tail = "";
   #framing: "unknown" | "events" | "items" = "unknown";
+  #isMarkup = false;
+  /** The body so far, while it may be one JSON document. */
+  #document = "";
+  #unparsedItems = 0;
+  /** The last event that was recognised without parsing it: it may say why the stream ends. */
+  #lastToken = "";
+  #unstreamed: unknown;
 
   constructor(stamped = false) {
     this.#stamped = stamped;
+  }
+
+  get contentEvents(): number {
+    return this.#content.outputs;
+  }
+
+  get usageTokens(): number | undefined {
+    return this.#content.outputTokens;
+  }
+
+  get ended(): boolean {
+    return this.#content.ended;
+  }
+
+  /** An error item in a stream; what is no stream has no items. */
+  get error(): boolean {
+    return this.#content.error && !this.#isMarkup && this.#unstreamed === undefined;
   }
 
   /** @returns how many content tokens the piece completed. */
@@ -57,50 +91,96 @@ export class EventScanner implements StreamFacts {
         return 0;
       }
       this.#framing = first === "{" || first === "[" ? "items" : "events";
+      this.#isMarkup = first === "<";
     }
-    const separator = this.#framing === "events" ? "\n\n" : "\n";
-    const before = this.contentEvents;
+    const isItems = this.#framing === "items";
+    if (isItems && this.events < 2 && this.#document.length <= LONGEST_EVENT) this.#document += piece;
+    const separator = isItems ? "\n" : "\n\n";
+    const before = this.#content.outputs;
     let from = 0;
     for (let end = text.indexOf(separator, from); end !== -1; end = text.indexOf(separator, from)) {
-      if (end > from) this.#event(text.slice(from, end));
+      if (end > from) this.#read(text.slice(from, end));
       from = end + separator.length;
     }
     this.#tail = from === 0 ? text : text.slice(from);
-    if (this.#tail.length > LONGEST_EVENT) this.#tail = "";
-    return this.contentEvents - before;
+    if (this.#tail.length > LONGEST_EVENT) {
+      this.#tail = "";
+      this.isUnread = true;
+    }
+    return this.#content.outputs - before;
   }
 
-  /** What was not dispatched at the end still counts where items are not terminated by a line end. */
+  /** The body has ended. What was not dispatched still counts where items are not terminated by a line end. */
   end(): void {
-    if (this.#framing === "items" && this.#tail.trim() !== "") this.#event(this.#tail);
+    const rest = this.#tail.trim();
     this.#tail = "";
+    if (this.#framing === "items") this.#endItems(rest);
+    else if (this.#framing === "events") this.#endEvents(rest);
+    if (!this.ended && this.#lastToken !== "") {
+      const { data } = readEvent(this.#lastToken);
+      const json = data === undefined ? undefined : parseJson(data);
+      if (json !== undefined) this.#content.noteItem(json);
+    }
+    this.#lastToken = "";
   }
 
-  #event(block: string): void {
+  #endItems(rest: string): void {
+    if (rest !== "") this.#read(rest);
+    if (this.events < 2) this.#unstreamed = parseJson(this.#document);
+    if (this.#unstreamed === undefined && this.#unparsedItems > 0 && !this.isUnread) this.#content.error = true;
+    this.#document = "";
+  }
+
+  /** An end marker without the blank line behind it is a habit of some gateways; a truncated event is none. */
+  #endEvents(rest: string): void {
+    const { data, name } = readEvent(rest);
+    const json = data === undefined ? undefined : parseJson(data);
+    if (json !== undefined || data?.trim() === "[DONE]") this.#content.add(data ?? "", json, name);
+  }
+
+  /**
+   * Why the stream is of no use to a client, once it has ended without an error; `undefined`: it is usable.
+   *
+   * @param usageRequested whether the request had `stream_options.include_usage`.
+   */
+  defect(dialect: Dialect, usageRequested: boolean): ReplyDefect | undefined {
+    if (this.#framing === "unknown") return "empty body";
+    if (this.#isMarkup) return "HTML page";
+    if (this.#unstreamed !== undefined) return defectOfUnstreamed(dialect, this.#unstreamed);
+    if (this.error || this.isUnread) return undefined;
+    return this.#content.defect(usageRequested);
+  }
+
+  #read(block: string): void {
     if (this.#stamped) this.#readStamp(block);
     if (isToken(block, CHAT_TOKEN) || isToken(block, MESSAGES_TOKEN)) {
       this.events++;
-      this.contentEvents++;
+      this.textEvents++;
+      this.#content.outputs++;
+      this.#lastToken = block;
       return;
     }
-    const data = this.#framing === "events" ? dataOf(block) : withoutBrackets(block);
-    if (data === undefined) return;
-    this.events++;
+    const isItem = this.#framing === "items";
+    const { data, name, stray } = isItem
+      ? { data: withoutBrackets(block), name: undefined, stray: false }
+      : readEvent(block);
+    if (stray) this.#content.error = true;
+    if (data === undefined || data === "") return;
     const json = parseJson(data);
-    if (isEndMarker({ name: undefined, raw: data, json, start: 0, end: 0 })) {
-      this.ended = true;
+    // A line of a JSON document that is written over several lines is no item.
+    if (isItem && json === undefined && data.trim() !== "[DONE]") {
+      this.#unparsedItems++;
       return;
     }
-    const { text, other } = outputOf(json);
-    if ((text !== undefined && text !== "") || other) this.contentEvents++;
-    const usage = member(json, "usage") ?? member(member(json, "message"), "usage");
-    const tokens = member(usage, "completion_tokens") ?? member(usage, "output_tokens");
-    // A count that is none, or beyond sense, is left to the judges of the samples.
-    if (Number.isInteger(tokens) && Number(tokens) > 0 && Number(tokens) <= MOST_TOKENS)
-      this.usageTokens = Number(tokens);
-    const error = member(json, "error");
-    if ((error !== undefined && error !== null) || member(json, "type") === "error" || /^event: ?error$/m.test(block))
-      this.error = true;
+    this.events++;
+    const { text, unknownField } = this.#content.add(data, json, name);
+    if (text !== undefined && text !== "") this.textEvents++;
+    if (unknownField !== undefined) this.#noteUnknown(unknownField);
+  }
+
+  #noteUnknown(name: string): void {
+    if (this.unknownFields.length < MAX_UNKNOWN_FIELDS && !this.unknownFields.includes(name))
+      this.unknownFields = [...this.unknownFields, name];
   }
 
   #readStamp(block: string): void {
@@ -110,23 +190,8 @@ export class EventScanner implements StreamFacts {
   }
 }
 
-/** An item of a long array without what stands around it. */
-function withoutBrackets(block: string): string {
-  return trim(block, "[, \t\r\n", "], \t\r\n");
-}
-
 /** Whether the event carries text at a known place; an empty one, as in a chunk that only names the role, is no token. */
 function isToken(block: string, marker: string): boolean {
   const at = block.indexOf(marker);
   return at !== -1 && block.charCodeAt(at + marker.length) !== QUOTE;
-}
-
-/** Joined data lines of an event; `undefined` for comments and names alone. */
-function dataOf(block: string): string | undefined {
-  if (block.startsWith("data: ") && !block.includes("\n")) return block.slice(6);
-  const lines = block
-    .split("\n")
-    .filter((line) => line.startsWith("data:"))
-    .map((line) => line.slice(5).replace(/^ /, ""));
-  return lines.length === 0 ? undefined : lines.join("\n");
 }

@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
-import { type Dialect, retryAfterWaitMs } from "../../dialects/index.ts";
+import { checkReply, checkStream, type Dialect, type ReplyDefect, retryAfterWaitMs } from "../../dialects/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
+import { decoded } from "./content-coding.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue } from "./head-fields.ts";
 import type { ResponseListener } from "./response-parser.ts";
@@ -25,21 +26,22 @@ export interface PreparedRequest {
   readonly key: string;
   /** Keep the body, up to the bound of the sender: for samples and for texts that are judged. */
   readonly capture: boolean;
-  /** Read the tokens of a reply that does not stream from its end. */
-  readonly countTokens?: boolean;
+  /** It has `stream_options.include_usage`, so that its stream must tell its usage. */
+  readonly usageRequested?: boolean;
   /** Ordinal of the turn in its session, from 1. */
   readonly turn?: number | undefined;
   /** Text that the answer of an echoing model must repeat. */
   readonly nonce?: string | undefined;
   /** The span that it is, where one is sent along, and the model that it asks for. */
   readonly trace?: (TraceIds & { readonly model: string }) | undefined;
-  /** Body as text, for the record of a sample. */
-  readonly body?: string | undefined;
 }
 
-/** Where both dialects say how many tokens a reply has: behind its text. */
-const USAGE = /"(?:completion_tokens|output_tokens)"\s*:\s*(\d{1,8})(?!.*"(?:completion_tokens|output_tokens)")/s;
-const USAGE_TAIL = 2_048;
+/** Longest body that is read to see whether it is a usable reply, bytes. */
+const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
+/** Why a 2xx reply was neither admitted nor found unusable: a bound of ours, or one of the engine. */
+const TOO_LARGE = "larger than 4 MiB";
+const NOT_DECODED = "in a content coding that the engine does not decode";
+export const UNREAD: readonly string[] = [TOO_LARGE, NOT_DECODED];
 
 /** Called with the stamp of the last event of a read, and the moment of the read. For calibration. */
 export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) => void;
@@ -67,7 +69,10 @@ export class LoadExchange implements ResponseListener {
   /** First byte of the body. */
   firstByteUs = 0;
   firstEventUs = 0;
+  /** First output of any kind: text, reasoning, a tool call. */
   firstTokenUs = 0;
+  /** First token of the reply text. */
+  firstTextUs = 0;
   lastTokenUs = 0;
   endUs = 0;
   status = 0;
@@ -98,8 +103,13 @@ export class LoadExchange implements ResponseListener {
   readUs = 0;
   done = false;
   reusable = false;
-  /** End of the body, where tokens are read from it. */
-  #tail = "";
+  /** Why a complete 2xx reply is of no use to a client. */
+  defect: ReplyDefect | typeof TOO_LARGE | typeof NOT_DECODED | undefined;
+  /** Body of a 2xx reply that does not stream, as far as it has arrived: latin1, which keeps every byte. */
+  #body = "";
+  /** Body of a 2xx reply with a content coding. */
+  #coded: Buffer[] | undefined;
+  #replyTokens: number | undefined;
 
   constructor(prepared: PreparedRequest, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
     this.prepared = prepared;
@@ -128,10 +138,15 @@ export class LoadExchange implements ResponseListener {
     this.status = status;
     this.head = head;
     this.headUs = this.readUs;
-    // Coded bodies cannot be scanned as they come; their events count when the answer is kept and decoded.
-    const coding = headValue(head, CODED);
-    if (this.prepared.stream && status < 300 && (coding === undefined || coding === "identity"))
-      this.scanner = new EventScanner(this.#onStamp !== undefined);
+    if (!this.#isServed) return;
+    // Coded bodies cannot be scanned as they arrive: they are read when they are whole.
+    const coding = headValue(head, CODED)?.toLowerCase();
+    if (coding !== undefined && coding !== "identity") this.#coded = [];
+    else if (this.prepared.stream) this.scanner = new EventScanner(this.#onStamp !== undefined);
+  }
+
+  get #isServed(): boolean {
+    return this.status >= 200 && this.status < 300;
   }
 
   onBody(bytes: Buffer, from: number, to: number): void {
@@ -144,18 +159,23 @@ export class LoadExchange implements ResponseListener {
       this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
     const { scanner } = this;
     if (scanner === undefined) {
-      if (this.prepared.countTokens === true && !this.prepared.stream)
-        this.#tail = (this.#tail + bytes.toString("latin1", from, to)).slice(-USAGE_TAIL);
+      if (this.#isServed && this.bodyBytes <= MAX_CHECKED_BYTES) this.#collect(bytes, from, to);
       return;
     }
     const eventsBefore = scanner.events;
     const tokens = scanner.feed(bytes.toString("latin1", from, to));
     if (this.firstEventUs === 0 && scanner.events > eventsBefore) this.firstEventUs = this.readUs;
+    if (this.firstTextUs === 0 && scanner.textEvents > 0) this.firstTextUs = this.readUs;
     if (tokens > 0) this.#tokens(tokens);
     if (scanner.stampNs !== undefined && this.#onStamp !== undefined) {
       this.#onStamp(scanner.stampNs, this.readUs, this);
       scanner.stampNs = undefined;
     }
+  }
+
+  #collect(bytes: Buffer, from: number, to: number): void {
+    if (this.#coded === undefined) this.#body += bytes.toString("latin1", from, to);
+    else this.#coded.push(Buffer.from(bytes.subarray(from, to)));
   }
 
   #tokens(count: number): void {
@@ -181,8 +201,47 @@ export class LoadExchange implements ResponseListener {
 
   onEnd(reusable: boolean): void {
     this.scanner?.end();
+    if (this.#isServed) this.check(this.scanner === undefined ? this.#takeBody() : undefined);
     this.done = true;
     this.reusable = reusable;
+  }
+
+  /** Checks a reply that came through another engine. @param text of its body, which the engine has not decoded. */
+  checkText(text: string): void {
+    if (!this.#isServed) return;
+    const coding = headValue(this.head, CODED)?.toLowerCase() ?? "identity";
+    if (coding === "identity") this.check(text);
+    else this.defect = NOT_DECODED;
+  }
+
+  /** @returns `undefined` for a body that cannot be decoded. */
+  #takeBody(): string | undefined {
+    if (this.bodyBytes > MAX_CHECKED_BYTES) return "";
+    const body = this.#coded === undefined ? this.#body : decoded(this.#coded, headValue(this.head, CODED) ?? "");
+    this.#body = "";
+    this.#coded = undefined;
+    return body;
+  }
+
+  /**
+   * Finds out whether a 2xx reply is usable.
+   *
+   * @param body of a reply without a scanner: it does not stream, has a content coding, or came through another engine.
+   */
+  check(body: string | undefined): void {
+    const { scanner, prepared } = this;
+    const { dialect, stream, usageRequested = false } = prepared;
+    if (scanner !== undefined) this.defect = scanner.isUnread ? TOO_LARGE : scanner.defect(dialect, usageRequested);
+    else if (this.bodyBytes > MAX_CHECKED_BYTES) this.defect = TOO_LARGE;
+    else if (body === undefined) this.defect = "a content coding that cannot be decoded";
+    else {
+      const { defect, outputTokens } = stream ? checkStream(dialect, body, usageRequested) : checkReply(dialect, body);
+      this.defect = defect;
+      this.#replyTokens = outputTokens;
+      // Not captured by choice, and the only evidence of what was wrong.
+      if (defect !== undefined && this.pieces.length === 0 && body.length <= this.#maxCapture)
+        this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(body, "latin1") });
+    }
   }
 
   onBroken(why: string): void {
@@ -192,15 +251,18 @@ export class LoadExchange implements ResponseListener {
     this.detail = why;
   }
 
-  /** Tokens that the answer says it holds, or the content events that were counted. */
+  /** Tokens that the reply says it has, or the events with output that were counted. */
   get outputTokens(): number {
-    return this.scanner?.usageTokens ?? this.scanner?.contentEvents ?? 0;
+    return this.knownTokens ?? 0;
   }
 
-  /** The same, of replies that do not stream too, where they are to be counted; `undefined` for one that says nothing of tokens. */
+  /** The same; `undefined` for a reply that does not stream and does not say. */
   get knownTokens(): number | undefined {
-    if (this.scanner !== undefined) return this.outputTokens;
-    const tokens = USAGE.exec(this.#tail)?.[1];
-    return tokens === undefined ? undefined : Number(tokens);
+    return this.reportedTokens ?? this.scanner?.contentEvents;
+  }
+
+  /** Tokens that the reply itself says it has. */
+  get reportedTokens(): number | undefined {
+    return this.scanner?.usageTokens ?? this.#replyTokens;
   }
 }

@@ -9,6 +9,7 @@ import type { Key, Limits, Target } from "../../target/index.ts";
 import { TIER_BOUNDS } from "../generator-health.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
+import { judgeReplies } from "../judge-replies.ts";
 import { LoadGuard } from "../load-guard.ts";
 import { outcomeOf } from "../outcome.ts";
 import { OutcomeCounts, phaseRecord } from "../phase-record.ts";
@@ -19,6 +20,7 @@ import { SpanSampler } from "../request-span.ts";
 import type { LoadContext } from "../run-workload.ts";
 import { Sampler } from "../sampler.ts";
 import { Tally } from "../tally.ts";
+import { DEFAULT_ALLOW } from "../workload.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
 import { judgeAdmission, type LongModel } from "./judge-service.ts";
 import { observationOf } from "./observations.ts";
@@ -250,7 +252,11 @@ export class TierBench implements AsyncDisposable {
     clearInterval(reporting);
     const endUs = nowUs();
     const own = this.observations.filter((fact) => fact.phase === name);
-    const findings = judgeAdmission(own);
+    const { admitted } = phase.tally.total;
+    const findings = [
+      ...judgeAdmission(own),
+      ...judgeReplies("service", { admitted, ...phase.outcomes.close() }, DEFAULT_ALLOW),
+    ];
     for (const some of judge(own)) {
       findings.push(...some);
       await setImmediate();

@@ -51,7 +51,8 @@ export class ShownPhase implements RunningPhase {
   get outcomes(): RunningPhase["outcomes"] {
     if (this.#final !== undefined) return this.#final.outcomes;
     const all = new OutcomeCounts();
-    for (const { denials } of this.#latest.values()) all.merge({ denials, failures: [] });
+    for (const { denials } of this.#latest.values())
+      all.merge({ denials, failures: [], invalidReplies: [], unknownFields: [] });
     return all;
   }
 

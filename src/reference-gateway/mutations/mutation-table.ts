@@ -41,6 +41,7 @@ import { STREAM_MUTATIONS } from "./stream-mutations.ts";
 import { TEXT_MUTATIONS } from "./text-mutations.ts";
 import { TOKEN_MUTATIONS } from "./token-mutations.ts";
 import { TOOL_MUTATIONS } from "./tool-mutations.ts";
+import { UNUSABLE_REPLY_MUTATIONS } from "./unusable-reply-mutations.ts";
 import { UPSTREAM_MUTATIONS } from "./upstream-mutations.ts";
 
 /** Every defect that can be switched on. */
@@ -83,6 +84,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...COMPAT_MESSAGES_MUTATIONS,
   ...TOOL_MUTATIONS,
   ...CAPABILITY_MUTATIONS,
+  ...UNUSABLE_REPLY_MUTATIONS,
   ...LOAD_MUTATIONS,
   ...BUSY_MUTATIONS,
   ...PROVIDER_REQUEST_MUTATIONS,

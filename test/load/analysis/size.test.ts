@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
 import type { Arrivals } from "../../../src/load/schedule.ts";
-import type { Workload } from "../../../src/load/workload.ts";
+import { DEFAULT_ALLOW, type Workload } from "../../../src/load/workload.ts";
 import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
 import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
 
@@ -16,7 +16,7 @@ function workload(arrivals: Arrivals): Workload {
     warmupS: 0,
     engine: "native",
     retryAfter: "none",
-    allow: { deniedShare: 0, failedShare: 0 },
+    allow: DEFAULT_ALLOW,
     written: null,
   };
 }

@@ -1,16 +1,25 @@
 import { sleep } from "../../../core/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
+import { unusableReplies } from "../../judge-replies.ts";
 import type { LoadProgress } from "../../progress.ts";
 import { type LoadContext, runWorkload } from "../../run-workload.ts";
 import type { Arrivals } from "../../schedule.ts";
-import type { Workload } from "../../workload.ts";
+import { DEFAULT_ALLOW, type Workload } from "../../workload.ts";
 import { type FrontierPoint, frontierOf, pointOf } from "./frontier.ts";
 import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
 import type { Clause } from "./objective.ts";
 import { type Measured, type Searched, search } from "./search.ts";
 
-export type Binds = "rate limit" | "concurrency limit" | "latency" | "failures" | "generator" | "nothing" | "denials";
+export type Binds =
+  | "rate limit"
+  | "concurrency limit"
+  | "latency"
+  | "failures"
+  | "invalid replies"
+  | "generator"
+  | "nothing"
+  | "denials";
 
 /** One step of the search. */
 export interface CapacityStep extends Measured {
@@ -157,7 +166,7 @@ async function runLevel(
     warmupS: 0,
     engine: "native",
     retryAfter: "none",
-    allow: { deniedShare: 1, failedShare: 1 },
+    allow: { ...DEFAULT_ALLOW, deniedShare: 1, failedShare: 1 },
     written: null,
   };
   const hopeless = new AbortController();
@@ -172,9 +181,13 @@ async function runLevel(
   });
   const [phase] = run.phases as [JudgedPhase];
   const outcomes = judgeLevel(plan.clauses, phase, histograms);
-  const { binds, why } = run.generator.valid
-    ? reasonOf(outcomes, phase)
-    : { binds: "generator" as const, why: run.generator.problems.join("; ") };
+  const unusable = unusableReplies(phase);
+  const { binds, why } =
+    unusable !== undefined
+      ? { binds: "invalid replies" as const, why: unusable }
+      : run.generator.valid
+        ? reasonOf(outcomes, phase)
+        : { binds: "generator" as const, why: run.generator.problems.join("; ") };
   const met = binds === "nothing";
   return {
     level,

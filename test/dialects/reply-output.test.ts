@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { outputOf } from "../../src/dialects/output-text.ts";
+import { outputOf } from "../../src/dialects/reply-output.ts";
 
 const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] });
 
@@ -11,8 +11,8 @@ describe("the text that one item of a stream adds", () => {
     ["a chunk", delta({ content: "a" }), "a", false],
     ["an empty chunk", delta({ content: "" }), "", false],
     ["a null chunk", delta({ content: null }), undefined, false],
-    ["a chunk in parts", delta({ content: [{ text: "a" }, { image: 1 }, { text: "b" }] }), "ab", false],
-    ["a chunk in parts without text", delta({ content: [{ image: 1 }] }), undefined, false],
+    ["a chunk in parts", delta({ content: [{ text: "a" }, { image: 1 }, { text: "b" }] }), "ab", true],
+    ["a chunk in parts without text", delta({ content: [{ image: 1 }] }), undefined, true],
     ["a message in place of a delta", { choices: [{ message: { content: "a" } }] }, "a", false],
     ["a completion", { choices: [{ text: "a" }] }, "a", false],
     [
@@ -24,7 +24,49 @@ describe("the text that one item of a stream adds", () => {
     ["content goes before text", { choices: [{ delta: { content: "a" }, text: "b" }] }, "a", false],
     ["the first choice", { choices: [{ delta: { content: "a" } }, { delta: { content: "b" } }] }, "a", false],
     ["no choice", { choices: [], text: "not here" }, undefined, false],
-    ["a tool call", delta({ tool_calls: [{}] }), undefined, true],
+    ["a tool call", delta({ tool_calls: [{ index: 0, function: { name: "f", arguments: "" } }] }), undefined, true],
+    ["a tool call without anything", delta({ tool_calls: [{ index: 0, type: "function" }] }), undefined, false],
+    [
+      "thinking in parts",
+      delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }),
+      undefined,
+      true,
+    ],
+    ["reasoning details", delta({ reasoning_details: [{ type: "reasoning.text", text: "hm" }] }), undefined, true],
+    [
+      "reasoning details without text",
+      delta({ reasoning_details: [{ type: "reasoning.text", text: "" }] }),
+      undefined,
+      false,
+    ],
+    ["a refusal", delta({ refusal: "no" }), undefined, true],
+    ["a called function", delta({ function_call: { name: "f", arguments: "{" } }), undefined, true],
+    ["audio", delta({ audio: { id: "a", data: "UklG" } }), undefined, true],
+    [
+      "bookkeeping",
+      delta({ role: "assistant", content: "", provider_specific_fields: { citations: null } }),
+      "",
+      false,
+    ],
+    ["a second choice", { choices: [{ delta: { content: "" } }, { delta: { content: "b" } }] }, "", true],
+    [
+      "a thinking block that begins",
+      { type: "content_block_start", content_block: { type: "thinking", thinking: "", signature: "" } },
+      undefined,
+      false,
+    ],
+    [
+      "a thinking block",
+      { type: "content_block_delta", delta: { type: "thinking_delta", thinking: "hm" } },
+      undefined,
+      true,
+    ],
+    [
+      "a signature",
+      { type: "content_block_delta", delta: { type: "signature_delta", signature: "x" } },
+      undefined,
+      false,
+    ],
     ["no tool call", delta({ tool_calls: [], content: "a" }), "a", false],
     ["reasoning", delta({ reasoning_content: "hm" }), undefined, true],
     ["reasoning by another name", delta({ reasoning: "hm", content: "" }), "", true],
@@ -65,5 +107,10 @@ describe("the text that one item of a stream adds", () => {
     ["a type that is no text", { type: 7, text: "a" }, "a", false],
   ])("%s", (_what, item, text, other) => {
     expect(outputOf(item)).toEqual({ text, other });
+  });
+
+  test("a field that no client knows is output, and is named", () => {
+    expect(outputOf(delta({ mystery: ["a"] }))).toEqual({ text: undefined, other: true, unknownField: "mystery" });
+    expect(outputOf(delta({ mystery: [""], content: "a" }))).toEqual({ text: "a", other: false });
   });
 });

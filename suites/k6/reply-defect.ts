@@ -1,0 +1,266 @@
+// Generated from src/dialects/reply-defect.ts by `npm run generate`: change it there.
+import {
+  fromBlocks,
+  fromChoice,
+  isFilled,
+  isObject,
+  joined,
+  NO_OUTPUT,
+  type Output,
+  outputOf,
+  own,
+} from "./reply-output.ts";
+
+/** Why a 2xx reply is of no use to a client. `empty text` is the only one that sound models cause now and then. */
+export type ReplyDefect =
+  | "empty body"
+  | "HTML page"
+  | "not JSON"
+  | "an event stream instead of one JSON document"
+  | "an error with a 2xx status"
+  | "JSON without a reply"
+  | "empty text"
+  | "one JSON document instead of a stream"
+  | "not an event stream"
+  | "a stream without output"
+  | "a stream without a final event"
+  | "no usage although it was requested"
+  | "a content coding that cannot be decoded";
+
+export const EMPTY_TEXT: ReplyDefect = "empty text";
+
+export interface CheckedReply {
+  readonly defect: ReplyDefect | undefined;
+  /** Output tokens according to `usage`; `undefined` where it does not say. */
+  readonly outputTokens: number | undefined;
+}
+
+/** Output tokens that one reply can plausibly have. */
+const MAX_TOKENS = 10_000_000;
+
+/** The error that stands in place of output, in the forms in which gateways and frameworks write one. */
+export function errorIn(json: unknown, eventName?: string): unknown {
+  if (eventName === "error" && json !== undefined) return json;
+  if (!isObject(json)) return eventName === "error" ? eventName : undefined;
+  const error = own(json, "error");
+  if (error !== undefined && error !== null && error !== false && error !== "") return error;
+  if (own(json, "type") === "error" || own(json, "object") === "error") return json;
+  if (finishOf(json).includes("error")) return json;
+  const isReply = Array.isArray(own(json, "choices")) || own(json, "content") !== undefined;
+  if (isReply || typeof own(json, "type") === "string") return undefined;
+  const { detail, errors, code, msg, message } = json;
+  const hasErrors = Array.isArray(errors) && errors.length > 0;
+  const hasCode = isFilled(code) && (typeof msg === "string" || typeof message === "string");
+  return isFilled(detail) || hasErrors || hasCode ? json : undefined;
+}
+
+/** Values of `finish_reason` or `stop_reason` that are filled strings, of every choice. */
+export function finishOf(json: unknown): string[] {
+  const choices = own(json, "choices");
+  const reasons = [
+    ...(Array.isArray(choices) ? choices.map((choice) => own(choice, "finish_reason")) : []),
+    own(own(json, "delta"), "stop_reason"),
+    own(json, "stop_reason"),
+  ];
+  return reasons.filter((reason): reason is string => typeof reason === "string" && reason !== "");
+}
+
+/** Reasons that explain a reply without text: the limit on tokens was reached, or something declined to answer. */
+const EXPLAINS_EMPTY =
+  /length|max|token|filter|safety|refus|recitation|block|prohibit|guardrail|moderat|sensitive|pause/i;
+
+const explainsEmpty = (reasons: readonly string[]): boolean => reasons.some((reason) => EXPLAINS_EMPTY.test(reason));
+
+/** Output tokens, and whether some of them went into reasoning. */
+function usageOf(json: unknown): {
+  readonly present: boolean;
+  readonly outputTokens?: number;
+  readonly reasoned: boolean;
+} {
+  const usage = own(json, "usage") ?? own(own(json, "message"), "usage");
+  if (!isObject(usage)) return { present: false, reasoned: false };
+  const tokens = own(usage, "completion_tokens") ?? own(usage, "output_tokens");
+  const details = own(usage, "completion_tokens_details") ?? own(usage, "output_tokens_details");
+  const reasoned = Number(own(details, "reasoning_tokens") ?? own(usage, "reasoning_tokens") ?? 0) > 0;
+  // A count that is none, or beyond sense, is left to the judges of the recorded exchanges.
+  const isCount = Number.isInteger(tokens) && Number(tokens) > 0 && Number(tokens) <= MAX_TOKENS;
+  return { present: true, reasoned, ...(isCount ? { outputTokens: Number(tokens) } : {}) };
+}
+
+/** Checks a whole reply that was not requested as a stream. The content type is not trusted: the body decides. */
+export function checkReply(dialect: "chat" | "messages", body: string): CheckedReply {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return { defect: notJson(body), outputTokens: undefined };
+  }
+  const usage = usageOf(json);
+  return { defect: defectOf(dialect, json, usage.reasoned), outputTokens: usage.outputTokens };
+}
+
+function notJson(body: string): ReplyDefect {
+  const text = body.trimStart();
+  if (text === "") return "empty body";
+  if (text.startsWith("<")) return "HTML page";
+  return /^(?:data|event|id|retry)?:/.test(text) ? "an event stream instead of one JSON document" : "not JSON";
+}
+
+function defectOf(dialect: "chat" | "messages", json: unknown, reasoned: boolean): ReplyDefect | undefined {
+  const parts = own(json, dialect === "chat" ? "choices" : "content");
+  const output = !Array.isArray(parts)
+    ? NO_OUTPUT
+    : dialect === "chat"
+      ? joined(parts.map(fromChoice))
+      : fromBlocks(parts);
+  if ((output.text ?? "") !== "" || output.other) return undefined;
+  if (errorIn(json) !== undefined) return "an error with a 2xx status";
+  if (!Array.isArray(parts)) return "JSON without a reply";
+  const reasons = finishOf(json);
+  // `content: []` with a stop reason is how a messages model says nothing; without one there is no reply at all.
+  if (dialect === "chat" ? !isObject(own(parts[0], "message")) : parts.length === 0 && reasons.length === 0)
+    return "JSON without a reply";
+  return reasoned || explainsEmpty(reasons) ? undefined : EMPTY_TEXT;
+}
+
+/** A word that keeps a connection open, sent as data. */
+const isKeepAlive = (data: string): boolean =>
+  data.length < 64 && /^\W*(?:ping|pong|heart-?beat|keep-?alive)?\W*$/i.test(data);
+
+/** What the items of one stream add up to. Items are added as they arrive; nothing of them is kept. */
+export class StreamContent {
+  /** Items that carried output of any kind. */
+  outputs = 0;
+  outputTokens: number | undefined;
+  /** A `[DONE]`, or the `message_stop` of the messages dialect. */
+  ended = false;
+  error = false;
+  #items = 0;
+  #isKnownShape = false;
+  #hasUsage = false;
+  #reasoned = false;
+  readonly #reasons: string[] = [];
+
+  /** @param json `undefined` when `data` is not JSON. */
+  add(data: string, json: unknown, eventName?: string): Output {
+    this.#items++;
+    if (isEndMarker(data, json)) {
+      this.ended = true;
+      return NO_OUTPUT;
+    }
+    if (json === undefined) {
+      if (!isKeepAlive(data) && eventName !== "ping") this.error = true;
+      return NO_OUTPUT;
+    }
+    if (errorIn(json, eventName) !== undefined) this.error = true;
+    this.noteItem(json);
+    const usage = usageOf(json);
+    this.#hasUsage ||= usage.present;
+    this.#reasoned ||= usage.reasoned;
+    if (usage.outputTokens !== undefined) this.outputTokens = usage.outputTokens;
+    const output = outputOf(json);
+    if ((output.text ?? "") !== "" || output.other) this.outputs++;
+    return output;
+  }
+
+  /** Notes the shape of an item and why the reply ends; by itself for an item whose output was counted already. */
+  noteItem(json: unknown): void {
+    this.#isKnownShape ||= Array.isArray(own(json, "choices")) || typeof own(json, "type") === "string";
+    for (const reason of finishOf(json)) if (this.#reasons.length < 8) this.#reasons.push(reason);
+  }
+
+  /** Of a stream that came to its end without an error. @param usageRequested with `stream_options.include_usage`. */
+  defect(usageRequested: boolean): ReplyDefect | undefined {
+    if (this.#items === 0 && this.outputs === 0) return "a stream without output";
+    const isFinished = this.ended || this.#reasons.length > 0;
+    if (this.outputs === 0) {
+      if (!isFinished || (this.#reasons.length === 0 && !this.#isKnownShape)) return "a stream without output";
+      if (!this.#reasoned && !explainsEmpty(this.#reasons)) return EMPTY_TEXT;
+    }
+    if (!isFinished && this.#isKnownShape) return "a stream without a final event";
+    return usageRequested && !this.#hasUsage ? "no usage although it was requested" : undefined;
+  }
+}
+
+export function isEndMarker(data: string, json: unknown): boolean {
+  return data.trim() === "[DONE]" || own(json, "type") === "message_stop";
+}
+
+/** Checks the whole body of a reply that was requested as a stream. */
+export function checkStream(
+  dialect: "chat" | "messages",
+  body: string,
+  usageRequested: boolean,
+): CheckedReply & { readonly error: boolean } {
+  const text = body.replace(/^\uFEFF/, "").trim();
+  const content = new StreamContent();
+  const result = (defect: ReplyDefect | undefined) => ({
+    defect,
+    error: content.error,
+    outputTokens: content.outputTokens,
+  });
+  if (text === "") return result("empty body");
+  if (text.startsWith("<")) return result("HTML page");
+  const whole = text.startsWith("{") ? parsed(text) : undefined;
+  if (whole !== undefined) return result(defectOfUnstreamed(dialect, whole));
+  const isEvents = !/^[{[]/.test(text);
+  const blocks = text.split(isEvents ? /(?:\r\n|\r|\n){2}/ : /[\r\n]+/);
+  for (const [at, block] of blocks.entries()) {
+    const item = isEvents ? readEvent(block) : { data: withoutBrackets(block), name: undefined, stray: false };
+    if (item.stray) content.error = true;
+    const json = item.data === undefined ? undefined : parsed(item.data);
+    // A stream may end in the middle of its last event: what it lacks is its end.
+    const isCut = at === blocks.length - 1 && json === undefined && !isEndMarker(item.data ?? "", json);
+    if (item.data !== undefined && item.data !== "" && !isCut) content.add(item.data, json, item.name);
+  }
+  return result(content.error ? undefined : content.defect(usageRequested));
+}
+
+/** What is wrong with one JSON document where a stream was requested: that it is no stream, unless it is worse. */
+export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown): ReplyDefect {
+  const defect = defectOf(dialect, json, false);
+  return defect === "an error with a 2xx status" ? defect : "one JSON document instead of a stream";
+}
+
+/** An item of a long JSON array without what separates it from the next one. */
+export function withoutBrackets(item: string): string {
+  // By hand: a pattern for the end of the text takes quadratic time on a body of brackets.
+  let from = 0;
+  let to = item.length;
+  while (from < to && ", \t\r\n[".includes(item[from] as string)) from++;
+  while (to > from && ", \t\r\n]".includes(item[to - 1] as string)) to--;
+  return item.slice(from, to);
+}
+
+export interface EventText {
+  /** Joined `data` lines; `undefined` when there are none. */
+  readonly data: string | undefined;
+  readonly name: string | undefined;
+  /** A line of plain text, which no event stream has. */
+  readonly stray: boolean;
+}
+
+/** Reads one event, without the blank line behind it. Unknown fields are passed over (WHATWG HTML, 9.2.6). */
+export function readEvent(block: string): EventText {
+  let data: string | undefined;
+  let name: string | undefined;
+  let stray = false;
+  for (const line of block.split(/\r\n|\r|\n/)) {
+    const colon = line.indexOf(":");
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "data") data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === "event") name = value;
+    else if (/\s/.test(field.trim()) || /^[<{[]/.test(field)) stray = true;
+  }
+  return { data, name, stray };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller asks whether it is JSON; that it is not is the result, not an accident.
+    return undefined;
+  }
+}
