@@ -98,6 +98,6 @@ function errorsOf({ stdout }: Cost, truth: Truth) {
     "not admitted": (phase?.sent ?? 0) - (phase?.admitted ?? 0),
     "TTFT p50 error ms": (streams?.ttftMs?.p50 ?? Number.NaN) - truth.ttftMs.p50,
     "TTFT p99 error ms": (streams?.ttftMs?.p99 ?? Number.NaN) - truth.ttftMs.p99,
-    "gap p99 error ms": (streams?.gapMs?.p99 ?? Number.NaN) - truth.gapMs.p99,
+    "gap p99 error ms": (streams?.eventGapMs?.p99 ?? Number.NaN) - truth.gapMs.p99,
   };
 }

@@ -8,7 +8,7 @@ export interface Wanted {
   readonly run: LoadRun;
   readonly phase: LoadPhase;
   readonly entry: LoadClass;
-  readonly field: "responseMs" | "serviceMs" | "ttftMs" | "gapMs";
+  readonly field: "responseMs" | "serviceMs" | "ttftMs" | "itlMs" | "eventGapMs";
 }
 
 export interface Curve {
@@ -20,7 +20,13 @@ export interface Curve {
 const LEAST_BEYOND = 3.7;
 
 /** Names of the figures in the tags of the log. */
-const FIGURES = { responseMs: "response", serviceMs: "service", ttftMs: "ttft", gapMs: "gap" } as const;
+const FIGURES = {
+  responseMs: "response",
+  serviceMs: "service",
+  ttftMs: "ttft",
+  itlMs: "itl",
+  eventGapMs: "eventGap",
+} as const;
 
 /** The whole histogram of one figure, where it was kept. */
 function histogramOf(source: ReportSource, { run, phase, entry, field }: Wanted): Histogram | undefined {

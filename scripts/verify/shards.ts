@@ -103,7 +103,7 @@ function interval(histogram: Histogram, share: number): readonly [low: number, h
 }
 
 function compareQuantiles(): void {
-  for (const figure of ["ttft", "gap", "response"])
+  for (const figure of ["ttft", "eventGap", "response"])
     for (const share of [0.5, 0.9, 0.99]) {
       const [one, eight] = ["alone", "merged"].map((run) => histogramOf(run, figure)) as [Histogram, Histogram];
       const [a, b] = [interval(one, share), interval(eight, share)];

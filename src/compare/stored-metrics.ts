@@ -12,7 +12,7 @@ import { heldAgainstLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
 const FIELDS = [
   ["responseMs", "response_ms"],
   ["ttftMs", "ttft_ms"],
-  ["gapMs", "gap_ms"],
+  ["eventGapMs", "event_gap_ms"],
 ] as const satisfies readonly (readonly [keyof LoadClass, string])[];
 const STATS = ["p50", "p99"] as const satisfies readonly (keyof Quantiles)[];
 

@@ -70,20 +70,26 @@ const EXPLAINS_EMPTY =
 
 const explainsEmpty = (reasons: readonly string[]): boolean => reasons.some((reason) => EXPLAINS_EMPTY.test(reason));
 
-/** Output tokens, and whether some of them went into reasoning. */
-function usageOf(json: unknown): {
+interface Usage {
   readonly present: boolean;
   readonly outputTokens?: number;
-  readonly reasoned: boolean;
-} {
+  readonly reasoningTokens: number;
+}
+
+/** Output tokens, and how many of them went into reasoning. */
+function usageOf(json: unknown): Usage {
   const usage = own(json, "usage") ?? own(own(json, "message"), "usage");
-  if (!isObject(usage)) return { present: false, reasoned: false };
+  if (!isObject(usage)) return { present: false, reasoningTokens: 0 };
   const tokens = own(usage, "completion_tokens") ?? own(usage, "output_tokens");
   const details = own(usage, "completion_tokens_details") ?? own(usage, "output_tokens_details");
-  const reasoned = Number(own(details, "reasoning_tokens") ?? own(usage, "reasoning_tokens") ?? 0) > 0;
+  const reasoning = own(details, "reasoning_tokens") ?? own(usage, "reasoning_tokens");
   // A count that is none, or beyond sense, is left to the judges of the recorded exchanges.
-  const isCount = Number.isInteger(tokens) && Number(tokens) > 0 && Number(tokens) <= MAX_TOKENS;
-  return { present: true, reasoned, ...(isCount ? { outputTokens: Number(tokens) } : {}) };
+  const isCount = (value: unknown) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_TOKENS;
+  return {
+    present: true,
+    reasoningTokens: isCount(reasoning) ? Number(reasoning) : 0,
+    ...(isCount(tokens) ? { outputTokens: Number(tokens) } : {}),
+  };
 }
 
 /** Checks a whole reply that was not requested as a stream. The content type is not trusted: the body decides. */
@@ -95,7 +101,7 @@ export function checkReply(dialect: "chat" | "messages", body: string): CheckedR
     return { defect: notJson(body), outputTokens: undefined };
   }
   const usage = usageOf(json);
-  return { defect: defectOf(dialect, json, usage.reasoned), outputTokens: usage.outputTokens };
+  return { defect: defectOf(dialect, json, usage.reasoningTokens > 0), outputTokens: usage.outputTokens };
 }
 
 function notJson(body: string): ReplyDefect {
@@ -131,13 +137,14 @@ export class StreamContent {
   /** Items that carried output of any kind. */
   outputs = 0;
   outputTokens: number | undefined;
+  /** Output tokens that went into reasoning, according to `usage`. */
+  reasoningTokens = 0;
   /** A `[DONE]`, or the `message_stop` of the messages dialect. */
   ended = false;
   error = false;
   #items = 0;
   #isKnownShape = false;
   #hasUsage = false;
-  #reasoned = false;
   readonly #reasons: string[] = [];
 
   /** @param json `undefined` when `data` is not JSON. */
@@ -155,7 +162,7 @@ export class StreamContent {
     this.noteItem(json);
     const usage = usageOf(json);
     this.#hasUsage ||= usage.present;
-    this.#reasoned ||= usage.reasoned;
+    if (usage.reasoningTokens > 0) this.reasoningTokens = usage.reasoningTokens;
     if (usage.outputTokens !== undefined) this.outputTokens = usage.outputTokens;
     const output = outputOf(json);
     if ((output.text ?? "") !== "" || output.other) this.outputs++;
@@ -174,7 +181,7 @@ export class StreamContent {
     const isFinished = this.ended || this.#reasons.length > 0;
     if (this.outputs === 0) {
       if (!isFinished || (this.#reasons.length === 0 && !this.#isKnownShape)) return "a stream without output";
-      if (!this.#reasoned && !explainsEmpty(this.#reasons)) return EMPTY_TEXT;
+      if (this.reasoningTokens === 0 && !explainsEmpty(this.#reasons)) return EMPTY_TEXT;
     }
     if (!isFinished && this.#isKnownShape) return "a stream without a final event";
     return usageRequested && !this.#hasUsage ? "no usage although it was requested" : undefined;

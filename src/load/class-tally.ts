@@ -15,7 +15,9 @@ export type Figure =
   | "response"
   | "service"
   | "ttft"
-  | "gap"
+  | "textTtft"
+  | "eventGap"
+  | "itl"
   | "connect"
   | "headers"
   | "firstByte"
@@ -106,23 +108,34 @@ export class ClassTally {
     this.#atUs = dueUs - this.#startUs;
     this.#record("response", endUs - dueUs);
     this.#record("service", endUs - sentUs);
+    this.#outputTokens += tokens ?? 0;
     if (connectUs !== undefined) this.#record("connect", connectUs);
     if (headUs !== undefined) this.#record("headers", headUs - sentUs);
-    this.#outputTokens += tokens ?? 0;
     if (this.stream && firstTokenUs !== undefined) this.#record("ttft", firstTokenUs - sentUs);
   }
 
   #streamed(exchange: LoadExchange): void {
-    const { sentUs, firstEventUs, firstTokenUs, lastTokenUs, scanner, gapsUs, longestGapUs, outputTokens } = exchange;
+    const { sentUs, firstEventUs, firstTokenUs, firstTextUs, lastTokenUs, scanner, gapsUs, longestGapUs } = exchange;
+    const { contentEvents = 0, textEvents = 0, streamedTokens } = scanner ?? {};
     if (firstEventUs > 0) this.#record("firstEvent", firstEventUs - sentUs);
     if (firstTokenUs > 0) this.#record("ttft", firstTokenUs - sentUs);
-    for (let index = 0; index < gapsUs.length; index++) this.#record("gap", gapsUs[index] as number);
-    if (exchange.earlierGaps !== undefined) this.#histogram("gap").merge(exchange.earlierGaps);
+    if (firstTextUs > 0 && contentEvents > textEvents) this.#record("textTtft", firstTextUs - sentUs);
+    for (let index = 0; index < gapsUs.length; index++) this.#record("eventGap", gapsUs[index] as number);
+    if (exchange.earlierGaps !== undefined) this.#histogram("eventGap").merge(exchange.earlierGaps);
     if (gapsUs.length > 0 || exchange.earlierGaps !== undefined) this.#record("longestStall", longestGapUs);
-    if (outputTokens > 1 && firstTokenUs > 0)
-      this.#record("perToken", (lastTokenUs - firstTokenUs) / (outputTokens - 1));
+    if (streamedTokens !== undefined && streamedTokens > 0) this.#tokenGaps(gapsUs, contentEvents / streamedTokens);
+    const tokens = streamedTokens ?? contentEvents;
+    if (tokens > 1 && firstTokenUs > 0) this.#record("perToken", (lastTokenUs - firstTokenUs) / (tokens - 1));
     this.#events += scanner?.events ?? 0;
     this.#reads += exchange.reads;
+  }
+
+  /**
+   * An event holds several tokens at many providers: the gap before it is then shared by its tokens. The stream tells only how many
+   * there are in all, so each event is taken to hold as many as the others.
+   */
+  #tokenGaps(gapsUs: readonly number[], eventsPerToken: number): void {
+    for (let index = 0; index < gapsUs.length; index++) this.#record("itl", (gapsUs[index] as number) * eventsPerToken);
   }
 
   #record(figure: Figure, us: number): void {
@@ -165,7 +178,9 @@ export class ClassTally {
       responseMs: ms("response"),
       serviceMs: ms("service"),
       ttftMs: ms("ttft"),
-      gapMs: ms("gap"),
+      textTtftMs: ms("textTtft"),
+      eventGapMs: ms("eventGap"),
+      itlMs: ms("itl"),
       connectMs: ms("connect"),
       headersMs: ms("headers"),
       firstByteMs: ms("firstByte"),

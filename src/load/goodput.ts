@@ -8,7 +8,7 @@ const FIGURES = {
   service_ms: ({ sentUs, endUs }: LoadExchange) => endUs - sentUs,
   ttft_ms: ({ prepared, sentUs, firstTokenUs }: LoadExchange) =>
     prepared.stream ? (firstTokenUs > 0 ? firstTokenUs - sentUs : Number.POSITIVE_INFINITY) : undefined,
-  gap_ms: ({ prepared, longestGapUs }: LoadExchange) => (prepared.stream ? longestGapUs : undefined),
+  event_gap_ms: ({ prepared, longestGapUs }: LoadExchange) => (prepared.stream ? longestGapUs : undefined),
   per_token_ms: ({ outputTokens, firstTokenUs, lastTokenUs }: LoadExchange) =>
     firstTokenUs > 0 && outputTokens > 1 ? (lastTokenUs - firstTokenUs) / (outputTokens - 1) : undefined,
 } as const;
@@ -26,7 +26,7 @@ export interface RequestObjective {
 
 const OBJECTIVE = /^([a-z_]+)\s*<\s*(\d+(?:\.\d+)?)$/;
 /** Figures that only a stream has. */
-const OF_STREAMS: readonly FigureName[] = ["ttft_ms", "gap_ms", "per_token_ms"];
+const OF_STREAMS: readonly FigureName[] = ["ttft_ms", "event_gap_ms", "per_token_ms"];
 
 export const OBJECTIVE_FORM = `expected a figure and its bound, as "ttft_ms < 300"; figures: ${OBJECTIVE_FIGURES.join(", ")}`;
 

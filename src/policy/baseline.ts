@@ -60,7 +60,7 @@ export function workloadKey(run: LoadRun): string {
 }
 
 const STATS = ["p50", "p90", "p99"] as const;
-const DISTRIBUTIONS = ["response_ms", "service_ms", "ttft_ms", "gap_ms", "per_token_ms"] as const;
+const DISTRIBUTIONS = ["response_ms", "service_ms", "ttft_ms", "event_gap_ms", "per_token_ms"] as const;
 const SINGLES = [
   "admitted_share",
   "denied_share",

@@ -77,7 +77,7 @@ const ofGoodput = (
     ),
 });
 
-type Ending = "admitted" | "denied" | "failed";
+type Ending = "admitted" | "denied" | "failed" | "invalid";
 
 const share = (name: Ending): Metric =>
   ofPhases(
@@ -194,7 +194,9 @@ const METRICS = {
   response_ms: distribution("responseMs"),
   service_ms: distribution("serviceMs"),
   ttft_ms: distribution("ttftMs"),
-  gap_ms: distribution("gapMs"),
+  ttft_text_ms: distribution("textTtftMs"),
+  event_gap_ms: distribution("eventGapMs"),
+  itl_ms: distribution("itlMs"),
   connect_ms: distribution("connectMs"),
   headers_ms: distribution("headersMs"),
   first_byte_ms: distribution("firstByteMs"),
@@ -208,10 +210,12 @@ const METRICS = {
   admitted: ofPhases("sum", ({ admitted }) => admitted),
   denied,
   failed: ofPhases("sum", ({ failed }) => failed),
+  invalid: ofPhases("sum", ({ invalid }) => invalid),
   dropped: ofPhases("sum", ({ dropped }) => dropped),
   admitted_share: share("admitted"),
   denied_share: share("denied"),
   failed_share: share("failed"),
+  invalid_share: share("invalid"),
   admitted_per_s: rate("admitted"),
   sent_per_s: rate("sent"),
   goodput_share: ofGoodput("share", ({ requests: count, intervals }, { offered: of }) => ({

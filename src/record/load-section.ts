@@ -18,10 +18,14 @@ const classSchema = z.strictObject({
   responseMs: classQuantiles,
   /** From the send to the end. */
   serviceMs: classQuantiles,
-  /** From the send to the first content token. Streams only. */
+  /** From the send to the first output of any kind: text, reasoning, a tool call. Streams only. */
   ttftMs: classQuantiles,
-  /** Every gap between neighbouring content tokens. Streams only. */
-  gapMs: classQuantiles,
+  /** From the send to the first token of the reply text, of streams that have other output as well. */
+  textTtftMs: classQuantiles,
+  /** Every gap between neighbouring events with output. Streams only. */
+  eventGapMs: classQuantiles,
+  /** Inter-token latency: the gaps, shared by the tokens of an event. Only streams that tell their number of tokens. */
+  itlMs: classQuantiles,
   /** From the send: connection ready, head, first byte of the body, first whole event. */
   connectMs: classQuantiles,
   headersMs: classQuantiles,

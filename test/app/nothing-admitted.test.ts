@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { judgeTotals } from "../../src/load/judge-totals.ts";
+import { DEFAULT_ALLOW } from "../../src/load/workload.ts";
 import { K6 } from "../k6/support/k6.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { rawServer, response } from "../support/raw-server.ts";
@@ -105,10 +106,10 @@ describe.concurrent("a gateway at which every request fails fails the load, as o
 
   test("where no request reaches a gateway nothing is decided", () => {
     const nobody = {
-      ...{ sent: 40, admitted: 0, denied: 0, failed: 40, dropped: 0, denials: [] },
+      ...{ sent: 40, admitted: 0, denied: 0, failed: 40, invalid: 0, dropped: 0, denials: [], invalidReplies: [] },
       failures: [{ what: "unreachable", count: 40 }],
     };
-    const judged = judgeTotals({ allow: { deniedShare: 0, failedShare: 0 } }, nobody);
+    const judged = judgeTotals({ allow: DEFAULT_ALLOW }, nobody);
     expect(judged.map(({ name, outcome }) => [name, outcome])).toEqual([["load.admitted", "undecided"]]);
   });
 });

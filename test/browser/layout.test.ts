@@ -37,7 +37,7 @@ const PHASES = [
 
 const CLASSES = (["chat", "messages"] as const).flatMap((dialect) => [
   loadClass({ dialect }),
-  loadClass({ dialect, stream: false, ttftMs: null, gapMs: null, longestStallMs: null, perTokenMs: null }),
+  loadClass({ dialect, stream: false, ttftMs: null, eventGapMs: null, longestStallMs: null, perTokenMs: null }),
 ]);
 
 function tier(name: string): JudgedRun {
@@ -87,9 +87,12 @@ function histogramAround(ms: number): Histogram {
 const HISTOGRAMS = new Map(
   ["starter", "growth", "scale"].flatMap((run) =>
     PHASES.flatMap(([phase]) =>
-      ["response", "ttft", "gap"].map(
+      ["response", "ttft", "eventGap"].map(
         (figure) =>
-          [`${run}.${phase}.chat.streaming.admitted.${figure}`, histogramAround(figure === "gap" ? 20 : 200)] as const,
+          [
+            `${run}.${phase}.chat.streaming.admitted.${figure}`,
+            histogramAround(figure === "eventGap" ? 20 : 200),
+          ] as const,
       ),
     ),
   ),

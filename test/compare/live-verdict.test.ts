@@ -32,11 +32,11 @@ function blockOf({ response = 1, tail = 1, gaps = 1, tokens = 1, noise = 0.01 }:
       "chat streaming ttft_ms p95": ms(120, response),
       // No block is long enough for it.
       "chat streaming ttft_ms p99": null,
-      "chat streaming gap_ms p50": gaps === null ? null : ms(20, gaps, noise),
+      "chat streaming event_gap_ms p50": gaps === null ? null : ms(20, gaps, noise),
     },
     tokensPerReply: tokens === 0 ? {} : { "chat streaming": 16 * tokens },
     sent: 400,
-    counts: { denied: 0, failed: 0 },
+    counts: { denied: 0, failed: 0, invalid: 0 },
     problems: [],
   };
 }
@@ -89,7 +89,7 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
     "inconclusive",
     /response_ms p99: the interval holds/,
   ],
-  ["gaps that are not measured any more", { gaps: null }, "inconclusive", /gap_ms p50: the second build lost it/],
+  ["gaps that are not measured any more", { gaps: null }, "inconclusive", /event_gap_ms p50: the second build lost it/],
   [
     "a check that does not apply any more",
     { checks: "not-applicable" },

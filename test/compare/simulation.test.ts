@@ -29,7 +29,7 @@ function block(scale: number, random: Random): Block {
     quantiles: { [`${NAME} p50`]: at(0.5), [`${NAME} p95`]: at(0.95), [`${NAME} p99`]: at(0.99) },
     tokensPerReply: { "chat streaming": 16 },
     sent: REQUESTS,
-    counts: { denied: 0, failed: 0 },
+    counts: { denied: 0, failed: 0, invalid: 0 },
     problems: [],
   };
 }

@@ -25,7 +25,9 @@ const finding = (outcome: "met" | "broken" | "undecided") => ({
 });
 const phaseWith = (latencyMs: number, overrides = {}) =>
   loadPhase("at-rate-limit", {
-    classes: [loadClass({ responseMs: quantiles(latencyMs), ttftMs: quantiles(latencyMs / 4), gapMs: quantiles(20) })],
+    classes: [
+      loadClass({ responseMs: quantiles(latencyMs), ttftMs: quantiles(latencyMs / 4), eventGapMs: quantiles(20) }),
+    ],
     findings: [finding("met")],
     ...overrides,
   });
@@ -44,7 +46,7 @@ describe("two stored runs", () => {
     const { verdict, reasons, metrics } = compared(withLoad(tier(40)), withLoad(tier(800)));
     expect(verdict).toBe("regressed");
     expect(reasons.join("\n")).toMatch(/response_ms p50 went from 40.0 to 800.0 ms \(weaker evidence/);
-    expect(metrics.find(({ name }) => name.includes("gap_ms p50"))?.verdict).toBe("not worse");
+    expect(metrics.find(({ name }) => name.includes("event_gap_ms p50"))?.verdict).toBe("not worse");
   });
 
   test.each<[what: string, b: Partial<RunRecord>, verdict: Comparison["verdict"]]>([
@@ -86,7 +88,7 @@ describe("two stored runs", () => {
 
   const classes = (...some: Partial<LoadClass>[]) => ({
     classes: some.map((one) =>
-      loadClass({ responseMs: quantiles(40), ttftMs: quantiles(10), gapMs: quantiles(20), ...one }),
+      loadClass({ responseMs: quantiles(40), ttftMs: quantiles(10), eventGapMs: quantiles(20), ...one }),
     ),
   });
 
@@ -117,9 +119,9 @@ describe("two stored runs", () => {
     ],
     [
       "p99 and gaps times 2.4 may be a regression",
-      classes({ responseMs: { ...quantiles(40), p99: 192 }, gapMs: quantiles(48) }),
+      classes({ responseMs: { ...quantiles(40), p99: 192 }, eventGapMs: quantiles(48) }),
       "inconclusive",
-      /gap_ms p50 changed by 140 %: not decided/,
+      /event_gap_ms p50 changed by 140 %: not decided/,
     ],
     ["a figure that is lost", classes({ ttftMs: null }), "inconclusive", /ttft_ms p50: not decided: lost/],
     ["a class that is lost", classes(), "inconclusive", /response_ms p50: not decided: lost/],
@@ -141,7 +143,7 @@ describe("two stored runs", () => {
   });
 
   test("replies whose tokens nothing counted are not called faster", () => {
-    const uncounted = { stream: false, ttftMs: null, gapMs: null, outputTokens: 0 };
+    const uncounted = { stream: false, ttftMs: null, eventGapMs: null, outputTokens: 0 };
     const found = compared(
       withLoad(tier(40, classes(uncounted))),
       withLoad(tier(40, classes({ ...uncounted, responseMs: quantiles(4) }))),

@@ -132,7 +132,7 @@ describe("streams (STREAM-7)", () => {
     ],
     [
       "tool output is output and not text",
-      sse({ choices: [{ delta: { tool_calls: [{}] } }] }),
+      sse({ choices: [{ delta: { tool_calls: [{ function: { name: "f" } }] } }] }),
       { text: undefined, outputs: 1 },
     ],
     ["data after the end marker", sse("[DONE]", chunk("late")), { firstMarkerIndex: 0, text: "late" }],

@@ -110,7 +110,8 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
       );
       // Gaps between tokens and first tokens cannot be seen, and are not made up.
       for (const phase of run.phases)
-        for (const one of phase.classes) expect([one.gapMs, one.ttftMs, one.firstEventMs]).toEqual([null, null, null]);
+        for (const one of phase.classes)
+          expect([one.eventGapMs, one.ttftMs, one.firstEventMs]).toEqual([null, null, null]);
       expect(run.phases[0]?.classes.every(({ headersMs }) => headersMs !== null)).toBe(true);
     },
   );

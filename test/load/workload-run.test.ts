@@ -105,7 +105,7 @@ describe("a workload", () => {
     expect(Math.max(...(phase?.series ?? []).map(({ inFlight }) => inFlight))).toBe(10);
     const [only] = phase?.classes ?? [];
     expect(only?.ttftMs).not.toBeNull();
-    expect(only?.gapMs).not.toBeNull();
+    expect(only?.eventGapMs).not.toBeNull();
     expect(only?.outputTokens).toBeGreaterThan(30 * 5);
   });
 
@@ -147,7 +147,7 @@ describe("a workload", () => {
 
   test("waits that were not sufficient are counted, and decide where nothing else was sent meanwhile", async (context) => {
     const one = { kind: "closed", inFlight: 1, requests: 8, rampS: 0 } as const;
-    const allow = { deniedShare: 1, failedShare: 0 };
+    const allow = { ...DEFAULT_ALLOW, deniedShare: 1 };
     const limits = { rpm: 6, inFlight: 4 };
     const { run: done } = await run(
       { arrivals: one, retryAfter: "compliant", allow },

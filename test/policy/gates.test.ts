@@ -483,7 +483,7 @@ describe("baselines", () => {
 
 describe("measured once more", () => {
   const policy = policyOf({
-    gates: ["ttft_ms p99 < 100", { gate: "gap_ms p99 < 1", level: "warn" }, "checks{status=fail} == 0"],
+    gates: ["ttft_ms p99 < 100", { gate: "event_gap_ms p99 < 1", level: "warn" }, "checks{status=fail} == 0"],
   });
   const record = recordOf([result("auth.bad", "fail")], { load: { runs: [loadRun("growth"), loadRun("scale")] } });
   const first = applyPolicy(record, policy);

@@ -18,7 +18,10 @@ function ofPhase(checks: RunRecord["checks"], run: LoadRun, phase: LoadPhase): s
   const judged = checkOfPhase(checks, run, phase);
   const sum = (some: readonly { readonly count: number }[]) => some.reduce((all, { count }) => all + count, 0);
   const verdict: [what: string, holds: boolean][] = [
-    [`${admitted} + ${denied} + ${failed} + ${invalid} ended of ${sent} sent`, admitted + denied + failed + invalid === sent],
+    [
+      `${admitted} + ${denied} + ${failed} + ${invalid} ended of ${sent} sent`,
+      admitted + denied + failed + invalid === sent,
+    ],
     [`${sent} + ${dropped} sent or dropped of ${offered} offered`, sent + dropped === offered],
     [`classes hold ${sum(classes)} of ${sent}`, classes.length === 0 || sum(classes) === sent],
     [`denials hold ${sum(denials)} of ${denied}`, classes.length === 0 || sum(denials) === denied],

@@ -100,7 +100,13 @@ const LOAD = {
           heat: { response: loadHeat(1, 60, 400), ttft: loadHeat(1, 60, 90) },
           classes: [
             loadClass(),
-            loadClass({ stream: false, ttftMs: null, gapMs: null, longestStallMs: null, responseMs: quantiles(300) }),
+            loadClass({
+              stream: false,
+              ttftMs: null,
+              eventGapMs: null,
+              longestStallMs: null,
+              responseMs: quantiles(300),
+            }),
           ],
           findings: [
             {

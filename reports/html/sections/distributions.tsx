@@ -10,7 +10,8 @@ import { Figure } from "../parts.tsx";
 
 const FIGURES = [
   { field: "ttftMs", title: "TTFT (time to first token)" },
-  { field: "gapMs", title: "ITL (gap between tokens)" },
+  { field: "itlMs", title: "ITL (between tokens)" },
+  { field: "eventGapMs", title: "Event gap (between events with output)" },
   { field: "responseMs", title: "E2E latency (response time)" },
 ] as const;
 

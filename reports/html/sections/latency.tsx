@@ -87,7 +87,9 @@ function OverTime({ run }: { readonly run: LoadRun }) {
 /** The names of the field first, ours below. */
 const COLUMNS = [
   ["ttftMs", "TTFT", "first token"],
-  ["gapMs", "ITL", "gap between tokens"],
+  ["textTtftMs", "TTFT of the text", "after reasoning"],
+  ["itlMs", "ITL", "between tokens"],
+  ["eventGapMs", "Event gap", "between events"],
   ["perTokenMs", "TPOT", "per output token"],
   ["responseMs", "E2E latency", "response time"],
   ["serviceMs", "Service time", "from the send"],

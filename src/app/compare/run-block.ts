@@ -23,7 +23,11 @@ export async function runBlock({ workload, stop, abort, ...context }: BlockConte
   return blockOf(ran);
 }
 
-const FIGURES: Readonly<Record<string, string>> = { response: "response_ms", ttft: "ttft_ms", gap: "gap_ms" };
+const FIGURES: Readonly<Record<string, string>> = {
+  response: "response_ms",
+  ttft: "ttft_ms",
+  eventGap: "event_gap_ms",
+};
 /** Quantiles, and the samples below which a block's own has no upper bound that holds with 97.5 %. */
 const QUANTILES = [
   ["p50", 0.5, 6],

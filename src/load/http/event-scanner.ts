@@ -67,6 +67,13 @@ export class EventScanner implements StreamFacts {
     return this.#content.outputTokens;
   }
 
+  /** Tokens that arrived in the stream, by its own count; reasoning that is counted and not shown is none of them. */
+  get streamedTokens(): number | undefined {
+    const { outputTokens, reasoningTokens } = this.#content;
+    if (outputTokens === undefined) return undefined;
+    return this.contentEvents > this.textEvents ? outputTokens : Math.max(0, outputTokens - reasoningTokens);
+  }
+
   get ended(): boolean {
     return this.#content.ended;
   }

@@ -35,14 +35,14 @@ describe("an objective", () => {
     const stream = { ...entry, stream: true };
     test.each([
       ["ttft_ms p99 < 800", [entry], /only streams have it/],
-      ["gap_ms p50 < 80", [entry], /only streams have it/],
-      ["gap_ms p50 < 80", [entry, { ...stream, maxTokens: 1 }], /two tokens/],
+      ["event_gap_ms p50 < 80", [entry], /only streams have it/],
+      ["event_gap_ms p50 < 80", [entry, { ...stream, maxTokens: 1 }], /two tokens/],
     ])("%s", (text, mix, why) => expect(() => assertMeasurable(parseObjective(text), mix)).toThrow(why));
 
     test.each([
       ["response_ms p99 < 800, failed < 1%", [entry]],
       ["ttft_ms p99 < 800", [entry, stream]],
-      ["gap_ms p99 < 80, per_token_ms p50 < 60", [stream]],
+      ["event_gap_ms p99 < 80, per_token_ms p50 < 60", [stream]],
     ])("but not %s", (text, mix) => expect(() => assertMeasurable(parseObjective(text), mix)).not.toThrow());
   });
 

@@ -7,7 +7,9 @@ export const FIGURES = {
   response_ms: "response",
   service_ms: "service",
   ttft_ms: "ttft",
-  gap_ms: "gap",
+  ttft_text_ms: "textTtft",
+  event_gap_ms: "eventGap",
+  itl_ms: "itl",
   per_token_ms: "perToken",
 } as const;
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
@@ -55,8 +57,8 @@ type Asked =
   | Extract<Clause, { kind: "share" }>;
 
 /** What only a stream has; the latter two lie between its tokens. */
-const OF_STREAMS: readonly string[] = ["ttft", "gap", "perToken"];
-const BETWEEN_TOKENS: readonly string[] = ["gap", "perToken"];
+const OF_STREAMS: readonly string[] = ["ttft", "textTtft", "eventGap", "itl", "perToken"];
+const BETWEEN_TOKENS: readonly string[] = ["eventGap", "itl", "perToken"];
 
 /**
  * Makes sure that a mix of requests can show everything that an objective speaks of.
