@@ -156,13 +156,12 @@ describe("the harness's own clients follow the retry rules", () => {
 
   test("RETRY-8: a retried stream is another generation, kept apart from what arrived before", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-    const chunk = (text: string) => {
-      const data = `data: {"choices":[{"delta":{"content":"${text}"}}]}\n\n`;
+    const chunk = (text: string, finish = "null") => {
+      const data = `data: {"choices":[{"delta":{"content":"${text}"},"finish_reason":${finish}}]}\n\n`;
       return `${data.length.toString(16)}\r\n${data}\r\n`;
     };
-    const { outcome } = await clientsAgainst([`${head}${chunk("first")}`, `${head}${chunk("second")}0\r\n\r\n`], {
-      stream: true,
-    });
+    const whole = `${head}${chunk("second", '"stop"')}0\r\n\r\n`;
+    const { outcome } = await clientsAgainst([`${head}${chunk("first")}`, whole], { stream: true });
     const attempts = outcome.attempts[0] ?? [];
     expect(outcome).toMatchObject({ served: 1, retries: 1 });
     expect(attempts.map(({ received }) => received.scanner?.contentEvents)).toEqual([1, 1]);
