@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
+import { judgeExternal } from "../../src/load/index.ts";
 import { judgeOutliers, judgeSlowdown } from "../../src/load/tier/judge-latency.ts";
 import type { HeldUp } from "../../src/load/tier/own-stalls.ts";
+import { loadRun } from "../support/load-records.ts";
 import { sent } from "./support/observations.ts";
 
 const NOT_HELD_UP: HeldUp = { still: [], late: [], busy: [] };
@@ -164,4 +166,38 @@ describe("outliers", () => {
     const slowKind = Array.from({ length: 100 }, (_, index) => took(10 + index / 4, 3_000, { stream: true }));
     expect(outliers(slowKind)?.outcome).toBe("met");
   });
+});
+
+test("a schedule that another engine played is judged by the same rule", () => {
+  const origin = (list: readonly Observation[]) =>
+    list.map((one) => ({
+      ...one,
+      ...{ dueUs: one.dueUs - ORIGIN_US, sentUs: one.sentUs - ORIGIN_US, endUs: one.endUs - ORIGIN_US },
+      headUs: undefined,
+    }));
+  const runOf = (msAt: (atS: number) => number) =>
+    judgeExternal({
+      workload: {
+        ...{ name: "tier", written: null, retryAfter: "compliant" },
+        allow: { deniedShare: 1, failedShare: 0 },
+      },
+      ...{ limits: { rpm: 300, inFlight: 64 }, target: { headers: { reason: "X-Reason" }, contract: {} } as never },
+      plan: {
+        phases: [
+          { name: "warm-up", title: "", startMs: 0, endMs: 5_000 },
+          { name: "at-rate-limit", title: "", startMs: 5_000, endMs: 30_000 },
+          { name: "over-rate-limit", title: "", startMs: 30_000, endMs: 120_000 },
+        ],
+        ...{ groups: [], remarks: [] },
+      },
+      observations: origin([...EARLIER, ...overload(msAt)]),
+      ...{ dropped: new Map(), engine: "k6", instances: [], keys: ["valid"], startedAtMs: 0, interrupted: false },
+      generator: loadRun("tier").generator,
+    }).run.phases.find(({ name }) => name === "over-rate-limit");
+  const slowed = (phase: ReturnType<typeof runOf>) => phase?.findings.find(({ name }) => name === "latency.slowed");
+  expect(slowed(runOf(during(60, 75, 3_000)))).toMatchObject({
+    outcome: "broken",
+    observed: expect.stringMatching(/3,001 ms from second 60 to 78 of the run/),
+  });
+  expect(slowed(runOf(() => 0.8))?.outcome).toBe("met");
 });

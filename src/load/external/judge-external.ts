@@ -12,7 +12,7 @@ import type { RanLoad } from "../run-workload.ts";
 import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
 import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
 import { judgeDenials } from "../tier/judge-denials.ts";
-import { judgeGrowth } from "../tier/judge-latency.ts";
+import { judgeGrowth, judgeSlowdown } from "../tier/judge-latency.ts";
 import { judgeAdmission, judgeService } from "../tier/judge-service.ts";
 import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
 import { NOT_HELD_UP } from "../tier/own-stalls.ts";
@@ -169,8 +169,11 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   if (own.length === 0) return [];
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
-  if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own)];
-  return name === OVER_THE_LIMIT ? judgeOverTheLimit(own, limits, false) : [];
+  // No standstill of another engine is known; one that lasts as long as a slowdown makes it late, which its lag shows.
+  const slowdown = judgeSlowdown(own, { all, heldUp: NOT_HELD_UP, originUs: 0 });
+  if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own), ...slowdown];
+  if (name === OVER_THE_LIMIT) return [...judgeOverTheLimit(own, limits, false), ...slowdown];
+  return name === "recovery" ? slowdown : [];
 }
 
 /** What is missing of the run, in words. */
