@@ -1,3 +1,4 @@
+import { groupBy } from "../core/index.ts";
 import {
   type CheckChange,
   type ComparedMetric,
@@ -154,13 +155,16 @@ function lostLines(lost: readonly CheckChange[]): string[] {
 
 const MAX_NAMED = 5;
 
+/** One line for each reason, with the figures that it keeps open. */
 function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
-  const lines = metrics.slice(0, MAX_NAMED).map(({ name, unit, change, why }) => {
-    const changed = change === null || unit === "share" ? "" : ` changed by ${(change * 100).toFixed(0)} %`;
-    return `${name}${changed}: not decided: ${why}`;
+  return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
+    const names = some.slice(0, MAX_NAMED).map(({ name, unit, change }) => {
+      const isShown = change !== null && unit !== "share";
+      return isShown ? `${name} changed by ${(change * 100).toFixed(0)} %` : name;
+    });
+    const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more figures` : "";
+    return `${names.join(", ")}${more}: not decided: ${why}`;
   });
-  const more = metrics.length - lines.length;
-  return more > 0 ? [...lines, `and ${more} more figures that are not decided`] : lines;
 }
 
 function figureText({ name, unit, a, b, verdict }: ComparedMetric): string {

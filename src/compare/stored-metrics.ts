@@ -42,14 +42,21 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
     const figures = [...figuresOf(before)];
     const added = [...later.keys()].filter((name) => !figures.some(([known]) => known === name)).length;
     if (added > 0) notCompared.push(`${added} figures of ${now.name} only the second run has`);
-    const apart = machines ?? whyApart(before, now);
+    const isSame = isSameLoad(before, now);
+    const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
     return figures.flatMap(([name, { value, samples, unit, worse }]) => {
       // Without any token before, there is nothing to be held against.
       if (unit === "tokens" && value === 0) return [];
       const same = later.get(name);
       return onceAgainstOnce({
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
-        ...{ samples: Math.min(samples, same?.samples ?? samples), apart },
+        samples: Math.min(samples, same?.samples ?? samples),
+        // How long replies are depends neither on the machine nor on the moment of the request.
+        apart: isSame
+          ? unit === "tokens"
+            ? undefined
+            : (machines ?? late)
+          : "the two runs were asked for different loads",
       });
     });
   });
@@ -63,12 +70,6 @@ function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "f
 
 function isSameMachine({ environment: a }: RunRecord, { environment: b }: RunRecord): boolean {
   return a.platform === b.platform && a.cpuModel === b.cpuModel && a.cpus === b.cpus;
-}
-
-/** Why the figures of two load runs say nothing about each other. */
-function whyApart(a: LoadRun, b: LoadRun): string | undefined {
-  if (!isSameLoad(a, b)) return "the two runs were asked for different loads";
-  return a.generator.valid && b.generator.valid ? undefined : "a generator was not on time";
 }
 
 /** Whether two loads were asked the same of a gateway, phase by phase. */
