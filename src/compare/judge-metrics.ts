@@ -1,5 +1,5 @@
 import type { ComparedMetric } from "../record/index.ts";
-import { COMPARED_COUNTS, type ComparedCounts } from "./counts.ts";
+import { COMPARED_COUNTS, type ComparedCounts, countsOf } from "./counts.ts";
 import {
   detectableChange,
   deviation,
@@ -50,11 +50,7 @@ export function together(a: Block, again: Block): Block {
       }),
     ),
     sent: a.sent + again.sent,
-    counts: {
-      denied: a.counts.denied + again.counts.denied,
-      failed: a.counts.failed + again.counts.failed,
-      invalid: a.counts.invalid + again.counts.invalid,
-    },
+    counts: countsOf((what) => a.counts[what] + again.counts[what]),
     problems: [...a.problems, ...again.problems],
   };
 }

@@ -1,4 +1,4 @@
-import type { Block } from "../../compare/index.ts";
+import { type Block, countsOf } from "../../compare/index.ts";
 import { onAbort } from "../../core/index.ts";
 import { type LoadContext, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 
@@ -63,11 +63,7 @@ function blockOf({ run, histograms }: RanLoad): Block {
       Object.entries(tokens).flatMap(([name, { tokens: all, replies }]) => (all === 0 ? [] : [[name, all / replies]])),
     ),
     sent: sum(({ sent }) => sent),
-    counts: {
-      denied: sum(({ denied }) => denied),
-      failed: sum(({ failed }) => failed),
-      invalid: sum(({ invalid }) => invalid),
-    },
+    counts: countsOf((what) => sum((phase) => phase[what])),
     problems: run.generator.problems,
   };
 }
