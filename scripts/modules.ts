@@ -34,7 +34,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
-    imports: ["core", "dialects", "http-recorder", "judging", "limits", "metrics", "record", "target"],
+    imports: ["core", "dialects", "http-recorder", "judging", "limits", "metrics", "record", "requirements", "target"],
   },
   engines: {
     holds: "adapters to k6 and autocannon",

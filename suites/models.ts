@@ -12,14 +12,8 @@ import { isObject, member } from "../src/core/index.ts";
 import { listEntries } from "../src/dialects/index.ts";
 import { anArray, anObject, success, that, type Verdict } from "../src/judging/index.ts";
 import { isCutByUs } from "./shared/cut-by-us.ts";
+import { idsOf } from "./shared/model-ids.ts";
 import { otherDialect } from "./shared/other-dialect.ts";
-
-function idsOf(list: Response): string[] {
-  return listEntries(list.json).flatMap((entry) => {
-    const id = member(entry, "id");
-    return typeof id === "string" && id !== "" ? [id] : [];
-  });
-}
 
 /** Indexes of entries without an id. */
 function withoutId(list: Response): number[] {

@@ -1,5 +1,5 @@
 import type { Turn } from "../reference-gateway/index.ts";
-import type { RequirementId } from "../requirements/index.ts";
+import type { MustRequirement } from "../requirements/index.ts";
 import { judgeBounded, judgeOnce } from "./judges/attempts.ts";
 import { judgeGrowth, judgeJitter, judgeNoLoop } from "./judges/backoff.ts";
 import { generation, judgeGenerations } from "./judges/generations.ts";
@@ -23,7 +23,7 @@ const refuse = (refused: Refused): Turn => ({ do: "refuse", ...refused });
 const dateIn = (ms: number): string => new Date(Math.ceil((Date.now() + ms) / 1_000) * 1_000).toUTCString();
 
 /** A denial that no retry helps against: exactly one attempt. */
-function forbidden(name: string, requirement: RequirementId, title: string, refused: Refused): Scenario {
+function forbidden(name: string, requirement: MustRequirement, title: string, refused: Refused): Scenario {
   return {
     name,
     title,

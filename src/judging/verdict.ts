@@ -1,5 +1,12 @@
+import { InternalError } from "../core/index.ts";
 import type { Finding } from "../record/index.ts";
-import type { CompatRequirement, MustRequirement, RequirementId, ShouldRequirement } from "../requirements/index.ts";
+import {
+  type CompatRequirement,
+  isMust,
+  type MustRequirement,
+  type RequirementId,
+  type ShouldRequirement,
+} from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
 import { type Expectation, show, toExpectation } from "./expectation.ts";
 
@@ -36,7 +43,8 @@ export class Undecided extends Error {
 
 /**
  * Collects what a judge finds. Which method is open to a requirement follows from its level: `must` takes MUST requirements,
- * `should` anything stated, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone.
+ * `should` those of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone.
+ * A judge that is not sure of a broken MUST calls `leaveOpen` or `inconclusive`: there is no warning about one.
  */
 export class Verdict {
   readonly findings: Finding[] = [];
@@ -70,12 +78,12 @@ export class Verdict {
   }
 
   /** A comparison that the judge made itself, in words: breaking it fails. */
-  mustHold(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
+  mustHold(requirement: MustRequirement, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
     this.#add(requirement, met ? "met" : "broken", "fail", expected, observed, seen);
   }
 
   /** A comparison that the judge made itself, in words: breaking it warns. */
-  shouldHold(requirement: RequirementId, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
+  shouldHold(requirement: ShouldRequirement, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
     this.#add(requirement, met ? "met" : "broken", "warn", expected, observed, seen);
   }
 
@@ -166,6 +174,7 @@ export class Verdict {
     observed: string,
     { in: response, at, because }: Seen,
   ): void {
+    if (outcome === "broken" && weight === "warn") refuseMust(requirement);
     this.findings.push({
       name: requirement,
       requirements: [requirement],
@@ -178,6 +187,12 @@ export class Verdict {
       ...(because === undefined ? {} : { note: because }),
     });
   }
+}
+
+/** Types can be cast away, and requirements come from lists: no MUST gets a warning at run time either. */
+function refuseMust(requirement: RequirementId): void {
+  if (isMust(requirement))
+    throw new InternalError(`${requirement} is a MUST: what breaks it fails, or is inconclusive, and never warns`);
 }
 
 /** Trouble that is not about the request: another client's traffic, an upstream failure, the network. */

@@ -1,5 +1,7 @@
+import { InternalError } from "../core/index.ts";
 import { conclusionOf } from "../judging/index.ts";
 import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
+import { isMust } from "../requirements/index.ts";
 import type { EventScanner } from "./http/event-scanner.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
@@ -157,7 +159,10 @@ export function withoutTiming(phase: JudgedPhase): JudgedPhase {
   return wrong.length === 0 ? { ...phase, verdict: "inconclusive" } : { ...phase, ...verdictOf(wrong) };
 }
 
-/** A comparison that a judge of a phase made. */
+/**
+ * A comparison that a judge of a phase made. Few failures, which may be a provider's, are a warning: about what the specification
+ * advises, and about none of the MUSTs that more of them would break.
+ */
 export function compared(
   name: string,
   title: string,
@@ -178,10 +183,13 @@ export function compared(
     magnitude?: number;
   } = {},
 ): Finding {
+  const about = weight === "warn" ? requirements.filter((id) => !isMust(id)) : requirements;
+  if (about.length === 0)
+    throw new InternalError(`${name}: a warning about ${requirements.join(", ")}, which are MUSTs`);
   return {
     name,
     title,
-    requirements: [...requirements],
+    requirements: [...about],
     outcome: met ? "met" : "broken",
     basis,
     weight,

@@ -48,6 +48,11 @@ export const COMPAT_REQUIREMENTS = [
     text: "A non-streaming reply has `id`, `object`, `created`, `model`, and choices with `index`, `finish_reason` and role `assistant`.",
   },
   {
+    id: "COMPAT-REPLY-MODEL",
+    source: BOTH,
+    text: "A reply names the model that was requested, or one that stands for it, and the same one streaming and non-streaming.",
+  },
+  {
     id: "COMPAT-CHAT-TURNS",
     source: OPENAI,
     text: "Conversations may begin with a system turn, hold empty and null contents, and give content in parts.",

@@ -57,6 +57,8 @@ export const EXCLUSIONS: readonly Exclusion[] = [
     "parallelism falls after a concurrency denial, and rises again only later",
   ),
   client("RETRY-7", "test/load/retry-rules.test.ts", "a time-out is uncertain and not repeated"),
+  client("RETRY-13", "test/load/retry-rules.test.ts", "a time-out is uncertain and not repeated"),
+  client("RETRY-14", "test/load/retry-rules.test.ts", "a retry comes when the Retry-After wait is over"),
   client("RETRY-8", "test/load/retry-rules.test.ts", "a retried stream is another generation"),
   client("RETRY-9", "test/load/retry-rules.test.ts", "bounded attempts on 5xx"),
   client("RETRY-10", "test/load/retry-rules.test.ts", "one attempt on an unknown model"),

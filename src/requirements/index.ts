@@ -4,6 +4,7 @@ export type {} from "./requirement.ts";
 export { REQUIREMENT_SET, requirementsAfter } from "./requirement-set.ts";
 export {
   type CompatRequirement,
+  isMust,
   isRequirementId,
   type Layer,
   type MustRequirement,

@@ -19,8 +19,14 @@ export const PROTOCOL_REQUIREMENTS = [
   {
     id: "HTTP-CODING",
     level: "MUST",
-    source: "RFC 9110, 8.4 and 12.5.3",
-    text: "A body is encoded as `Content-Encoding` says, and not in a coding that was excluded.",
+    source: "RFC 9110, 8.4",
+    text: "A body is encoded as `Content-Encoding` says.",
+  },
+  {
+    id: "HTTP-ACCEPT-ENCODING",
+    level: "SHOULD",
+    source: "RFC 9110, 12.5.3",
+    text: "A body is not in a coding that the request excluded.",
   },
   {
     id: "HTTP-ALLOW",
@@ -78,6 +84,18 @@ export const PROTOCOL_REQUIREMENTS = [
     level: "SHOULD",
     source: "RFC 9110, 10.1.1",
     text: "A request that expects 100-continue is answered like any other.",
+  },
+  {
+    id: "HTTP-INTERIM",
+    level: "SHOULD",
+    source: "RFC 9110, 15.2; common sense",
+    text: "An answer follows after few interim responses.",
+  },
+  {
+    id: "HTTP-SERVER-ERROR",
+    level: "SHOULD",
+    source: "RFC 9110, 15.5 and 15.6; specification 7.T.5xx",
+    text: "A 5xx says that the gateway or a provider failed: nothing that a client sends is answered with one by itself.",
   },
   {
     id: "BEARER-SCHEME",
@@ -186,6 +204,12 @@ export const PROTOCOL_REQUIREMENTS = [
     level: "MUST",
     source: "target file, upstream.attempts",
     text: "One request of a caller makes at most as many requests to providers as the operator says.",
+  },
+  {
+    id: "UPSTREAM-TIMEOUT",
+    level: "SHOULD",
+    source: "RFC 9110, 15.6.5; specification 7.T.5xx",
+    text: "A provider that does not answer is given up on with a 5xx while its caller still waits.",
   },
   {
     id: "UPSTREAM-RETRY-BOUNDED",

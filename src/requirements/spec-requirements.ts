@@ -513,6 +513,14 @@ export const SPEC_REQUIREMENTS = [
     text: "A client survives error bodies of any shape.",
   },
   {
+    id: "ERR-BODY-6",
+    level: "SHOULD",
+    binds: "gateway",
+    area: "errors",
+    source: "2.6.type, 2.6.code",
+    text: "The shown 402 denial names a type, and its `error.code` is a number, as in the shown case.",
+  },
+  {
     id: "ERR-200-1",
     level: "MUST",
     binds: "gateway",
@@ -999,6 +1007,22 @@ export const SPEC_REQUIREMENTS = [
     area: "retry",
     source: "7.P1, 7.R2",
     text: "Conformance checks see first answers, not answers after retries.",
+  },
+  {
+    id: "RETRY-13",
+    level: "SHOULD",
+    binds: "client",
+    area: "retry",
+    source: "7.R3, 7.R5",
+    text: "A request that may have been served is not repeated, also where it has no effect elsewhere: it may be charged twice.",
+  },
+  {
+    id: "RETRY-14",
+    level: "SHOULD",
+    binds: "client",
+    area: "retry",
+    source: "7.R1, 7.T.rate_limit_exceeded",
+    text: "A retry comes soon after the Retry-After wait is over.",
   },
   {
     id: "CLIENT-1",

@@ -82,7 +82,7 @@ const cutReply = defineCheck({
 const upstreamTimeout = defineCheck({
   id: "errors.upstream-timeout",
   title: "An upstream timeout is a 5xx",
-  covers: ["ERR-5XX-1", "ERR-5XX-2"],
+  covers: ["ERR-5XX-1", "ERR-5XX-2", "UPSTREAM-TIMEOUT"],
   explains:
     "Calls a model whose upstream does not answer. The gateway has to give up by itself and answer with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",
   needs: ["model.upstreamTimeout"],
@@ -96,7 +96,7 @@ const upstreamTimeout = defineCheck({
   judge({ control, failed }, verdict) {
     assumeControl(verdict, control);
     if (failed.exchange.ending.kind === "deadline" && failed.status === undefined) {
-      verdict.should("ERR-5XX-1", failed.summary, serverError, {
+      verdict.should("UPSTREAM-TIMEOUT", failed.summary, serverError, {
         in: failed,
         at: "status",
         because: `the gateway had not given up after ${Math.round(failed.durationMs / 1_000)} s`,

@@ -208,7 +208,7 @@ const notQueued = defineCheck({
   scenario: concurrencyScenario,
   basis: "timing",
   title: "Requests over the limit are denied at once, not queued",
-  covers: ["LIMIT-CONC-1"],
+  covers: ["ANSWER-IN-TIME"],
   explains:
     "A request over the limit is denied while the others are still in flight. One that is answered only when another has ended was queued: a caller that is never denied does not know that it should send less in parallel.",
   judge({ extras, extraBurst, held, unnamedLater }, verdict) {
@@ -221,7 +221,7 @@ const notQueued = defineCheck({
     const usualMs = Math.max(...held.map(({ exchange }) => beginsAfterMs(exchange.timeline)));
     const slow = denied.filter((answer) => answer.durationMs > usualMs + PROMPT_MS && !wasAtLimit(answer, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
-    verdict.should("LIMIT-CONC-1", slow.length, most, {
+    verdict.should("ANSWER-IN-TIME", slow.length, most, {
       in: slow[0],
       because: `of ${denied.length} denials took over ${PROMPT_MS} ms longer than an admitted request took to begin (${Math.round(usualMs)} ms)`,
     });

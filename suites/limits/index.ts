@@ -3,6 +3,7 @@ import { DENIED_WHEN_IDLE } from "./concurrency-denied-when-idle.ts";
 import { CONCURRENCY_LIMIT } from "./concurrency-limit.ts";
 import { RELEASE_CHECKS } from "./concurrency-release.ts";
 import { CONCURRENCY_SHARING } from "./concurrency-sharing.ts";
+import { OTHER_TRAFFIC } from "./other-traffic.ts";
 import { RATE_LIMIT } from "./rate-limit.ts";
 import { RATE_OVER_THE_RUN } from "./rate-over-the-run.ts";
 import { RATE_SHARING } from "./rate-sharing.ts";
@@ -23,5 +24,6 @@ export const LIMITS: readonly Check[] = [
   ...TIER_RATES,
   ...TIER_CHANGE,
   ...DENIED_WHEN_IDLE,
+  ...OTHER_TRAFFIC,
   ...RATE_OVER_THE_RUN,
 ];

@@ -1,5 +1,5 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { that } from "../../src/judging/index.ts";
+import { atMost } from "../../src/judging/index.ts";
 import { isServed } from "./limit-denials.ts";
 
 const MINUTE_US = 60_000_000;
@@ -16,9 +16,9 @@ const LONG_WAIT_MS = 10_000;
 const farBelow = defineInvariant({
   id: "limits.rate-far-below",
   title: "Traffic far below an account's limit is not given a long Retry-After",
-  covers: ["LIMIT-RATE-3"],
+  covers: ["LIMIT-RATE-3", "STEADY-SERVICE"],
   explains:
-    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced, or that somebody else uses the account: a warning. What traffic before the run may explain does not count, nor what a check sends in a burst.",
+    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced: a failure on an account that is set aside for limits or a tier, which nobody else uses, and a warning on the others. What traffic before the run may explain does not count, nor what a check sends in a burst.",
   judge(answers, verdict) {
     const known = answers.filter(({ asked }) => asked.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
@@ -34,21 +34,22 @@ const farBelow = defineInvariant({
         (longWait(answer) || hadRested(answer, known)) &&
         usedBefore(answer, known) < FAR_BELOW,
     );
-    const [first] = odd;
-    verdict.should(
-      "LIMIT-RATE-3",
-      odd.length,
-      that("at most one", (count) => (count as number) <= 1),
-      {
-        in: first,
-        because:
-          first === undefined
-            ? "denials far below the limit"
-            : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
-      },
-    );
+    const ownOnly = odd.filter(({ asked }) => isSetAside(asked.account));
+    const seenOf = ([first]: readonly Response[]) => ({
+      in: first,
+      because:
+        first === undefined
+          ? "denials far below the limit"
+          : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
+    });
+    verdict.must("LIMIT-RATE-3", ownOnly.length, atMost(1), seenOf(ownOnly));
+    const shared = odd.filter((answer) => !ownOnly.includes(answer));
+    verdict.should("STEADY-SERVICE", shared.length, atMost(1), seenOf(shared));
   },
 });
+
+/** Whether the target has an account for limits alone: somebody else may use the others meanwhile. */
+const isSetAside = (account: string): boolean => /^(?:limited|tiers)\./.test(account);
 
 /** By its name: other denials share its status. */
 function saysRate({ status, reason }: Response): boolean {

@@ -15,7 +15,7 @@ const NOT_CODED = that("absent or identity", (value) => value === undefined || v
 const compression = defineCheck({
   id: "robustness.compression",
   title: "Answers decode as they are labelled, whatever was accepted",
-  covers: ["HTTP-CODING", "JSON-TEXT"],
+  covers: ["HTTP-CODING", "HTTP-ACCEPT-ENCODING", "JSON-TEXT"],
   explains:
     "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for a client that accepts only identity (RFC 9110, 12.5.3).",
   across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
@@ -42,7 +42,8 @@ const compression = defineCheck({
         at: "Content-Encoding",
         because: `${what}: ${answer.header("content-encoding") ?? "no label"}`,
       };
-      if (axes.case === "identity") verdict.should("HTTP-CODING", answer.header("content-encoding"), NOT_CODED, seen);
+      if (axes.case === "identity")
+        verdict.should("HTTP-ACCEPT-ENCODING", answer.header("content-encoding"), NOT_CODED, seen);
       verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeError, undefined, seen);
       verdict.must("HTTP-CODING", isCompressed(answer.bytes), false, {
         ...seen,

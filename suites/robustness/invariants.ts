@@ -36,7 +36,7 @@ const isServedStream = ({ status = 0, asked }: Response): boolean =>
 const framing = defineInvariant({
   id: "robustness.framing",
   title: "Every answer is one well-framed HTTP message",
-  covers: ["HTTP-FRAMING"],
+  covers: ["HTTP-FRAMING", "STEADY-SERVICE", "HTTP-INTERIM"],
   explains:
     "Looks at every answer of the run: an HTTP parser must accept it, it must be as long as it says, and nothing may follow it. Streams that a provider was made to cut are left out; one in two hundred that was cut otherwise is a warning.",
   judge(answers, verdict) {
@@ -68,7 +68,7 @@ const framing = defineInvariant({
     const others = cut.filter((answer) => !isServedStream(answer));
     none(verdict, "HTTP-FRAMING", areFew ? others : cut, seen.length, what);
     if (areFew)
-      verdict.should("HTTP-FRAMING", cutStreams.length, 0, {
+      verdict.should("STEADY-SERVICE", cutStreams.length, 0, {
         in: cutStreams[0],
         because: `${what}, of ${streams.length} streams`,
       });
@@ -81,7 +81,7 @@ const framing = defineInvariant({
     );
     none(verdict, "HTTP-FRAMING", stuck, seen.length, "shorter than they say");
     const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
-    verdict.should("HTTP-FRAMING", floods.length, 0, {
+    verdict.should("HTTP-INTERIM", floods.length, 0, {
       in: floods[0],
       because: "answers with more than 20 interim responses",
     });

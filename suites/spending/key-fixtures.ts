@@ -201,7 +201,7 @@ const noBypass = defineCheck({
 const listAllowed = defineCheck({
   id: "spending.list-allowed",
   title: "A key that may not spend may still list the models",
-  covers: ["AUTH-1"],
+  covers: ["AUTH-1", "SPEND-13"],
   explains:
     "Exhausted balances, caps and budgets block paid requests. Keys that have one list the models before and after it is used up. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
   across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },
@@ -218,7 +218,9 @@ const listAllowed = defineCheck({
     const seen = { in: list, at: "status", because: list.summary };
     // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own requirement.
     if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
-    verdict.should("AUTH-1", list.status, success, seen);
+    // The list is free, so the condition of a spending denial does not hold for it.
+    if (isSpendingDenial(list) && list.status !== 401) verdict.should("SPEND-13", list.status, success, seen);
+    else verdict.must("AUTH-1", list.status, success, seen);
   },
 });
 

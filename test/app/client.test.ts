@@ -110,7 +110,7 @@ describe("gauntlet client", () => {
 
   test("a blind repeat after a time-out warns: whether it has effects elsewhere does not show on the wire", async () => {
     const { code, of } = await judge("repeats", ["no-answer"]);
-    expect(of("no-answer")).toMatchObject({ status: "warn", violated: ["RETRY-7"] });
+    expect(of("no-answer")).toMatchObject({ status: "warn", violated: ["RETRY-13"] });
     expect(of("no-answer").message).toMatch(/charged more than once.* 3 attempts/);
     expect(code).toBe(0);
   });

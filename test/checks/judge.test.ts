@@ -99,10 +99,21 @@ describe("what a judge says becomes a status", () => {
       v.should("AUTH-6", 1, 2);
       // @ts-expect-error a SHOULD requirement cannot fail anybody
       v.must("CHAT-5", 1, 2);
+      // @ts-expect-error and a MUST that is broken is no warning
+      v.should("MSG-7", 1, 1);
+      // @ts-expect-error in words either
+      v.shouldHold("MSG-7", true, "one", "one");
       // @ts-expect-error a requirement that binds clients is not in the MUST list of another layer
       v.compat("CHAT-1", 1, 2);
     });
   });
+});
+
+test("a MUST whose breach would be a warning is a harness error, whatever got past the compiler", () => {
+  const { status, message } = judged((v) => {
+    v.should("MSG-7" as never, 1, 2);
+  });
+  expect([status, message]).toEqual(["harness-error", expect.stringMatching(/MSG-7 is a MUST/)]);
 });
 
 describe("selection", () => {

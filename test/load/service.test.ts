@@ -63,3 +63,17 @@ test("a phase of which every request failed fails; one whose requests were denie
   expect(judge()?.outcome).toBe("undecided");
   expect(judge(failed("500"), took(20))?.outcome).toBe("met");
 });
+
+test("few failures among many are a warning about no MUST, and many break BASE-3", () => {
+  const found = (failures: number) => {
+    const failed = { outcome: "failed", what: "502", status: 502 } as const;
+    const all = [
+      ...Array.from({ length: 200 - failures }, () => took(20)),
+      ...Array.from({ length: failures }, () => took(20, failed)),
+    ];
+    const finding = judgeService(all, LONG, NOT_HELD_UP).find(({ name }) => name === "service.failed");
+    return [finding?.outcome, finding?.weight, finding?.requirements];
+  };
+  expect(found(4)).toEqual(["broken", "warn", ["LIMIT-CONC-7", "STEADY-SERVICE"]]);
+  expect(found(40)).toEqual(["broken", "fail", ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"]]);
+});

@@ -1,9 +1,9 @@
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
 /** Where a retry is forbidden: every call was attempted once. */
-export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
+export function judgeOnce(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   for (const [first, ...repeats] of runs.flatMap(callsOf)) {
     const [again] = repeats;
     const retryAfter = first === undefined ? undefined : responseHeader(first, "retry-after");
@@ -23,7 +23,7 @@ export function judgeOnce(requirement: RequirementId, runs: readonly ClientRun[]
 
 /** Attempts come to an end by themselves. */
 export function judgeBounded(
-  requirement: RequirementId,
+  requirement: MustRequirement,
   runs: readonly ClientRun[],
   verdict: Verdict,
   most: number,

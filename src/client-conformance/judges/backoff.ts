@@ -1,5 +1,5 @@
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
 
 /** Waits between attempts that are shorter than this are none, milliseconds: a client takes ten or so to send again. */
@@ -23,7 +23,7 @@ interface Sequence {
 }
 
 /** No loop of attempts without a wait between them. */
-export function judgeNoLoop(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
+export function judgeNoLoop(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const retried = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (retried.length === 0) return;
@@ -41,7 +41,7 @@ export function judgeNoLoop(requirement: RequirementId, runs: readonly ClientRun
 }
 
 /** Waits grow from attempt to attempt. Said only where all calls agree: with wide jitter single waits may shrink. */
-export function judgeGrowth(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
+export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const long = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (long.length < LEAST_CALLS) {
@@ -81,7 +81,7 @@ const longestLagMs = (runs: readonly ClientRun[]): number => Math.max(...runs.ma
 const lateText = (lagMs: number): string => `on a machine that was ${Math.round(lagMs)} ms late itself: try again`;
 
 /** Calls that were denied together do not come back together. */
-export function judgeJitter(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): void {
+export function judgeJitter(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
   const waits = Array.from({ length: longest }, (_, index) =>

@@ -1,5 +1,5 @@
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import { type ClientRun, callsOf } from "../observation.ts";
 
 /** Words of a generation: the first attempt at a call says `one-1 one-2 …`, the second `two-1 two-2 …`. */
@@ -17,7 +17,7 @@ export function generation(attempt: number, words: number): string {
 const nameOf = (attempt: number) => NAMES[attempt] ?? "later";
 
 /** The text of a stream that broke off is kept apart from that of the stream that followed. */
-export function judgeGenerations(requirement: RequirementId, run: ClientRun, verdict: Verdict): void {
+export function judgeGenerations(requirement: MustRequirement, run: ClientRun, verdict: Verdict): void {
   const streamed = run.attempts.filter(({ request }) => request.stream);
   const [first] = streamed;
   if (first === undefined) {

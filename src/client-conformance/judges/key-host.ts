@@ -1,10 +1,10 @@
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import type { ClientRun } from "../observation.ts";
 
 /** A redirect to another host gets no key. Whether it is followed at all is the client's choice. */
 export function judgeOtherHosts(
-  requirement: RequirementId,
+  requirement: MustRequirement,
   { otherHost, attempts }: ClientRun,
   verdict: Verdict,
 ): void {

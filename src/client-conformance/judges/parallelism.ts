@@ -1,12 +1,12 @@
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
 
 /** What was on its way when a client learned of a denial still counts as sent before it, milliseconds. */
 const ON_ITS_WAY_MS = 300;
 
 /** After a denial for concurrency, fewer requests are in flight than before, and those that run may end. */
-export function judgeParallelism(requirement: RequirementId, run: ClientRun, verdict: Verdict): void {
+export function judgeParallelism(requirement: MustRequirement, run: ClientRun, verdict: Verdict): void {
   const { attempts } = run;
   const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
   const deniedMs = denied?.answer?.beganMs;

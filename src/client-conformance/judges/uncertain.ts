@@ -1,9 +1,9 @@
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, headerOf, seconds } from "../observation.ts";
 
 /** A request that was given up without an answer may have been served: it is not repeated blindly. */
-export function judgeUncertain(requirement: RequirementId, run: ClientRun, verdict: Verdict, most: number): void {
+export function judgeUncertain(requirement: MustRequirement, run: ClientRun, verdict: Verdict, most: number): void {
   for (const call of callsOf(run)) {
     const [first, ...repeats] = call;
     const [again] = repeats;
@@ -32,7 +32,7 @@ export function judgeUncertain(requirement: RequirementId, run: ClientRun, verdi
     else if (call.length > most)
       verdict.mustHold(requirement, false, expected, `${observed}, and no end`, { in: again });
     else
-      verdict.shouldHold(requirement, false, expected, observed, {
+      verdict.shouldHold("RETRY-13", false, expected, observed, {
         in: again,
         because:
           "forbidden for requests with effects elsewhere; this one may have been served and charged more than once",

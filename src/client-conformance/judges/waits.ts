@@ -1,6 +1,6 @@
 import { retryAfterMs } from "../../dialects/index.ts";
 import type { Verdict } from "../../judging/index.ts";
-import type { RequirementId } from "../../requirements/index.ts";
+import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
 /**
@@ -17,7 +17,7 @@ const lateAfterMs = (waitMs: number) => 2 * waitMs + 10_000;
  *
  * @returns retries that were judged.
  */
-export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[], verdict: Verdict): number {
+export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): number {
   let retries = 0;
   for (const call of runs.flatMap(callsOf)) {
     for (const [index, denied] of call.entries()) {
@@ -36,7 +36,7 @@ export function judgeWaits(requirement: RequirementId, runs: readonly ClientRun[
       );
       if (waited > lateAfterMs(askedMs))
         verdict.shouldHold(
-          requirement,
+          "RETRY-14",
           false,
           `a retry soon after the ${seconds(askedMs)} of Retry-After`,
           `a retry after ${seconds(waited)}`,

@@ -53,7 +53,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     onDenial(PAID, shown, (response, call) =>
       body(put("error.code", response.refusal?.reason ?? "error"))(response, call),
     ),
-    ["ERR-BODY-1"],
+    ["ERR-BODY-6"],
   ),
   variant(
     "errors.more-fields",

@@ -1,0 +1,105 @@
+import {
+  type Check,
+  defineCheck,
+  limitedFor,
+  type Response,
+  type Session,
+  scheduleOn,
+} from "../../src/checks/index.ts";
+import { atMost } from "../../src/judging/index.ts";
+import type { Key } from "../../src/target/index.ts";
+import { isRateDenial, isServed } from "./limit-denials.ts";
+import { A_WINDOW, QUIET_MS, untilQuiet } from "./paced.ts";
+
+/** Requests of the other account, in multiples of this account's rate: more than any window of it holds. */
+const MULTIPLE = 1.5;
+/** Requests of the quiet account after them, and between these, ms: even a limiter without burst admits them. */
+const TRIES = 3;
+const SPACING_MS = 3_500;
+/** A larger rate would take more requests of the other account than this question is worth. */
+const MAX_RPM = 400;
+const AT_ONCE = 4;
+
+type Round = {
+  /** The quiet account, before the other one sends. */
+  readonly before: Response;
+  readonly others: readonly Response[];
+  readonly after: readonly Response[];
+};
+
+const otherTraffic = defineCheck({
+  id: "limits.rate-other-traffic",
+  title: "The traffic of another account does not count toward this one's rate",
+  covers: ["LIMIT-1", "LIMIT-RATE-3"],
+  explains:
+    "While an account is quiet, an account with a larger limit sends more than the quiet one may in a minute. Requests of the quiet account are then sent far apart, and must not be denied for the rate. Where all are, the same is done once more after a quiet minute: limits belong to accounts.",
+  needs: ["limited.rate"],
+  schedule: (target) => scheduleOn(limitedFor(target, "rate")),
+  cost: {
+    requests: (target) => Math.ceil((limitedFor(target, "rate")?.limits.rpm ?? 0) * MULTIPLE) + TRIES + 1,
+    waitS: 10,
+  },
+  async run(t) {
+    const { key, limits, shared } = t.limited("rate");
+    const other = shared || limits.rpm > MAX_RPM ? undefined : larger(t, limits.rpm * MULTIPLE * 1.5);
+    if (other === undefined || t.isQuick) return { rounds: [] };
+    const send = () => sendRound(t, key, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
+    await untilQuiet(t, key);
+    const first = await send();
+    if (!isDeniedFor(first)) return { rounds: [first] };
+    await t.wait(QUIET_MS, A_WINDOW);
+    return { rounds: [first, await send()] };
+  },
+  judge({ rounds }, verdict) {
+    const [first] = rounds;
+    const last = rounds.at(-1);
+    if (first === undefined || last === undefined)
+      return verdict.notApplicable(
+        "no account with a limit much larger than that of the account set aside, or a quick run",
+      );
+    if (!rounds.every(({ before }) => isServed(before)))
+      return verdict.inconclusive(`the quiet account was not served before: ${first.before.summary}`);
+    const { others, after } = last;
+    const served = others.filter(isServed).length;
+    if (rounds.length > 1 && !isDeniedFor(last))
+      return verdict.inconclusive(
+        "the quiet account was denied for its rate after the traffic of another one, and not the second time",
+      );
+    const denied = after.filter(isRateDenial);
+    const seen = {
+      in: denied[0],
+      because: `of ${after.length} requests of an account that was quiet, after ${served} served of another account, were denied for the rate`,
+    };
+    verdict.must("LIMIT-1", denied.length, atMost(after.length - 1), seen);
+    verdict.must("LIMIT-RATE-3", denied.length, atMost(after.length - 1), seen);
+  },
+});
+
+/** A key of an account whose limit has room for so many requests per minute. */
+function larger(t: Session, rpm: number): Key | undefined {
+  const { keys, limits, tiers } = t.target;
+  const known = [...(limits === undefined ? [] : [{ key: keys.valid, limits }]), ...Object.values(tiers)];
+  return known.filter((account) => account.limits.rpm >= rpm).sort((a, b) => b.limits.rpm - a.limits.rpm)[0]?.key;
+}
+
+async function sendRound(t: Session, key: Key, other: { readonly key: Key; readonly count: number }): Promise<Round> {
+  const quiet = { key, intent: "either", repeats: false } as const;
+  const before = await t.start(quiet).done;
+  const others: Response[] = [];
+  while (others.length < other.count) {
+    const more = Math.min(AT_ONCE, other.count - others.length);
+    others.push(
+      ...(await Promise.all(Array.from({ length: more }, () => t.send({ key: other.key, intent: "either" })))),
+    );
+  }
+  const after: Response[] = [];
+  for (let count = 0; count < TRIES; count++) {
+    if (count > 0) await t.wait(SPACING_MS);
+    after.push(await t.start(quiet).done);
+  }
+  return { before, others, after };
+}
+
+const isDeniedFor = ({ after }: Round): boolean => after.every(isRateDenial);
+
+export const OTHER_TRAFFIC: readonly Check[] = [otherTraffic];
