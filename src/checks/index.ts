@@ -27,6 +27,7 @@ export { type Plan, planOf } from "./plan.ts";
 export { readingRules } from "./reading-rules.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
+export { variantOf } from "./request-variant.ts";
 export { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { type LoadBeside, notRun, runChecks } from "./runner.ts";

@@ -54,6 +54,8 @@ export interface RequestSpec {
   readonly intent?: "good" | "either" | "odd" | "denied";
   /** `false`: a 429 is the answer that is wanted, and nothing is waited out or repeated. */
   readonly repeats?: boolean;
+  /** Whether a provider fails on purpose; default: where the model's role says so. */
+  readonly upstreamFails?: boolean;
   readonly bounds?: Partial<Bounds>;
 }
 

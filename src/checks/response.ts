@@ -43,8 +43,10 @@ export interface Asked {
   readonly rpm?: number | undefined;
   /** Unique text in the prompt, if any. */
   readonly nonce?: string | undefined;
-  /** The repetition of a request that met an ambient denial or a stale connection. */
+  /** The repetition of a request that met an ambient denial, a stale connection or a server error. */
   readonly repeats?: string | undefined;
+  /** A provider fails on purpose. */
+  readonly upstreamFails?: boolean | undefined;
 }
 
 /** Characters of a reason that a sentence shows: a header may hold a quarter of a megabyte. */

@@ -12,6 +12,7 @@ import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
 import { type Asked, type ReadingRules, Response } from "./response.ts";
 import type { Send } from "./served-models.ts";
+import { failsUpstream, ServerErrors } from "./server-errors.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
@@ -41,6 +42,7 @@ export class Traffic implements AsyncDisposable {
   #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
   readonly #circuit = new CircuitBreaker();
+  readonly #serverErrors = new ServerErrors((...request) => this.#throttledOnce(...request));
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #packer = new ExchangePacker();
@@ -108,6 +110,7 @@ export class Traffic implements AsyncDisposable {
     this.#controls.clear();
     this.answers.length = 0;
     this.#timeouts.forget();
+    this.#serverErrors.forget();
   }
 
   /** Why nothing more is sent, if the gateway gave cause for it. */
@@ -144,7 +147,7 @@ export class Traffic implements AsyncDisposable {
   /** Waits below the account's limits, sends, and repeats what an ambient denial stopped. */
   async send(given: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const request = withDefaultKey(given, defaults);
-    let answer = await this.#throttledOnce(request, defaults, undefined);
+    let answer = await this.#throttledOnce(request, defaults);
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       const throttle = this.#throttleOf(answer.asked.account);
       const waitMs = request.repeats === false || throttle.hopeless ? undefined : this.#ambientWaitMs(answer);
@@ -153,13 +156,14 @@ export class Traffic implements AsyncDisposable {
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
     if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
+    await this.#serverErrors.confirm(answer, request, defaults);
     const { intent, repeats } = answer.asked;
     if (intent === "denied" && repeats !== undefined && this.#ambientWaitMs(answer) !== undefined)
       this.#hasWaitedInVain = true;
     return answer;
   }
 
-  async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Promise<Response> {
+  async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats?: string): Promise<Response> {
     const throttle = await this.#enter(accountOf(request), defaults.by);
     try {
       return await this.start(request, defaults, repeats).done;
@@ -198,6 +202,7 @@ export class Traffic implements AsyncDisposable {
       ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
       ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
+      ...(failsUpstream(request) && { upstreamFails: true }),
     };
     const kind = TimeoutPolicy.kindOf(asked, request.model);
     const live = this.recorder.start(

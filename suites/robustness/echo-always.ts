@@ -1,7 +1,7 @@
 import { defineInvariant, type Response } from "../../src/checks/index.ts";
-import { groupBy, isObject, member } from "../../src/core/index.ts";
-import { parseJson } from "../../src/dialects/index.ts";
+import { groupBy } from "../../src/core/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
+import { isPlain, shortPrompt } from "../shared/short-prompt.ts";
 
 /** Share of the echo model's answers that must repeat their prompt before one that does not is an exception. */
 const USUALLY = 0.8;
@@ -35,7 +35,6 @@ export const echoAlways = defineInvariant({
 /** Answers of one kind that must say the same around their prompts before one that does not is an exception, and their share. */
 const ALIKE_LEAST = 20;
 const ALIKE = 0.95;
-const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
 
 /** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
 function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void {
@@ -57,29 +56,8 @@ function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void
   }
 }
 
-/** The plainest request, of which only the unique text differs: what else is said can depend on what was asked. */
-function isPlain({ asked, exchange }: Response): boolean {
-  if (asked.nonce === undefined) return false;
-  const body = parseJson(exchange.request.body ?? "");
-  const messages = member(body, "messages");
-  if (!isObject(body) || !Array.isArray(messages) || messages.length !== 1) return false;
-  return Object.keys(body).every((name) => PLAIN_FIELDS.includes(name));
-}
-
 function mostCommon(texts: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
-}
-
-/** The last turn of a request to a plain model, when it is so short that no output bound cuts its echo. */
-function shortPrompt({ asked, exchange }: Response): { readonly model: string; readonly prompt: string } | undefined {
-  if (asked.endpoint === "models" || asked.intent !== "good") return undefined;
-  const body = parseJson(exchange.request.body ?? "");
-  const messages = member(body, "messages");
-  const content = Array.isArray(messages) ? member(messages.at(-1), "content") : undefined;
-  const limit = member(body, "max_tokens");
-  const ample = typeof limit !== "number" || limit >= 256;
-  const model = String(member(body, "model"));
-  return typeof content === "string" && content.length < 200 && ample ? { model, prompt: content } : undefined;
 }

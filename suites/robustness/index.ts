@@ -10,6 +10,7 @@ import { HTTP } from "./http.ts";
 import { IDLE_CONNECTIONS } from "./idle-connections.ts";
 import { INVARIANTS } from "./invariants.ts";
 import { LATENCY } from "./latency.ts";
+import { SERVER_ERRORS } from "./server-errors.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
 
@@ -26,6 +27,7 @@ export const ROBUSTNESS: readonly Check[] = [
   ...STALLS,
   ...BUSY_STREAMS,
   ...INVARIANTS,
+  ...SERVER_ERRORS,
   ...IDLE_CONNECTIONS,
   ...AFTER_IDLE,
 ];

@@ -21,7 +21,8 @@ const hasEnded = ({ end }: ProviderSaw): boolean => end !== undefined;
 export async function sendMarked(t: Session, request: RequestSpec = {}, answers: Answers = {}): Promise<Passed> {
   const marker = t.upstream.marker();
   if (Object.keys(answers).length > 0) await t.upstream.answer(marker, answers);
-  const answer = await t.send(t.upstream.marked(marker, t.dialect, withMarker(request, marker)));
+  const own = { upstreamFails: Object.keys(answers).length > 0, ...request };
+  const answer = await t.send(t.upstream.marked(marker, t.dialect, withMarker(own, marker)));
   const upstream = await t.upstream.until(marker, (seen) => seen.every(hasEnded), NOTED_MS);
   return { marker, answer, upstream };
 }
