@@ -4,6 +4,7 @@ import { CHAT_COMPAT } from "./chat-stream.ts";
 import { CUT_REPLY_COMPAT } from "./cut-reply.ts";
 import { ERROR_COMPAT } from "./errors.ts";
 import { MESSAGES_COMPAT } from "./messages-stream.ts";
+import { REPLY_MODEL } from "./reply-model.ts";
 import { TOOL_COMPAT } from "./tools.ts";
 
 /** What real clients need beyond the specification. Reported apart from it. */
@@ -14,4 +15,5 @@ export const COMPAT: readonly Check[] = [
   ...CAPABILITY_COMPAT,
   ...CUT_REPLY_COMPAT,
   ...ERROR_COMPAT,
+  ...REPLY_MODEL,
 ];

@@ -9,13 +9,14 @@ const successIsAReply = defineInvariant({
   title: "A 2xx holds a reply and no error",
   covers: ["ERR-200-1"],
   explains:
-    "Looks at every inference answer of the run with a 2xx. A non-streaming reply must be JSON with the fields of its dialect; an error object may never take the place of the reply, not even as the only item of a stream. Status alone must tell success from failure.",
+    "Looks at every inference answer of the run with a 2xx, whether the request was valid or not. A non-streaming reply must be JSON, to a valid request with the fields of its dialect; an error object may never take the place of the reply, not even as the only item of a stream. Status alone must tell success from failure.",
   judge(answers, verdict) {
     const replies = answers.filter((answer) => {
       const { status = 0, asked, complete } = answer;
-      return asked.endpoint !== "models" && asked.intent === "good" && complete && status >= 200 && status < 300;
+      return asked.endpoint !== "models" && isOfInterface(answer) && complete && status >= 200 && status < 300;
     });
-    if (replies.length === 0) return verdict.inconclusive("no inference request was served");
+    if (!replies.some(({ asked }) => asked.intent === "good"))
+      return verdict.inconclusive("no inference request was served");
     for (const answer of replies) judgeSuccess(answer, verdict);
   },
 });
@@ -31,6 +32,8 @@ function judgeSuccess(answer: Response, verdict: Verdict): void {
   if (!verdict.must("ERR-200-1", answer.json === undefined, false, { ...seen, because: "the body is not JSON" }))
     return;
   verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
+  // Whatever else was asked for may come in another form.
+  if (answer.asked.intent !== "good") return;
   const place = answer.asked.endpoint === "messages" ? "content" : "choices";
   verdict.must("ERR-200-1", answer.reply.parts === undefined, false, {
     ...seen,

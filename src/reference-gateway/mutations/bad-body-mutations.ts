@@ -172,7 +172,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "body.refused-inside-stream",
-    [...CALLER, "STREAM-2"],
+    [...CALLER, "ERR-200-1", "MSG-4"],
     "A bad request for a stream gets 200 with the refusal as its first item.",
     onDenial(
       "invalid_request",

@@ -71,7 +71,8 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "charge.nothing",
-    ["SPEND-1", "SPEND-5", "SPEND-12"],
+    // Not SPEND-1: charges do not show in this interface, and a key that is never denied may have a large cap.
+    ["SPEND-5", "SPEND-12"],
     "Nothing is ever charged.",
     free(() => true),
   ),

@@ -104,7 +104,8 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "chat.system-turn-refused",
-    ["CHAT-4", "COMPAT-CHAT-TURNS"],
+    // Not CHAT-4: the specification names no roles.
+    ["COMPAT-CHAT-TURNS"],
     "A conversation that begins with a system turn is refused.",
     refuseBody(
       both(

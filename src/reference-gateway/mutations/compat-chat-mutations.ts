@@ -99,7 +99,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "compat.chat-delta-content-parts",
-    ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-CHAT-CHUNKS", "STREAM-4"],
     "The content of increments is an array of parts.",
     eachEvent(
       onChat,
@@ -109,7 +109,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "compat.chat-message-in-chunk",
-    ["COMPAT-CHAT-CHUNKS", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-CHAT-CHUNKS", "STREAM-4"],
     "Chunks have a message where the delta should be.",
     chunks((data) => put("choices.0", rename("delta", "message"))(data)),
   ),

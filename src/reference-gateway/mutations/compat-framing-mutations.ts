@@ -64,7 +64,7 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "compat.chat-json-over-lines",
-    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-FRAMING", "STREAM-4"],
     "The JSON of events is spread over several lines, of which only the first is marked as data.",
     wrap(
       "frame",
@@ -74,13 +74,13 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "compat.chat-single-line-feeds",
-    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-FRAMING", "STREAM-4"],
     "Events are separated by one line feed instead of an empty line.",
     wrap("frame", (next) => (event, call) => (onChat(call) ? `data: ${dataText(event, call)}\n` : next(event, call))),
   ),
   mutation(
     "compat.chat-field-in-capitals",
-    ["COMPAT-FRAMING", "BASE-3", "STREAM-1", "STREAM-4"],
+    ["COMPAT-FRAMING", "STREAM-4"],
     "The field of events is written in capitals, which the format does not know.",
     wrap(
       "frame",

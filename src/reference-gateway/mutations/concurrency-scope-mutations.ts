@@ -118,7 +118,8 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "concurrency.denied-late",
-    ["LIMIT-CONC-1"],
+    // Not LIMIT-CONC-1: the request is denied, and the specification does not say how soon.
+    ["ANSWER-IN-TIME"],
     "A request over the limit waits for twelve seconds before it is denied.",
     delays(
       ({ refused }) => refused?.reason === "concurrency_limit_exceeded",

@@ -91,16 +91,15 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.mojibake",
-    ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
+    // Not JSON-UTF8: what comes is UTF-8, and another text than the provider's.
+    ["UPSTREAM-REPLY", "TEXT-INTACT", "STREAM-4"],
     "Non-streaming chat replies are encoded as UTF-8 twice.",
-    onParcel(
-      chatReply,
-      parcelBytes((bytes) => Buffer.from(bytes.toString("latin1"), "utf8")),
-    ),
+    jsonText(chatReply, (text) => Buffer.from(text, "utf8").toString("latin1")),
   ),
   mutation(
     "protocol.emoji-as-question-marks",
-    ["JSON-UTF8", "TEXT-INTACT", "STREAM-4"],
+    // Not JSON-UTF8: what comes is UTF-8, and another text than the provider's.
+    ["UPSTREAM-REPLY", "TEXT-INTACT", "STREAM-4"],
     "Characters of four bytes become question marks in non-streaming chat replies.",
     jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
   ),

@@ -106,7 +106,8 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "load.abandoned-text-opens-next",
-    [...CROSSED, "TEXT-INTACT"],
+    // Not OWN-ANSWER: nothing shows whose words these are.
+    ["STREAM-4", "TEXT-INTACT"],
     "After a client left in the middle, the next reply begins with words of the reply that nobody read.",
     (() => {
       const left = remembered(() => ({ text: "" }));

@@ -140,7 +140,8 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "messages.empty-system-500",
-    ["MSG-7"],
+    // Not MSG-7: an empty prompt may be refused, but not by an error of the server.
+    ["HTTP-SERVER-ERROR"],
     "An empty system prompt is an internal error.",
     onServed(
       both(
@@ -167,6 +168,18 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
     ["MSG-7"],
     "The system prompt never reaches the model.",
     forgotten("system", onMessages),
+  ),
+  mutation(
+    "messages.system-dropped-on-streams",
+    ["MSG-7"],
+    "The system prompt of a stream never reaches the model.",
+    forgotten("system", both(onMessages, streaming)),
+  ),
+  mutation(
+    "messages.system-dropped-in-conversations",
+    ["MSG-7"],
+    "The system prompt reaches the model with the first turn only.",
+    forgotten("system", both(onMessages, multiTurn)),
   ),
   mutation(
     "messages.output-limit-of-one-turn-only",

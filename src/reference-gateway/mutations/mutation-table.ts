@@ -9,6 +9,7 @@ import { CAPABILITY_MUTATIONS } from "./capability-mutations.ts";
 import { CHARGE_MUTATIONS } from "./charge-mutations.ts";
 import { CHAT_MUTATIONS } from "./chat-mutations.ts";
 import { CHAT_REQUEST_MUTATIONS } from "./chat-request-mutations.ts";
+import { CLIENT_ERROR_MUTATIONS } from "./client-error-mutations.ts";
 import { CODING_MUTATIONS } from "./coding-mutations.ts";
 import { COMPAT_CHAT_MUTATIONS } from "./compat-chat-mutations.ts";
 import { COMPAT_FRAMING_MUTATIONS } from "./compat-framing-mutations.ts";
@@ -43,6 +44,7 @@ import { TOKEN_MUTATIONS } from "./token-mutations.ts";
 import { TOOL_MUTATIONS } from "./tool-mutations.ts";
 import { UNUSABLE_REPLY_MUTATIONS } from "./unusable-reply-mutations.ts";
 import { UPSTREAM_MUTATIONS } from "./upstream-mutations.ts";
+import { WRONG_REPLY_MUTATIONS } from "./wrong-reply-mutations.ts";
 
 /** Every defect that can be switched on. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -56,6 +58,8 @@ export const MUTATIONS: readonly Mutation[] = [
   ...MESSAGES_MUTATIONS,
   ...MESSAGES_REQUEST_MUTATIONS,
   ...BAD_BODY_MUTATIONS,
+  ...CLIENT_ERROR_MUTATIONS,
+  ...WRONG_REPLY_MUTATIONS,
   ...STREAM_MUTATIONS,
   ...TEXT_MUTATIONS,
   ...DENIAL_STATUS_MUTATIONS,

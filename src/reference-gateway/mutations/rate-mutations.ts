@@ -69,7 +69,8 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "rate.per-dialect",
-    ["LIMIT-5", "LIMIT-RATE-2"],
+    // Not LIMIT-RATE-2: the traffic of one dialect keeps to the limit.
+    ["LIMIT-5"],
     "Each dialect has a rate limit of its own.",
     rateBy(byDialect),
   ),

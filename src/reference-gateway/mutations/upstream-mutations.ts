@@ -125,7 +125,8 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "upstream.timeout-hangs",
-    [...FAILED, "ANSWER-IN-TIME"],
+    // Not ERR-5XX-1: the specification names no time.
+    ["UPSTREAM-TIMEOUT", "ANSWER-IN-TIME"],
     "A provider that does not answer is waited for without an end.",
     neverAnswers((call) => call.refused?.reason === "upstream_timeout"),
   ),

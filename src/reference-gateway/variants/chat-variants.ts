@@ -1,13 +1,19 @@
 import { member } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { refuseBody } from "../edits/body-edits.ts";
+import { has, refuseBody } from "../edits/body-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
+import { insteadOf } from "../edits/response-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
-import { both, extraField, inference, onChat } from "../edits/when.ts";
-import { type Apply, all, eachEvent, onReply, wrap } from "../edits/wrap.ts";
+import { both, every, extraField, inference, not, onChat } from "../edits/when.ts";
+import { type Apply, all, eachEvent, onReply, onServed, wrap } from "../edits/wrap.ts";
 
 const chunks = (edit: (data: unknown) => unknown): Apply =>
   eachEvent(onChat, ["open", "text", "toolStart", "toolInput", "finish", "usage"], changeData(edit));
+
+const withTopP = both(
+  onChat,
+  has("top_p", () => true),
+);
 
 /** Requests and replies of the chat dialect, with more or fewer of the fields that the interface does not show. */
 export const CHAT_VARIANTS: readonly Variant[] = [
@@ -31,6 +37,30 @@ export const CHAT_VARIANTS: readonly Variant[] = [
     "Chat replies do not name the model.",
     all(onReply(onChat, drop("model")), chunks(drop("model"))),
     ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
+  ),
+  variant(
+    "chat.model-with-a-date",
+    "Chat replies name the model with the date of its version.",
+    all(
+      onReply(
+        onChat,
+        put("model", (name: unknown) => `${String(name)}-2024-08-06`),
+      ),
+      chunks(put("model", (name: unknown) => `${String(name)}-2024-08-06`)),
+    ),
+  ),
+  variant(
+    "chat.model-with-a-provider",
+    "Non-streaming chat replies name the model with its provider before it.",
+    onReply(
+      onChat,
+      put("model", (name: unknown) => `vendor/${String(name)}`),
+    ),
+  ),
+  variant(
+    "chat.top-p-hiccup",
+    "The provider fails at the first of every two requests with top_p.",
+    onServed(both(withTopP, not(every(2, withTopP))), insteadOf("upstream_error", { status: 502 })),
   ),
   variant(
     "chat.no-finish-reason",

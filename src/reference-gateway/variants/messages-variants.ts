@@ -3,7 +3,7 @@ import { type Variant, variant } from "../change.ts";
 import { refuseBody } from "../edits/body-edits.ts";
 import { put, rename } from "../edits/json-edits.ts";
 import { changeData } from "../edits/stream-edits.ts";
-import { both, datedVersion, onMessages, streaming } from "../edits/when.ts";
+import { both, datedVersion, every, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, all, onEvents, onReply, wrap } from "../edits/wrap.ts";
 import type { StreamEvent } from "../pipeline/response.ts";
 
@@ -135,6 +135,15 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
     }),
   ),
   variant(
+    "messages.system-ignored-now-and-then",
+    "The model does not do what every third system prompt says.",
+    wrap(
+      "plan",
+      (next) => (model, request, call) =>
+        next(model, everyThirdSystem(call) ? { ...request, system: undefined } : request, call),
+    ),
+  ),
+  variant(
     "messages.system-turns-applied",
     "A system turn inside a messages conversation counts as a system prompt.",
     systemTurns((turns, system) => ({
@@ -158,6 +167,8 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
 ];
 
 type Turn = Record<string, unknown>;
+
+const everyThirdSystem = every(3, (call) => onMessages(call) && call.request?.system !== undefined);
 
 /** Takes system turns out of a messages conversation. */
 function systemTurns(rest: (turns: readonly Turn[], system: unknown) => object): Apply {

@@ -1,7 +1,9 @@
 import { isObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
+import { readAs } from "../edits/body-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
 import { insteadOf } from "../edits/response-edits.ts";
+import { modelIs } from "../edits/when.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
 import { before, NOTHING } from "./respond-before.ts";
 
@@ -21,6 +23,7 @@ const moreModels = (ids: readonly string[]): Apply =>
     }),
   );
 
+const ALIAS = "default";
 const EMBEDDING = "embed-small";
 
 /** What the list of models shows. */
@@ -75,6 +78,14 @@ export const MODELS_VARIANTS: readonly Variant[] = [
       first_id: "echo-fast",
       last_id: "drop-midstream",
     })),
+  ),
+  variant(
+    "models.alias",
+    "The list has another name for a model, whose replies say the model's own.",
+    all(
+      list((data) => [{ id: ALIAS, object: "model", created: 1, owned_by: "vendor" }, ...data]),
+      readAs(modelIs(ALIAS), (body) => ({ ...body, model: "shout-fast" })),
+    ),
   ),
   variant(
     "models.other-kinds",
