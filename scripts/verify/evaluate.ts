@@ -1,6 +1,6 @@
 import { causesOf } from "../../src/judging/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
-import { REQUIREMENTS } from "../../src/requirements/index.ts";
+import { isMust, REQUIREMENTS } from "../../src/requirements/index.ts";
 import type { Judgement } from "./judgement.ts";
 import { mayBreak } from "./may-break.ts";
 
@@ -19,7 +19,6 @@ export interface Kill {
   readonly firstCause?: string;
 }
 
-const MUSTS = new Set<string>(REQUIREMENTS.filter(({ level }) => level === "MUST").map(({ id }) => id));
 const REQUIREMENT_IDS = REQUIREMENTS.map(({ id }): string => id);
 
 /** Requirements that a busy machine can break by itself: never held against a mutation. */
@@ -59,7 +58,7 @@ export function isCauseRight({ requirements, firstCause }: Kill): boolean {
 
 /** Whether a mutation breaks a MUST, of the interface or of a standard, and only a warning says so: that counts as missed. */
 export function isUnderstated({ requirements, foundBy }: Kill): boolean {
-  return foundBy === "warning" && requirements.some((requirement) => MUSTS.has(requirement));
+  return foundBy === "warning" && requirements.some(isMust);
 }
 
 /** What is wrong with a judgement, in words; empty when it is as it should be. */
@@ -73,7 +72,11 @@ function ofMutation(judgement: Judgement): string[] {
   const allowed = mayBreak(mutation, requirements, REQUIREMENT_IDS);
   const stray = also.filter((requirement) => !allowed.has(requirement) && !TIMING.includes(requirement));
   const otherFailures = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
+  const musts = requirements.filter(isMust);
   return [
+    ...(isUnderstated(killOf(judgement))
+      ? [`${mutation}: breaks ${musts.join(", ")}, which must fail, and there is only a warning`]
+      : []),
     ...(foundBy === null ? [`${mutation}: survived (${otherFailures}; belongs to ${requirements.join(", ")})`] : []),
     ...(stray.length > 0 ? [`${mutation}: broke ${stray.join(", ")}, which it must not (may-break.ts)`] : []),
   ];

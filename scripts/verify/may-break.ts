@@ -155,6 +155,8 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "base.unknown-path-500": ["HTTP-URL"],
   "base.unknown-path-hangs": ["HTTP-URL"],
   "body.refused-inside-stream": ["CHAT-5", "CHAT-6", "MSG-4", "MSG-5", "MSG-9"],
+  "chat.one-reply-for-all": ["COMPAT-CHAT-REPLY", "COMPAT-STRUCTURED", "COMPAT-TOOL-RESULT", "COMPAT-USAGE"],
+  "messages.one-reply-for-all": ["COMPAT-STRUCTURED", "COMPAT-TOOL-RESULT", "COMPAT-USAGE", "MSG-6"],
   "chat.bad-turn-500": ["CHAT-5"],
   "chat.content-parts": ["COMPAT-TOOL-RESULT"],
   "chat.usage-does-not-add-up": ["COMPAT-USAGE"],
@@ -174,6 +176,7 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "denial.rate-as-concurrency": ["LIMIT-CONC-4"],
   "denial.reason-in-body-only": ["ERR-BODY-1"],
   "denial.unknown-model-503": ["BAD-BODY"],
+  "rate.per-dialect": ["LIMIT-RATE-2"],
   "load.503-when-half-full": ["LIMIT-CONC-4", "LIMIT-CONC-5"],
   "load.answers-crossed": ["SPEND-6"],
   "load.pieces-lost-when-busy": ["COMPAT-TOOLS"],
@@ -212,6 +215,9 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "text.piece-lost-now-and-then": ["SAME-REQUEST"],
 };
 
+/** A mutation that answers with a 5xx what a client sent, whatever requirement says what should have come. */
+const SERVER_ERROR = /[.-]5\d\d|upstream-error/;
+
 /** @returns requirements that may break with a mutation, its own left out. */
 export function mayBreak(
   mutation: string,
@@ -222,6 +228,7 @@ export function mayBreak(
   return new Set([
     ...requirements.flatMap((requirement) => FOLLOWS[requirement] ?? []),
     ...(ALSO[mutation] ?? []),
+    ...(SERVER_ERROR.test(mutation) ? ["HTTP-SERVER-ERROR"] : []),
     ...(failsOrdinaryRequests ? all.filter((requirement) => !NEVER_BY_FAILED_REQUESTS.test(requirement)) : []),
   ]);
 }

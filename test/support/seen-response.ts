@@ -1,4 +1,4 @@
-import { instancesOf, type Recordable, Response } from "../../src/checks/index.ts";
+import { type Asked, instancesOf, type Recordable, Response } from "../../src/checks/index.ts";
 import { judge } from "../../src/checks/judge.ts";
 import { CHECKS } from "../../suites/index.ts";
 
@@ -17,6 +17,11 @@ export interface Times {
   /** Default: chat. */
   readonly endpoint?: "chat" | "messages";
   readonly mode?: "streaming" | "non-streaming";
+  /** Body of the request; default: an empty object. */
+  readonly sent?: string;
+  /** Default: either. */
+  readonly intent?: Asked["intent"];
+  readonly nonce?: string;
   /** `true`: the connection was reset in the middle of the body. */
   readonly isCut?: boolean;
   /** `false`: the connection was reset before anything came. */
@@ -36,6 +41,9 @@ export function seen({
   startedAtMs = 0,
   endpoint = "chat",
   mode = "non-streaming",
+  sent = "{}",
+  intent = "either",
+  nonce,
   isCut = false,
   isAnswered = true,
 }: Times): Response {
@@ -44,7 +52,13 @@ export function seen({
     {
       id: `x${++count}`,
       startedAtMs,
-      request: { method: "POST", url: "http://127.0.0.1/v1/chat/completions", headers: [], body: "{}", bodyBytes: 2 },
+      request: {
+        method: "POST",
+        url: "http://127.0.0.1/v1/chat/completions",
+        headers: [],
+        body: sent,
+        bodyBytes: sent.length,
+      },
       key: "valid",
       connection: { id: "c1", earlier: 0 },
       timeline: { dueUs: sentUs, sentUs, firstByteUs: endUs, headersUs: endUs, endUs },
@@ -69,7 +83,7 @@ export function seen({
       afterwards: undefined,
       redactions: [],
     } as unknown as Response["exchange"],
-    { endpoint, mode, intent: "either", account: "a" },
+    { endpoint, mode, intent, account: "a", ...(nonce === undefined ? {} : { nonce }) },
     RULES,
   );
 }

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { complaints } from "../../scripts/verify/evaluate.ts";
+import type { Judgement } from "../../scripts/verify/judgement.ts";
+
+const judgement = (status: "warn" | "fail"): Judgement => ({
+  kind: "mutations",
+  name: "messages.system-dropped",
+  ms: 1,
+  requests: 1,
+  bad: [{ id: "messages.system-applied", status, requirements: ["MSG-7"], message: "", findings: [] }],
+});
+
+test("a mutation that breaks a MUST and is only warned about is a complaint", () => {
+  expect(complaints(judgement("warn"))).toEqual([
+    "messages.system-dropped: breaks MSG-7, which must fail, and there is only a warning",
+  ]);
+  expect(complaints(judgement("fail"))).toEqual([]);
+});
