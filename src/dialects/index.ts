@@ -24,9 +24,8 @@ export {
   EMPTY_TEXT,
   isEndMarker,
   type ReplyDefect,
-  readEvent,
   StreamContent,
-  withoutBrackets,
 } from "./reply-defect.ts";
+export { JsonItems, readEvent } from "./reply-items.ts";
 export { outputOf } from "./reply-output.ts";
 export { httpDateMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";

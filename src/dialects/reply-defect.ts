@@ -1,3 +1,4 @@
+import { JsonItems, readEvent } from "./reply-items.ts";
 import {
   fromBlocks,
   fromChoice,
@@ -202,64 +203,43 @@ export function checkStream(
   const content = new StreamContent();
   const result = (defect: ReplyDefect | undefined) => ({
     defect,
-    error: content.error,
+    error: defect === undefined && content.error,
     outputTokens: content.outputTokens,
   });
   if (text === "") return result("empty body");
   if (text.startsWith("<")) return result("HTML page");
-  const whole = text.startsWith("{") ? parsed(text) : undefined;
-  if (whole !== undefined) return result(defectOfUnstreamed(dialect, whole));
-  const isEvents = !/^[{[]/.test(text);
-  const blocks = text.split(isEvents ? /(?:\r\n|\r|\n){2}/ : /[\r\n]+/);
-  for (const [at, block] of blocks.entries()) {
-    const item = isEvents ? readEvent(block) : { data: withoutBrackets(block), name: undefined, stray: false };
-    if (item.stray) content.error = true;
-    const json = item.data === undefined ? undefined : parsed(item.data);
-    // A stream may end in the middle of its last event: what it lacks is its end.
-    const isCut = at === blocks.length - 1 && json === undefined && !isEndMarker(item.data ?? "", json);
-    if (item.data !== undefined && item.data !== "" && !isCut) content.add(item.data, json, item.name);
+  if (/^[{[]/.test(text)) {
+    const items: unknown[] = [];
+    const reader = new JsonItems();
+    reader.feed(text, (item) => {
+      const json = parsed(item);
+      content.add(item, json);
+      items.push(json);
+    });
+    reader.end(content);
+    if (items.length === 1) return result(defectOfUnstreamed(dialect, items[0]));
+  } else {
+    const blocks = text.split(/(?:\r\n|\r|\n){2}/);
+    for (const [at, block] of blocks.entries()) {
+      const { data = "", name, stray } = readEvent(block);
+      if (stray) content.error = true;
+      const json = parsed(data);
+      // A stream may end in the middle of its last event: what it lacks is its end.
+      const isCut = at === blocks.length - 1 && json === undefined && !isEndMarker(data, json);
+      if (data !== "" && !isCut) content.add(data, json, name);
+    }
   }
   return result(content.error ? undefined : content.defect(usageRequested));
 }
 
-/** What is wrong with one JSON document where a stream was requested: that it is no stream, unless it is worse. */
-export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown): ReplyDefect {
-  const defect = defectOf(dialect, json, false);
-  return defect === "an error with a 2xx status" ? defect : "one JSON document instead of a stream";
-}
-
-/** An item of a long JSON array without what separates it from the next one. */
-export function withoutBrackets(item: string): string {
-  // By hand: a pattern for the end of the text takes quadratic time on a body of brackets.
-  let from = 0;
-  let to = item.length;
-  while (from < to && ", \t\r\n[".includes(item[from] as string)) from++;
-  while (to > from && ", \t\r\n]".includes(item[to - 1] as string)) to--;
-  return item.slice(from, to);
-}
-
-export interface EventText {
-  /** Joined `data` lines; `undefined` when there are none. */
-  readonly data: string | undefined;
-  readonly name: string | undefined;
-  /** A line of plain text, which no event stream has. */
-  readonly stray: boolean;
-}
-
-/** Reads one event, without the blank line behind it. Unknown fields are passed over (WHATWG HTML, 9.2.6). */
-export function readEvent(block: string): EventText {
-  let data: string | undefined;
-  let name: string | undefined;
-  let stray = false;
-  for (const line of block.split(/\r\n|\r|\n/)) {
-    const colon = line.indexOf(":");
-    const field = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (field === "data") data = data === undefined ? value : `${data}\n${value}`;
-    else if (field === "event") name = value;
-    else if (/\s/.test(field.trim()) || /^[<{[]/.test(field)) stray = true;
-  }
-  return { data, name, stray };
+/**
+ * What is wrong with one JSON document where a stream was requested: that it is no stream, unless it is worse. In the messages dialect
+ * it is a reply like any other: the specification does not say that the dialect has streams (MSG-14).
+ */
+export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown): ReplyDefect | undefined {
+  const defect = defectOf(dialect, json, usageOf(json).reasoningTokens > 0);
+  if (dialect === "messages" || defect === "an error with a 2xx status") return defect;
+  return "one JSON document instead of a stream";
 }
 
 function parsed(text: string): unknown {

@@ -1,11 +1,11 @@
 import {
   type Dialect,
   defectOfUnstreamed,
+  JsonItems,
   parseJson,
   type ReplyDefect,
   readEvent,
   StreamContent,
-  withoutBrackets,
 } from "../../dialects/index.ts";
 
 /** What a scanner saw so far. */
@@ -48,11 +48,11 @@ export class EventScanner implements StreamFacts {
   #tail = "";
   #framing: "unknown" | "events" | "items" = "unknown";
   #isMarkup = false;
-  /** The body so far, while it may be one JSON document. */
-  #document = "";
-  #unparsedItems = 0;
+  /** Of a body without event framing. */
+  readonly #items = new JsonItems();
   /** The last event that was recognised without parsing it: it may say why the stream ends. */
   #lastToken = "";
+  /** The only item of a body without event framing: it is no stream. */
   #unstreamed: unknown;
 
   constructor(stamped = false) {
@@ -100,14 +100,17 @@ export class EventScanner implements StreamFacts {
       this.#framing = first === "{" || first === "[" ? "items" : "events";
       this.#isMarkup = first === "<";
     }
-    const isItems = this.#framing === "items";
-    if (isItems && this.events < 2 && this.#document.length <= LONGEST_EVENT) this.#document += piece;
-    const separator = isItems ? "\n" : "\n\n";
     const before = this.#content.outputs;
+    if (this.#framing === "items") {
+      this.#tail = "";
+      this.#items.feed(text, (item) => this.#readItem(item));
+      if (this.#items.isTooLong) this.isUnread = true;
+      return this.#content.outputs - before;
+    }
     let from = 0;
-    for (let end = text.indexOf(separator, from); end !== -1; end = text.indexOf(separator, from)) {
-      if (end > from) this.#read(text.slice(from, end));
-      from = end + separator.length;
+    for (let end = text.indexOf("\n\n", from); end !== -1; end = text.indexOf("\n\n", from)) {
+      if (end > from) this.#readEvent(text.slice(from, end));
+      from = end + 2;
     }
     this.#tail = from === 0 ? text : text.slice(from);
     if (this.#tail.length > LONGEST_EVENT) {
@@ -117,25 +120,20 @@ export class EventScanner implements StreamFacts {
     return this.#content.outputs - before;
   }
 
-  /** The body has ended. What was not dispatched still counts where items are not terminated by a line end. */
+  /** The body has ended. */
   end(): void {
     const rest = this.#tail.trim();
     this.#tail = "";
-    if (this.#framing === "items") this.#endItems(rest);
-    else if (this.#framing === "events") this.#endEvents(rest);
+    if (this.#framing === "items") {
+      this.#items.end(this.#content);
+      if (this.events > 1) this.#unstreamed = undefined;
+    } else if (this.#framing === "events") this.#endEvents(rest);
     if (!this.ended && this.#lastToken !== "") {
       const { data } = readEvent(this.#lastToken);
       const json = data === undefined ? undefined : parseJson(data);
       if (json !== undefined) this.#content.noteItem(json);
     }
     this.#lastToken = "";
-  }
-
-  #endItems(rest: string): void {
-    if (rest !== "") this.#read(rest);
-    if (this.events < 2) this.#unstreamed = parseJson(this.#document);
-    if (this.#unstreamed === undefined && this.#unparsedItems > 0 && !this.isUnread) this.#content.error = true;
-    this.#document = "";
   }
 
   /** An end marker without the blank line behind it is a habit of some gateways; a truncated event is none. */
@@ -158,7 +156,7 @@ export class EventScanner implements StreamFacts {
     return this.#content.defect(usageRequested);
   }
 
-  #read(block: string): void {
+  #readEvent(block: string): void {
     if (this.#stamped) this.#readStamp(block);
     if (isToken(block, CHAT_TOKEN) || isToken(block, MESSAGES_TOKEN)) {
       this.events++;
@@ -167,18 +165,18 @@ export class EventScanner implements StreamFacts {
       this.#lastToken = block;
       return;
     }
-    const isItem = this.#framing === "items";
-    const { data, name, stray } = isItem
-      ? { data: withoutBrackets(block), name: undefined, stray: false }
-      : readEvent(block);
+    const { data, name, stray } = readEvent(block);
     if (stray) this.#content.error = true;
-    if (data === undefined || data === "") return;
-    const json = parseJson(data);
-    // A line of a JSON document that is written over several lines is no item.
-    if (isItem && json === undefined && data.trim() !== "[DONE]") {
-      this.#unparsedItems++;
-      return;
-    }
+    if (data !== undefined && data !== "") this.#add(data, parseJson(data), name);
+  }
+
+  #readItem(item: string): void {
+    const json = parseJson(item);
+    if (this.events === 0) this.#unstreamed = json;
+    this.#add(item, json);
+  }
+
+  #add(data: string, json: unknown, name?: string): void {
     this.events++;
     const { text, unknownField } = this.#content.add(data, json, name);
     if (text !== undefined && text !== "") this.textEvents++;
