@@ -21,6 +21,13 @@ test("two stored runs: what fails now, what was lost, what is answered otherwise
   expect(itself.comparison.drift).toEqual([]);
   expect(same.code).toBe(0);
 
+  // What a run did not select is not lost.
+  await gauntlet(["conform", "--only", "models.list", "--seed", "3", "--out", "one"], {}, at);
+  const part = await gauntlet(["compare", "a", "one", "--out", "c3"], {}, at);
+  expect(part.stdout).toMatch(/not compared: \d+ checks that only the first run selected/);
+  expect(part.stdout).toMatch(/^NOT WORSE: /m);
+  expect(part.code).toBe(0);
+
   const { code, stdout } = await gauntlet(["compare", "a", "b", "--out", "c2"], {}, at);
   expect(code).toBe(1);
   expect(stdout).toMatch(/✗ newly failing chat\.\S+/);

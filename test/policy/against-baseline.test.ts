@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { acceptBaseline, againstBaseline } from "../../src/policy/index.ts";
+import type { Comparison, JudgedRun, RunRecord, Status } from "../../src/record/index.ts";
+import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { recordOf, result } from "../support/records.ts";
+
+const conform = (statuses: Readonly<Record<string, Status>>, notSelected: string[] = []): RunRecord =>
+  recordOf(
+    Object.entries(statuses).map(([id, status]) => result(id, status)),
+    { notSelected },
+  );
+const BOTH = conform({ "auth.a": "pass", "auth.b": "pass" });
+
+test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], checks: object]>([
+  ["the same", BOTH, "not worse", { lost: [], vanished: [] }],
+  ["a warning", conform({ "auth.a": "warn", "auth.b": "pass" }), "regressed", { worse: [{ id: "auth.a" }] }],
+  [
+    "not applicable any more",
+    conform({ "auth.a": "not-applicable", "auth.b": "pass" }),
+    "inconclusive",
+    { lost: [{ id: "auth.a" }] },
+  ],
+  ["gone", conform({ "auth.b": "pass" }), "regressed", { vanished: [{ id: "auth.a" }] }],
+  ["not selected", conform({ "auth.b": "pass" }, ["auth.a"]), "not worse", { vanished: [], notCompared: { onlyA: 1 } }],
+])("a run held against the baseline: %s", (_what, now, verdict, checks) => {
+  expect(againstBaseline(now, acceptBaseline(undefined, BOTH))).toMatchObject({ verdict, checks });
+});
+
+const withLoad = (run: JudgedRun): RunRecord => recordOf([], { load: { runs: [run] } });
+const growth = (ttftMs: number, outputTokens = 90_000) =>
+  withLoad(
+    loadRun("growth", {
+      phases: [loadPhase("soak", { classes: [loadClass({ ttftMs: quantiles(ttftMs), outputTokens })] })],
+      retryAfter: null,
+    }),
+  );
+
+test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], says: RegExp]>([
+  ["the same", growth(90), "not worse", /^$/],
+  [
+    "an undecided figure",
+    growth(180),
+    "inconclusive",
+    /ttft_ms\{\S+\} p50 is not decided: within what machines differ/,
+  ],
+  [
+    "shorter replies",
+    growth(90, 9_000),
+    "regressed",
+    /tokens_per_reply\{\S+\} regressed: the replies are much shorter/,
+  ],
+])("a load held against the baseline: %s", (_what, now, verdict, says) => {
+  const found = againstBaseline(now, acceptBaseline(undefined, growth(90)));
+  expect(found.verdict).toBe(verdict);
+  expect(found.reasons.join("\n")).toMatch(says);
+});
