@@ -13,11 +13,11 @@ import { A_WINDOW, QUIET_MS, untilQuiet } from "./paced.ts";
 
 /** Requests of the other account, in multiples of this account's rate: more than any window of it holds. */
 const MULTIPLE = 1.5;
-/** Requests of the quiet account after them, and between these, ms: even a limiter without burst admits them. */
+/** Requests of the quiet account after them, further apart than a limiter without burst wants them. */
 const TRIES = 3;
-const SPACING_MS = 3_500;
-/** A larger rate would take more requests of the other account than this question is worth. */
-const MAX_RPM = 400;
+const SPACING = 1.1;
+/** Rates that have room for these and the one before, and that another account can exceed without many requests. */
+const RPM = { min: 8, max: 400 };
 const AT_ONCE = 4;
 
 type Round = {
@@ -41,9 +41,10 @@ const otherTraffic = defineCheck({
   },
   async run(t) {
     const { key, limits, shared } = t.limited("rate");
-    const other = shared || limits.rpm > MAX_RPM ? undefined : larger(t, limits.rpm * MULTIPLE * 1.5);
+    const other =
+      shared || limits.rpm < RPM.min || limits.rpm > RPM.max ? undefined : larger(t, limits.rpm * MULTIPLE * 1.5);
     if (other === undefined || t.isQuick) return { rounds: [] };
-    const send = () => sendRound(t, key, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
+    const send = () => sendRound(t, { key, rpm: limits.rpm }, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
     await untilQuiet(t, key);
     const first = await send();
     if (!isDeniedFor(first)) return { rounds: [first] };
@@ -82,9 +83,15 @@ function larger(t: Session, rpm: number): Key | undefined {
   return known.filter((account) => account.limits.rpm >= rpm).sort((a, b) => b.limits.rpm - a.limits.rpm)[0]?.key;
 }
 
-async function sendRound(t: Session, key: Key, other: { readonly key: Key; readonly count: number }): Promise<Round> {
+async function sendRound(
+  t: Session,
+  { key, rpm }: { readonly key: Key; readonly rpm: number },
+  other: { readonly key: Key; readonly count: number },
+): Promise<Round> {
   const quiet = { key, intent: "either", repeats: false } as const;
-  const before = await t.start(quiet).done;
+  const first = await t.start(quiet).done;
+  // A provider may fail once.
+  const before = isServed(first) || isRateDenial(first) ? first : await t.start(quiet).done;
   const others: Response[] = [];
   while (others.length < other.count) {
     const more = Math.min(AT_ONCE, other.count - others.length);
@@ -94,7 +101,7 @@ async function sendRound(t: Session, key: Key, other: { readonly key: Key; reado
   }
   const after: Response[] = [];
   for (let count = 0; count < TRIES; count++) {
-    if (count > 0) await t.wait(SPACING_MS);
+    if (count > 0) await t.wait((SPACING * 60_000) / rpm);
     after.push(await t.start(quiet).done);
   }
   return { before, others, after };
