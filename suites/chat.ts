@@ -6,6 +6,7 @@ import { everyNonStreaming } from "./shared/every-non-streaming.ts";
 import { everyText } from "./shared/every-text.ts";
 import { everyUsage } from "./shared/every-usage.ts";
 import { judgeNonStreamingReply, judgeReplies } from "./shared/judge-reply.ts";
+import { repliesDifferByPrompt } from "./shared/one-reply-to-all.ts";
 import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
 
 const minimal = defineCheck({
@@ -227,6 +228,7 @@ export const CHAT: readonly Check[] = [
   everyUsage("chat"),
   everyText("chat"),
   everyNonStreaming("chat"),
+  repliesDifferByPrompt("chat"),
   minimal,
   conversations,
   notStreamed,

@@ -7,7 +7,6 @@ import { assumeControl, sendControl } from "./shared/control-request.ts";
 import { dialectOfCase } from "./shared/dialect-of-case.ts";
 import { noise } from "./shared/images.ts";
 import { leftWithoutText } from "./shared/judge-reply.ts";
-import { repliesDifferByPrompt } from "./shared/one-reply-to-all.ts";
 import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
 import { toolsOf } from "./shared/tools.ts";
 
@@ -210,7 +209,6 @@ const moreDependsOnModel = defineCheck({
 export const SERVICE: readonly Check[] = [
   endpointsExist,
   generatesReplies,
-  repliesDifferByPrompt,
   unknownPath,
   outsideTheDocument,
   versionHeader,

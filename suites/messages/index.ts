@@ -1,8 +1,15 @@
 import type { Check } from "../../src/checks/index.ts";
+import { repliesDifferByPrompt } from "../shared/one-reply-to-all.ts";
 import { MAX_TOKENS } from "./max-tokens.ts";
 import { MESSAGE_REQUESTS } from "./requests.ts";
 import { SYSTEM_PROMPT } from "./system.ts";
 import { SYSTEM_APPLIED } from "./system-applied.ts";
 
 /** The messages dialect. */
-export const MESSAGES: readonly Check[] = [...MESSAGE_REQUESTS, ...MAX_TOKENS, ...SYSTEM_PROMPT, ...SYSTEM_APPLIED];
+export const MESSAGES: readonly Check[] = [
+  ...MESSAGE_REQUESTS,
+  ...MAX_TOKENS,
+  ...SYSTEM_PROMPT,
+  ...SYSTEM_APPLIED,
+  repliesDifferByPrompt("messages"),
+];

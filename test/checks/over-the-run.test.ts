@@ -28,7 +28,7 @@ function plain(text: (nonce: string) => string, mode: "streaming" | "non-streami
 const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
 
 describe("one reply for all prompts", () => {
-  const id = "service.reply-to-the-prompt";
+  const id = "chat.reply-to-the-prompt";
   const stored = () => plain(() => reply("Hello!"));
 
   test("fails where another form of the model repeats its prompt", () => {
@@ -46,6 +46,16 @@ describe("one reply for all prompts", () => {
     expect(
       ofRun(id, [...times(10, stored), one, ...times(9, () => plain((nonce) => chunk(nonce), "streaming"))]).status,
     ).toBe("pass");
+  });
+
+  test("fails where it repeats the prompt of another request, whatever else is known", () => {
+    const another = nonceOf("ab", "first");
+    expect(
+      ofRun(
+        id,
+        times(10, () => plain(() => reply(`You said ${another}.`))),
+      ).status,
+    ).toBe("fail");
   });
 
   test("fails by chance at most once in 10,000 runs where the model varies without repeating", () => {
