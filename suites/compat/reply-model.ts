@@ -41,7 +41,6 @@ function replyModel(dialect: Dialect): Check {
         if (apart !== undefined)
           verdict.compat("COMPAT-REPLY-MODEL", apart.named, isModel(requested), {
             in: apart.answer,
-            at: "/model",
             because: `never this name in the ${apart.answer.streamed ? "non-streaming" : "streaming"} replies for ${requested}`,
           });
         const other = own.find(({ named }) => listed.has(requested) && listed.has(named) && !stands(named, requested));
@@ -69,7 +68,6 @@ function judgeAliases(
     if (areMost || isNoTarget)
       verdict.compat("COMPAT-REPLY-MODEL", named, isModel(requested), {
         in: answer,
-        at: "/model",
         because: isNoTarget
           ? `${named} itself replies as ${target[0]?.named}`
           : `${aliases.length} of ${byModel.size} models reply with the name of another listed model`,
@@ -100,7 +98,7 @@ function stands(named: string, requested: string): boolean {
 }
 
 const isModel = (requested: string) => ({
-  description: `${requested}, or a name that stands for it`,
+  description: `the model ${requested}, or a name that stands for it`,
   test: (named: string) => stands(named, requested),
 });
 

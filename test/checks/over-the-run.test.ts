@@ -113,7 +113,7 @@ describe("the model that replies name", () => {
   test("is another one in every non-streaming reply", () => {
     expect(ofRun(id, [...times(4, () => named("two")), ...times(4, () => streamed("one"))])).toMatchObject({
       status: "warn",
-      message: expect.stringMatching(/expected one, or a name that stands for it at .model, got "two"/),
+      message: expect.stringMatching(/expected the model one, or a name that stands for it, got "two"/),
     });
   });
 
