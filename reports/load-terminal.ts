@@ -26,7 +26,7 @@ export function renderLoadRuns({ checks, load }: RunRecord, colors: Colors): str
 
 function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string {
   const limits = run.limits === null ? "" : `, ${run.limits.rpm}/min and ${run.limits.inFlight} in flight`;
-  const counts = figures("offered", "sent", "admitted", "denied", "failed", "dropped");
+  const counts = figures("offered", "sent", "admitted", "denied", "failed", "invalid", "dropped");
   const rows = run.phases.map((phase) =>
     rowOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors),
   );
@@ -37,6 +37,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   const { generator, retryAfter } = run;
   const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table];
   for (const phase of run.phases) lines.push(...exactnessOf(phase));
+  for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
   for (const check of checks) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
   for (const { name, goodput } of run.phases)
@@ -102,6 +103,17 @@ function goodputText({ requestsPerS, tokensPerS, share, objectives }: NonNullabl
   return `${requestsPerS.toFixed(1)} requests/s and ${tokens}, ${ofAll} (${each})`;
 }
 
+/** What was wrong with the replies that no client could use, and output in fields that no known client reads. */
+function invalidLines({ name, invalidReplies, unknownFields }: LoadPhase, hasSeveral: boolean): string[] {
+  const where = hasSeveral ? ` in ${oneLine(name)}` : "";
+  const kinds = invalidReplies.map(({ what, count }) => `${count} ${oneLine(what)}`);
+  const fields = unknownFields.map(({ name: field, streams }) => `${oneLine(field)} (${streams} streams)`);
+  return [
+    ...(kinds.length === 0 ? [] : [`  invalid replies${where}: ${kinds.join(", ")}`]),
+    ...(fields.length === 0 ? [] : [`  output in unknown fields${where}: ${fields.join(", ")}`]),
+  ];
+}
+
 function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sessions"]>): string[] {
   const ms = (of: { readonly p50: number; readonly p99: number } | null) =>
     of === null ? "" : ` p50 ${of.p50.toFixed(1)} p99 ${of.p99.toFixed(1)} ms`;
@@ -124,6 +136,7 @@ function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | num
     phase.admitted,
     phase.denied,
     phase.failed,
+    phase.invalid,
     phase.dropped,
     phase.peakInFlight,
     ...(["p50", "p99"] as const).map((name) => figure(worst(phase, "responseMs", name), name)),

@@ -117,16 +117,16 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const requirements = runs.flatMap((run) =>
     run.phases.map(
       (phase) =>
-        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
+        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.invalid} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
     ),
   );
-  const head = "| run | phase | verdict | sent | admitted | denied | failed | admitted/s | TTFT p99, ms |";
+  const head = "| run | phase | verdict | sent | admitted | denied | failed | invalid | admitted/s | TTFT p99, ms |";
   const invalid = runs.filter(({ generator }) => !generator.valid).map(({ name }) => inline(name));
   const note =
     invalid.length === 0
       ? []
       : [`The generator broke its bounds in ${invalid.join(", ")}: no figure of it is a verdict.`, ""];
-  return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|", ...requirements.slice(0, 40)].join("\n");
+  return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|--:|", ...requirements.slice(0, 40)].join("\n");
 }
 
 function worstTtft({ classes }: LoadRun["phases"][number]): string {

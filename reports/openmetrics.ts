@@ -84,6 +84,7 @@ export const COUNTS = [
   ["admitted", "gauntlet_admitted_requests", "Requests that were admitted."],
   ["denied", "gauntlet_denied_requests", "Requests that were denied with a reason."],
   ["failed", "gauntlet_failed_requests", "Requests that failed."],
+  ["invalid", "gauntlet_invalid_requests", "Complete 2xx replies that no client could use."],
   ["dropped", "gauntlet_dropped_requests", "Arrivals that could not be sent."],
 ] as const satisfies readonly (readonly [keyof LoadPhase, string, string])[];
 

@@ -9,6 +9,7 @@ export interface Point {
   readonly admitted: number;
   readonly denied: number;
   readonly failed: number;
+  readonly invalid: number;
   readonly inFlight: number;
   readonly response: LoadSecond["responseMs"];
   readonly ttft: LoadSecond["ttftMs"];
@@ -34,6 +35,7 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
       admitted: mean(({ admitted }) => admitted),
       denied: mean(({ denied }) => denied),
       failed: mean(({ failed }) => failed),
+      invalid: mean(({ invalid }) => invalid),
       inFlight: Math.max(...bucket.map(({ inFlight }) => inFlight)),
       response: highest(bucket.map(({ responseMs }) => responseMs)),
       ttft: highest(bucket.map(({ ttftMs }) => ttftMs)),

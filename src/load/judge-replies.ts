@@ -78,6 +78,7 @@ function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): 
     observed,
     {
       basis: "content",
+      magnitude: count / of,
       weight: isBeyondChance ? "fail" : "warn",
       exchanges: replies.flatMap(({ exchange }) => exchange ?? []).slice(0, 5),
     },

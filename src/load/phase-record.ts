@@ -184,7 +184,7 @@ export function compared(
   } = {},
 ): Finding {
   const about = weight === "warn" ? requirements.filter((id) => !isMust(id)) : requirements;
-  if (about.length === 0)
+  if (about.length === 0 && requirements.length > 0)
     throw new InternalError(`${name}: a warning about ${requirements.join(", ")}, which are MUSTs`);
   return {
     name,

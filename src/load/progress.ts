@@ -23,6 +23,8 @@ export interface LoadProgress {
   /** So far. */
   readonly denied: number;
   readonly failed: number;
+  /** Absent for an engine that does not tell while it sends. */
+  readonly invalid?: number;
   /** `undefined` where only the end of the run will tell. */
   readonly p50Ms: number | undefined;
   readonly p95Ms: number | undefined;
@@ -71,6 +73,7 @@ export class ProgressMeter {
       counts: { ...total },
       denied: total.denied,
       failed: total.failed,
+      invalid: total.invalid,
       ...this.#latest,
     };
     this.#atS = now.elapsedS;

@@ -85,7 +85,7 @@ test("Gauntlet's own endpoint is read as another library reads it", () => {
     loopDelayP99Ms: 1.5,
     phases: ["even", "late"].map((phase) => ({
       ...{ run: "w", phase, inFlight: 3, connections: 4, lag: histogram },
-      counts: { offered: 1, admitted: 2, denied: 3, failed: 4, dropped: 5 },
+      counts: { offered: 1, admitted: 2, denied: 3, failed: 4, invalid: 0, dropped: 5 },
       classes: [{ dialect: "chat", stream: true, outcome: "admitted", figures: new Map([["ttft", histogram]]) }],
     })),
   });

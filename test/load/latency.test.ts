@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
-import { judgeExternal } from "../../src/load/index.ts";
+import { DEFAULT_ALLOW, judgeExternal } from "../../src/load/index.ts";
 import { judgeOutliers, judgeSlowdown } from "../../src/load/tier/judge-latency.ts";
 import type { HeldUp } from "../../src/load/tier/own-stalls.ts";
 import { loadRun } from "../support/load-records.ts";
@@ -179,7 +179,7 @@ test("a schedule that another engine played is judged by the same rule", () => {
     judgeExternal({
       workload: {
         ...{ name: "tier", written: null, retryAfter: "compliant" },
-        allow: { deniedShare: 1, failedShare: 0 },
+        allow: { ...DEFAULT_ALLOW, deniedShare: 1 },
       },
       ...{ limits: { rpm: 300, inFlight: 64 }, target: { headers: { reason: "X-Reason" }, contract: {} } as never },
       plan: {

@@ -64,6 +64,23 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
 
 /** What the generators say of themselves; it comes before any other number. */
 function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
+  const unknown = new Map<string, number>();
+  for (const { name, streams } of runs.flatMap(({ phases }) => phases.flatMap(({ unknownFields }) => unknownFields)))
+    unknown.set(name, (unknown.get(name) ?? 0) + streams);
+  return (
+    <>
+      {unknown.size === 0 ? null : (
+        <p>
+          Streams carried output in fields that no known client reads; it counts as output:{" "}
+          {[...unknown].map(([name, streams]) => `${oneLine(name, 40)} (${plural(streams, "stream")})`).join(", ")}.
+        </p>
+      )}
+      <GeneratorTable runs={runs} />
+    </>
+  );
+}
+
+function GeneratorTable({ runs }: { readonly runs: readonly LoadRun[] }) {
   return (
     <DataTable
       caption="The generator, per load run"

@@ -119,7 +119,8 @@ function Method() {
         <li>What the specification leaves open is observed and never counts.</li>
         <li>
           Load is open-loop. Response time counts from when a request was due, service time from when it was sent;
-          admitted, denied and failed requests are never mixed. Histograms are merged; percentiles are never averaged.
+          admitted, denied, failed and invalid requests are never mixed. Histograms are merged; percentiles are never
+          averaged.
         </li>
       </ul>
     </details>
@@ -127,14 +128,15 @@ function Method() {
 }
 
 const TERMS: readonly (readonly [string, string])[] = [
-  ["admitted", "the gateway accepted the request and began to serve it (status 2xx)"],
+  ["admitted", "the gateway accepted the request and served a usable reply (status 2xx)"],
+  ["invalid", "a complete 2xx reply that no client could use: an HTML page, an error object, no text"],
   ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
   ["failure", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
   ["in flight", "sent, and the end of the answer not yet seen"],
   ["E2E latency", "response time: end minus the moment when the request was due"],
   ["service time", "end minus send time"],
-  ["TTFT", "time to first token: first content token minus send time"],
-  ["ITL", "inter-token latency: gap between two neighbouring content tokens of one stream"],
+  ["TTFT", "time to first token: first output of any kind minus send time"],
+  ["ITL", "inter-token latency: the gap between two events of a stream, shared by the tokens of an event"],
   ["TPOT", "time per output token after the first: the mean gap of one stream"],
   ["blocked", "a state that the check needs was missing: not tested, and not a pass"],
   ["inconclusive", "something else got in the way: chance denials, transport, too few samples"],

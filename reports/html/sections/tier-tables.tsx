@@ -32,7 +32,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
       head={[
         "Phase",
         "Verdict",
-        ...numbers("Offered", "Sent", "Admitted", "Denied", "Failed", ...(hasDropped ? ["Dropped"] : [])),
+        ...numbers("Offered", "Sent", "Admitted", "Denied", "Failed", "Invalid", ...(hasDropped ? ["Dropped"] : [])),
         ...numbers("Admitted/s", "Peak in flight"),
         ...(hasSteady ? ["Steady state"] : []),
       ]}
@@ -47,6 +47,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         decimal(phase.admitted),
         share(phase, phase.denied),
         share(phase, phase.failed),
+        share(phase, phase.invalid),
         ...(hasDropped ? [decimal(phase.dropped)] : []),
         decimal(phase.rates.admitted, 2),
         decimal(phase.peakInFlight),
@@ -161,14 +162,20 @@ function FindingTitle({ finding, cause, anchors }: FindingTitleProps) {
   return cause === undefined ? <span>{title}</span> : <a href={`#${causeAnchor(anchors, cause)}`}>{title}</a>;
 }
 
-/** Denials by reason and failures by kind. */
+/** Denials by reason, failures and invalid replies by kind. */
 export function Denials({ run }: { readonly run: LoadRun }) {
   const denials = run.phases.flatMap((phase) => phase.denials.map((denial) => ({ phase: phase.name, ...denial })));
   const failures = run.phases.flatMap((phase) => phase.failures.map((failure) => ({ phase: phase.name, ...failure })));
-  if (denials.length + failures.length === 0) return null;
+  const invalid = run.phases.flatMap((phase) => phase.invalidReplies.map((reply) => ({ phase: phase.name, ...reply })));
+  const kinds = [
+    ...(denials.length === 0 ? [] : ["denials by reason"]),
+    ...(failures.length === 0 ? [] : ["failures by kind"]),
+    ...(invalid.length === 0 ? [] : ["invalid replies by kind"]),
+  ].join(", ");
+  if (kinds === "") return null;
   return (
     <details>
-      <summary>Denials by reason{failures.length === 0 ? "" : ", failures by kind"}</summary>
+      <summary>{kinds.charAt(0).toUpperCase() + kinds.slice(1)}</summary>
       {denials.length === 0 ? null : (
         <DataTable
           caption={`Denials of ${oneLine(run.name, 40)} by reason`}
@@ -181,18 +188,34 @@ export function Denials({ run }: { readonly run: LoadRun }) {
           ])}
         />
       )}
-      {failures.length === 0 ? null : (
-        <DataTable
-          caption={`Failures of ${oneLine(run.name, 40)} by kind`}
-          head={["What", "Phase", ...numbers("Requests"), "Exchange"]}
-          rows={failures.map(({ what, phase, count, exchange }) => [
-            <Foreign key="what" text={oneLine(what, 120)} />,
-            oneLine(phase, 40),
-            decimal(count),
-            exchange === undefined ? "" : <code key="exchange">{oneLine(exchange, 40)}</code>,
-          ])}
-        />
-      )}
+      <ByKind caption={`Failures of ${oneLine(run.name, 40)} by kind`} entries={failures} />
+      <ByKind
+        caption={`Invalid 2xx replies of ${oneLine(run.name, 40)} by what is wrong with them`}
+        entries={invalid}
+      />
     </details>
+  );
+}
+
+interface CountedKind {
+  readonly what: string;
+  readonly phase: string;
+  readonly count: number;
+  readonly exchange?: string | undefined;
+}
+
+function ByKind({ caption, entries }: { readonly caption: string; readonly entries: readonly CountedKind[] }) {
+  if (entries.length === 0) return null;
+  return (
+    <DataTable
+      caption={caption}
+      head={["What", "Phase", ...numbers("Requests"), "Exchange"]}
+      rows={entries.map(({ what, phase, count, exchange }) => [
+        <Foreign key="what" text={oneLine(what, 120)} />,
+        oneLine(phase, 40),
+        decimal(count),
+        exchange === undefined ? "" : <code key="exchange">{oneLine(exchange, 40)}</code>,
+      ])}
+    />
   );
 }

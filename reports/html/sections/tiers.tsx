@@ -124,6 +124,7 @@ function Headline({ run }: { readonly run: LoadRun }) {
         ]),
     ["Denied", decimal(sum((one) => one.denied)), `of ${decimal(sent)} sent`],
     ["Failed", decimal(sum((one) => one.failed)), `of ${decimal(sent)} sent`],
+    ["Invalid", decimal(sum((one) => one.invalid)), "2xx replies that no client could use"],
     ...waits,
   ];
   return (
@@ -176,7 +177,7 @@ function Reasons({ record, run, anchors }: RunProps) {
 function Traffic({ run }: { readonly run: LoadRun }) {
   const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
   if (points.length < 2) return null;
-  const lineOf = (name: "offered" | "denied" | "admitted" | "failed") => ({
+  const lineOf = (name: "offered" | "denied" | "admitted" | "failed" | "invalid") => ({
     name,
     points: points.map((point) => ({ atS: point.atS, value: point[name] })),
   });
@@ -191,7 +192,7 @@ function Traffic({ run }: { readonly run: LoadRun }) {
       }
       drawing={
         <TimePanels
-          label={`Offered, admitted, denied and failed requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
+          label={`Offered, admitted, denied, failed and invalid requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
           phases={run.phases.flatMap(spansOf)}
           panels={[
             {
@@ -199,7 +200,7 @@ function Traffic({ run }: { readonly run: LoadRun }) {
               scale: "linear",
               height: 104,
               limit: limits === null ? undefined : { value: perS, name: `limit, ${decimal(perS, 1)}/s on average` },
-              lines: [lineOf("offered"), lineOf("denied"), lineOf("admitted"), lineOf("failed")],
+              lines: [lineOf("offered"), lineOf("denied"), lineOf("admitted"), lineOf("failed"), lineOf("invalid")],
             },
             {
               title: "requests in flight",

@@ -24,7 +24,7 @@ export const SCRIPT = `"use strict";
   var count = function (name) { return function (second) { return second[name]; }; };
   var quantile = function (name, which) { return function (second) { return second[name] === null ? null : second[name][which]; }; };
   var CHARTS = [
-    { title: "Requests per second", unit: "", series: [["offered", count("offered")], ["admitted", count("admitted")], ["denied", count("denied")], ["failed", count("failed")]] },
+    { title: "Requests per second", unit: "", series: [["offered", count("offered")], ["admitted", count("admitted")], ["denied", count("denied")], ["failed", count("failed")], ["invalid", count("invalid")]] },
     { title: "Requests in flight", unit: "", series: [["in flight", count("inFlight")]] },
     { title: "Time to first token, ms", unit: " ms", series: [["p50", quantile("ttftMs", "p50")], ["p95", quantile("ttftMs", "p95")], ["p99", quantile("ttftMs", "p99")]] },
     { title: "Response time, ms", unit: " ms", series: [["p50", quantile("responseMs", "p50")], ["p95", quantile("responseMs", "p95")], ["p99", quantile("responseMs", "p99")]] }
@@ -94,6 +94,7 @@ export const SCRIPT = `"use strict";
       ["Response p50 / p99", values("responseMs"), "ms, latest second", ""],
       ["Denied", whole(sum("denied")), "so far", sum("denied") > 0 ? "caution" : ""],
       ["Failed", whole(sum("failed")), "so far", sum("failed") > 0 ? "bad" : ""],
+      ["Invalid", whole(sum("invalid")), "2xx replies so far", sum("invalid") > 0 ? "bad" : ""],
       ["Generator", generator.late ? "late" : "on time", "lag p99 " + figure(generator.scheduleLagP99Ms) + ", loop delay p99 " + figure(generator.loopDelayP99Ms) + " ms", generator.late ? "bad" : ""]
     ];
     byId("tiles").replaceChildren.apply(byId("tiles"), all.map(function (tile) {
@@ -112,7 +113,7 @@ export const SCRIPT = `"use strict";
       name.scope = "row";
       var tone = { pass: "good", warn: "held", fail: "bad", inconclusive: "held" }[phase.verdict] || "";
       row.append(name, make("td", phase.verdict === null ? "under way" : phase.verdict, tone), make("td", Math.floor(phase.elapsedS) + " s"));
-      ["offered", "admitted", "denied", "failed", "dropped"].forEach(function (name) { row.append(make("td", whole(phase.counts[name]))); });
+      ["offered", "admitted", "denied", "failed", "invalid", "dropped"].forEach(function (name) { row.append(make("td", whole(phase.counts[name]))); });
       return row;
     }));
   };

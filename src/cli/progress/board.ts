@@ -125,7 +125,20 @@ function headOf(text: string): string {
 }
 
 function loadLine(progress: LoadProgress, width: number, sinceS: number): string[] {
-  const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, p50Ms, p99Ms, denied, failed } = progress;
+  const {
+    run,
+    phase,
+    elapsedS,
+    totalS,
+    runLeftS,
+    waiting,
+    inFlight,
+    p50Ms,
+    p99Ms,
+    denied,
+    failed,
+    invalid = 0,
+  } = progress;
   const phaseLeftS = totalS === undefined ? undefined : totalS - elapsedS;
   const leftS = runLeftS ?? phaseLeftS;
   return [
@@ -134,6 +147,7 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(leftS === undefined ? [] : [`${duration(leftS - sinceS)} left`]),
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(invalid === 0 ? [] : [`${invalid} invalid`]),
     ...(denied === 0 ? [] : [`${denied} denied`]),
     `${progress.admittedPerS.toFixed(0)}/s admitted`,
     `${inFlight} in flight`,

@@ -30,9 +30,22 @@ export function plainProgress(write: (text: string) => void): OnProgress {
 }
 
 function describe(progress: LoadProgress): string {
-  const { run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed, p50Ms, p99Ms } = progress;
+  const {
+    run,
+    phase,
+    elapsedS,
+    totalS,
+    inFlight,
+    sentPerS,
+    admittedPerS,
+    denied,
+    failed,
+    invalid = 0,
+    p50Ms,
+    p99Ms,
+  } = progress;
   const left = totalS === undefined ? "" : `, ${Math.max(0, Math.ceil(totalS - elapsedS))} s left`;
-  const trouble = `${denied === 0 ? "" : `, ${denied} denied`}${failed === 0 ? "" : `, ${failed} failed`}`;
+  const trouble = `${denied === 0 ? "" : `, ${denied} denied`}${failed === 0 ? "" : `, ${failed} failed`}${invalid === 0 ? "" : `, ${invalid} invalid`}`;
   const latency =
     p50Ms === undefined || p99Ms === undefined ? "" : `, p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms`;
   const rates = `${sentPerS.toFixed(0)}/s sent, ${admittedPerS.toFixed(0)}/s admitted`;
