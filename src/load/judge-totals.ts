@@ -2,6 +2,7 @@ import { isLimitReason } from "../limits/index.ts";
 import type { Finding, JudgedPhase } from "../record/index.ts";
 import { judgeReplies } from "./judge-replies.ts";
 import type { LoadStop } from "./load-guard.ts";
+import { isStatedFailure } from "./outcome.ts";
 import { compared, noted, undecided } from "./phase-record.ts";
 import type { Workload } from "./workload.ts";
 
@@ -57,6 +58,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
   const percent = (allowed: number) => `at most ${allowed * 100} %`;
   const others = denials.filter(({ reason }) => !isLimitReason(reason));
+  const stated = failures.reduce((sum, { what, count }) => (isStatedFailure(what) ? sum + count : sum), 0);
   const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
     admitted + invalid === 0 && denied > 0 && refused === 0
@@ -88,7 +90,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       failed <= sent * allow.failedShare,
       percent(allow.failedShare),
       `${failed} failed, ${share(failed)}`,
-      { magnitude: failed / sent },
+      { basis: stated > sent * allow.failedShare ? "content" : "timing", magnitude: failed / sent },
     ),
     compared(
       "load.dropped",

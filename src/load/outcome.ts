@@ -12,6 +12,14 @@ export interface Came {
 
 const REQUEST_TIMEOUT = 408;
 
+/** An error item in a stream that came to its end. */
+export const ERROR_IN_STREAM = "error in the stream";
+
+/** Whether a request failed by what the gateway said, rather than by when it said it: that is so on a busy machine, too. */
+export function isStatedFailure(what: string): boolean {
+  return what === ERROR_IN_STREAM || (/^\d{3}$/.test(what) && what !== `${REQUEST_TIMEOUT}`);
+}
+
 const ADMITTED: Came = { outcome: "admitted", what: "" };
 
 /** What is looked at of a request that has ended, whichever engine sent it. */
@@ -32,7 +40,7 @@ export function outcomeOf(exchange: Ended, read: ReadReason): Came {
   const served = status >= 200 && status < 300;
   if (ending === "complete" && served) {
     if (defect !== undefined) return { outcome: "invalid", what: defect };
-    return scanner?.error === true ? { outcome: "unfinished", what: "error in the stream" } : ADMITTED;
+    return scanner?.error === true ? { outcome: "unfinished", what: ERROR_IN_STREAM } : ADMITTED;
   }
   if (served && prepared.stream) return { outcome: "unfinished", what: ending === "reset" ? "cut stream" : ending };
   if (ending !== "complete") return { outcome: "failed", what: served && ending === "reset" ? "cut reply" : ending };

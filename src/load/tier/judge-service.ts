@@ -4,6 +4,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { reachedGateway } from "../judge-totals.ts";
+import { ERROR_IN_STREAM } from "../outcome.ts";
 import { compared, shareOf, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, kindsText, serviceMs } from "./observations.ts";
 import { type HeldUp, lagMs, overlapUs } from "./own-stalls.ts";
@@ -30,7 +31,8 @@ const STALLS = 3;
 export function judgeService(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
   const served = observations.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
-  const cut = failed.filter(({ what }) => what.startsWith("cut") || what === "error in the stream");
+  const stated = failed.filter(({ what }) => what === ERROR_IN_STREAM);
+  const cut = failed.filter((one) => one.what.startsWith("cut") || stated.includes(one));
   const errors = failed.filter((one) => !cut.includes(one));
   const few = (count: number) => count <= Math.max(TOLERATED, served.length * TOLERATED_SHARE);
   const weightOf = (count: number) => (count <= served.length * STRAY_SHARE ? "warn" : "fail");
@@ -62,7 +64,12 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       few(cut.length),
       `at most ${TOLERATED}`,
       `${cut.length} of ${served.length}: ${kindsText(cut)}`,
-      { weight: weightOf(cut.length), exchanges: exchangesOf(cut), magnitude: shareOf(cut.length, served.length) },
+      {
+        basis: few(stated.length) ? "timing" : "content",
+        weight: weightOf(cut.length),
+        exchanges: exchangesOf(cut),
+        magnitude: shareOf(cut.length, served.length),
+      },
     ),
     compared(
       "answers.crossed",
