@@ -15,7 +15,7 @@ export function failsUpstream({ model, upstreamFails }: RequestSpec): boolean {
 
 /**
  * Repeats what was answered with a 5xx, once per variant of a request. Checks judge the first answer, as clients see it; the others show
- * whether it was the request or the moment, for whoever judges the run as a whole. Between them a valid request shows that the gateway
+ * whether it was the request or the moment, for whoever judges the run as a whole. Before them a valid request shows that the gateway
  * serves.
  */
 export class ServerErrors {
@@ -32,12 +32,11 @@ export class ServerErrors {
   }
 
   async confirm(answer: Response, request: RequestSpec, defaults: SendDefaults): Promise<void> {
-    if ((answer.status ?? 0) < 500 || failsUpstream(request)) return;
+    // A model that only its id is known of may be broken for reasons of its own.
+    if ((answer.status ?? 0) < 500 || failsUpstream(request) || typeof request.model === "object") return;
     const variant = variantOf(answer.exchange);
     if (this.#seen.has(variant)) return;
     this.#seen.add(variant);
-    const again = () => this.#send(request, defaults, answer.id);
-    if ((await again()).status !== answer.status) return;
     const { endpoint, model } = request;
     const control: RequestSpec = {
       ...(endpoint === undefined || endpoint === "models" ? {} : { endpoint }),
@@ -46,6 +45,8 @@ export class ServerErrors {
       intent: "either",
       repeats: false,
     };
-    if ((await this.#send(control, defaults)).admitted) await again();
+    if (!(await this.#send(control, defaults)).admitted) return;
+    const again = () => this.#send(request, defaults, answer.id);
+    if ((await again()).status === answer.status) await again();
   }
 }
