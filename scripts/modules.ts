@@ -10,6 +10,7 @@ export interface Module {
 /** Modules of `src`, the lowest first. */
 export const MODULES: Readonly<Record<string, Module>> = {
   core: { holds: "clock, errors, exit codes, randomness, statistics, JSON helpers", imports: [] },
+  budget: { holds: "how much a command may still send; only `run` makes one", imports: ["core"] },
   dialects: { holds: "requests, replies, event streams, error bodies, Retry-After; pure", imports: ["core"] },
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
@@ -30,11 +31,22 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   checks: {
     holds: "declaring, planning and running conformance checks",
-    imports: ["core", "dialects", "http-recorder", "judging", "limits", "record", "requirements", "target"],
+    imports: ["budget", "core", "dialects", "http-recorder", "judging", "limits", "record", "requirements", "target"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
-    imports: ["core", "dialects", "http-recorder", "judging", "limits", "metrics", "record", "requirements", "target"],
+    imports: [
+      "budget",
+      "core",
+      "dialects",
+      "http-recorder",
+      "judging",
+      "limits",
+      "metrics",
+      "record",
+      "requirements",
+      "target",
+    ],
   },
   engines: {
     holds: "adapters to k6 and autocannon",
@@ -62,6 +74,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
   },
+  run: {
+    holds: "what every command that sends shares: the permit with its authorization, plan and budget",
+    imports: ["budget", "checks", "core", "load", "target"],
+  },
   app: {
     holds: "use cases: run, conform, load, compare and the others; evidence, recovery",
     imports: [
@@ -76,6 +92,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "limits",
       "checks",
       "load",
+      "run",
       "engines",
       "compare",
       "overhead",

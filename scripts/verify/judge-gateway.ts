@@ -1,5 +1,6 @@
 import { startGatewayInFront } from "../../src/app/gateway-in-front.ts";
 import { prepare } from "../../src/app/preflight.ts";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import type { GatewayOptions } from "../../src/reference-gateway/index.ts";
@@ -39,8 +40,15 @@ export async function judgeGateway({
   await using gateway = await startGatewayInFront({ mutations, variants, tokens });
   const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
-  await using traffic = new Traffic({ target, provisioner, seed: 7, signal: controller.signal, isQuick });
+  await using traffic = new Traffic({
+    target,
+    budget: new RequestBudget(target.budget),
+    provisioner,
+    seed: 7,
+    signal: controller.signal,
+    isQuick,
+  });
   await prepare(traffic);
   const results = await runChecks({ instances: chosen, traffic });
-  return { results, requests: traffic.budget.requests };
+  return { results, requests: traffic.sent.requests };
 }

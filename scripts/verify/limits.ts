@@ -7,6 +7,7 @@
  */
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { analyseLimits, type LimitsAnalysis } from "../../src/load/index.ts";
 import { startEmbedded } from "../../src/target/index.ts";
 
@@ -68,7 +69,8 @@ async function verify(variant: string, size: "starter" | "growth"): Promise<void
     second: target.keys.second,
     other: target.keys.other,
     declared: limits,
-    budget: { requests: 20_000, minutes: 10 },
+    budget: new RequestBudget(target.budget),
+    most: { requests: 20_000, minutes: 10 },
     stop: new AbortController().signal,
   });
   const problems = problemsOf(analysis, EXPECTED[variant] as Expected, limits);

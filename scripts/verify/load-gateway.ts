@@ -1,3 +1,4 @@
+import { RequestBudget } from "../../src/budget/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { runTier } from "../../src/load/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
@@ -40,6 +41,7 @@ export async function loadGateway({
     { name: "tier", limits, written: null, length },
     {
       target,
+      budget: new RequestBudget(target.budget),
       keys: [valid, second],
       seed: 7,
       stop: never,

@@ -12,10 +12,10 @@ import {
   shortClass,
   type Workload,
 } from "../load/index.ts";
+import { permitLine, searchPermit } from "../run/index.ts";
 import { allKeys, keysOf, type Limits, type Target } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
-import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
@@ -50,11 +50,11 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
     if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
-  assertLoadAllowed(opened.target);
+  const permit = searchPermit(opened.target, `capacity of ${options.account}`);
   const mix = mixOf(options, opened.target);
   assertMeasurable(clauses, mix);
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
-  const target = await fillModels(opened.target);
+  const target = await fillModels(permit);
   const account = accountByName(target, options.account);
   const { limits } = account;
   const { from, to } = levels(options, limits);
@@ -62,7 +62,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const name = options.streams ? "in flight" : "requests per second";
   onProgress({
     kind: "note",
-    text: `capacity of ${options.account} at ${target.name}: from ${from} to ${to} ${name}, ${options.minutes} minutes at most`,
+    text: `${permitLine(permit)}, from ${from} to ${to} ${name}, ${options.minutes} minutes at most`,
   });
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   const raw = await findCapacity(
@@ -82,6 +82,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
     },
     {
       target,
+      budget: permit.budget,
       keys: keysOf(account),
       seed: options.seed ?? Date.now() % 0x7fffffff,
       stop: interruption.signal,
@@ -93,14 +94,14 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   );
   // Why a level was missed may be in the gateway's words, and these may hold a key.
   const found = redactor.redactValue(raw);
-  const isOpen = found.best === undefined || found.cut || found.binds === "generator";
+  const isOpen = found.best === undefined || found.cut !== null || found.binds === "generator";
   // A 2xx promises a reply at any rate: a gateway that has none to give has to refuse.
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
   return {
     exitCode,
     document: documentOf(found, { exitCode, unit, objective: options.objective }),
-    text: () => render(found, name),
+    text: () => render(found, name, permit.budget.allowed.requests),
   };
 }
 
@@ -132,7 +133,11 @@ function progressText(level: string, { elapsedS, totalS = 0, admittedPerS, denie
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${admittedPerS.toFixed(0)}/s admitted${refused}`;
 }
 
-function render({ best, beyond, held, binds, confidence, cut, frontier }: Capacity, name: string): string {
+function render(
+  { best, beyond, held, binds, confidence, cut, frontier }: Capacity,
+  name: string,
+  budget: number,
+): string {
   const lines =
     best === undefined
       ? ["no level met the objective"]
@@ -145,7 +150,13 @@ function render({ best, beyond, held, binds, confidence, cut, frontier }: Capaci
         ];
   const end = beyond === undefined ? "nothing was in the way of more" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
   const points = frontier.map((point) => pointText(point, name));
-  return `${[...lines, `binds       ${binds}  (${end})`, "frontier", ...points, ...(cut ? ["cut short: time ran out"] : [])].join("\n")}\n`;
+  return `${[...lines, `binds       ${binds}  (${end})`, "frontier", ...points, ...cutText(cut, budget)].join("\n")}\n`;
+}
+
+function cutText(cut: Capacity["cut"], budget: number): string[] {
+  if (cut === null) return [];
+  if (cut === "requests") return [`limit not found within the budget of ${budget} requests`];
+  return [cut === "minutes" ? "cut short: time ran out" : "cut short: interrupted"];
 }
 
 /** `  12.50 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 to 260.1)`. */

@@ -1,4 +1,4 @@
-import { type Instance, suiteOf, TimeLeft, type Wait } from "../checks/index.ts";
+import { type Instance, type RunKind, suiteOf, TimeLeft, type Wait } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { causesByDeviation } from "../judging/index.ts";
 import { type CheckResult, FAILED, STATUSES } from "../record/index.ts";
@@ -8,6 +8,7 @@ import type { OnProgress, SuiteProgress } from "./run-control.ts";
 export interface CheckProgressOptions {
   readonly instances: readonly Instance[];
   readonly rounds: number;
+  readonly run: RunKind;
   readonly target: Target;
   readonly redactor: Redactor;
   readonly onProgress: OnProgress;
@@ -39,7 +40,7 @@ export class CheckProgress {
   #done = 0;
 
   constructor(options: CheckProgressOptions) {
-    const { instances, rounds, target } = options;
+    const { instances, rounds, target, run } = options;
     this.#options = options;
     this.#byId = new Map(instances.map((instance) => [instance.id, instance]));
     for (const { check } of instances) {
@@ -49,14 +50,14 @@ export class CheckProgress {
       const sending = (known?.sending ?? 0) + (check.kind === "sending" ? rounds : 0);
       this.#suites.set(suite, { total, sending, statuses: new Map(), done: 0, running: [] });
     }
-    this.#timeLeft = new TimeLeft(instances, target, nowS());
+    this.#timeLeft = new TimeLeft(instances, target, nowS(), run);
     this.#report("");
   }
 
   nextRound(): void {
-    const { instances, target } = this.#options;
+    const { instances, target, run } = this.#options;
     this.#round++;
-    this.#timeLeft = new TimeLeft(instances, target, nowS());
+    this.#timeLeft = new TimeLeft(instances, target, nowS(), run);
   }
 
   started(instance: Instance): void {

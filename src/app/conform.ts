@@ -24,6 +24,7 @@ import {
   type RunRecord,
   type Waiver,
 } from "../record/index.ts";
+import { permitFor, permitLine, sumOf } from "../run/index.ts";
 import { type Advice, adviceLine } from "./advice.ts";
 import { askedFor } from "./asked-for.ts";
 import { CheckProgress } from "./check-progress.ts";
@@ -36,12 +37,12 @@ import { openFolder } from "./open-folder.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith, isQuick } from "./own-suites.ts";
-import { driveFurther, driveLoads, named, planLoads } from "./policy-load.ts";
+import { planRun, type RunPlan } from "./plan-run.ts";
+import { driveFurther, driveLoads, named, policyParts } from "./policy-load.ts";
 import { judgeByPolicy, type PolicyStep, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import type { RunStart } from "./record-head.ts";
 import type { RunControl } from "./run-control.ts";
-import { planTiers } from "./run-tiers.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 import { sentBy, TierRuns } from "./tiers-beside.ts";
@@ -92,11 +93,14 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const notSelected = others(instances, checks);
   const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${asked.length} checks`] : [];
   const unscored = unscoredRequirements(target);
-  if (options.dryRun === true) return dryRun({ instances, target, rounds });
+  const isHooked = opened.provisioner !== undefined;
+  const load = options.command === "run" ? (policy?.file.load ?? []) : [];
+  const plan = planRun(target, { instances, rounds, isHooked, isQuick: options.quick === true, ...options, load });
+  if (options.dryRun === true) return dryRun(target, plan, rounds);
   const head = { command: options.command, target, seed, startedAt };
   // Awaited here: the target is closed when this function returns.
   return await carryOut(
-    { options, checks, instances, notSelected, qualifiers, rounds, waivers, unscored, policy, head },
+    { options, checks, instances, notSelected, qualifiers, rounds, waivers, unscored, policy, head, plan },
     opened,
     control,
   );
@@ -116,27 +120,28 @@ interface Planned {
   readonly unscored: readonly string[];
   readonly policy: Policy | undefined;
   readonly head: RunStart;
+  readonly plan: RunPlan;
 }
 
 /** Runs what is planned and writes the run folder. */
 async function carryOut(planned: Planned, opened: OpenTarget, control: RunControl): Promise<Outcome> {
-  const { options, checks, instances, notSelected, rounds, waivers, unscored, policy, head } = planned;
+  const { options, checks, instances, notSelected, rounds, waivers, unscored, head } = planned;
   const { target, seed, startedAt } = head;
   const { interruption, onProgress } = control;
   const isQuickRun = options.quick === true;
-  const workloads = options.command === "run" ? planLoads(policy?.file.load ?? [], target) : [];
-  const plan = options.tiers === true ? planTiers(target, isQuickRun) : undefined;
+  const { tiers: plan, workloads, run } = planned.plan;
+  const permit = permitFor(target, planned.plan.sending, workloads.length > 0 ? "load" : "checks");
   if (plan === undefined && workloads.length === 0) keepHeapSmall();
   using folder = openFolder(options.out, startedAt, target, interruption);
   let progress: CheckProgress | undefined;
   let tiers: TierRuns | undefined;
   await using traffic = new Traffic({
     target,
+    budget: permit.budget,
     seed,
     signal: interruption.signal,
     provisioner: opened.provisioner,
-    loadFollows: (plan?.workloads.length ?? 0) > 0,
-    isQuick: isQuickRun,
+    ...run,
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
     onWait: (wait) => progress?.waiting(wait),
     inFlightOfLoad: () => tiers?.inFlight ?? 0,
@@ -147,10 +152,11 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
   };
+  onProgress({ kind: "note", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const prepared = await prepare(traffic, advise);
-  progress = new CheckProgress({ instances, rounds, target: prepared.target, redactor, onProgress });
-  const step = { target, seed, redactor, folder, control };
+  progress = new CheckProgress({ instances, rounds, run, target: prepared.target, redactor, onProgress });
+  const step = { target, permit, seed, redactor, folder, control };
   tiers = plan && new TierRuns({ ...step, plan, quick: isQuickRun }, opened.provisioner);
   const running = { instances, rounds, traffic: prepared, folder, control, progress };
   const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
@@ -168,8 +174,8 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     notSelected,
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
-    requests: traffic.budget.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
-    outputTokens: traffic.budget.outputTokens,
+    requests: traffic.sent.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
+    outputTokens: traffic.sent.outputTokens,
     qualifiers: planned.qualifiers,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
@@ -177,7 +183,9 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     redactor,
   });
   const again = async (names: readonly string[]) => {
-    const measured = await driveLoads(names.map(named(workloads, target)), { ...step, second: true });
+    const second = names.map(named(workloads, target));
+    if (!permit.more(sumOf(policyParts(target, second), false))) return found;
+    const measured = await driveLoads(second, { ...step, second: true });
     return { ...found, load: figuresOfLoad(measured) };
   };
   return outcomeOf(await judged(found, planned, again), folder);

@@ -1,7 +1,8 @@
 import { unblockYaml } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { instancesOf, planOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
+import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
+import { permitFor, requestsOnly, type SendingPlan, sumOf } from "../run/index.ts";
 import { type KeyName, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
@@ -29,7 +30,8 @@ export interface DoctorControl {
 export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
   const target = loadTarget(file, process.env);
   const controller = new AbortController();
-  await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
+  const { budget } = permitFor(target, doctorPlan(target), "checks");
+  await using traffic = new Traffic({ target, budget, seed: 1, signal: controller.signal });
   const symptoms: Symptom[] = [];
   const say = (symptom: Symptom) => {
     const clean = traffic.recorder.redactor.redactValue(symptom);
@@ -179,6 +181,11 @@ function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
       ? `The specification's reason is ${expected.reason}; if yours is another, map it in contract.`
       : undefined,
   };
+}
+
+/** Each key once, and the dialect that the first of them is not tried in. */
+function doctorPlan(target: Target): SendingPlan {
+  return sumOf([requestsOnly("doctor", preflightOf(target) + Object.keys(target.keys).length + 1)], false);
 }
 
 /** What to look at when a key that should be served is not. */

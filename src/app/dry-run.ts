@@ -1,42 +1,50 @@
 import { figures, terminalTable } from "../../reports/index.ts";
-import { type Instance, type Plan, planOf } from "../checks/index.ts";
+import type { Plan } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
+import { planText } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Outcome } from "./outcome.ts";
-
-export interface DryRun {
-  readonly instances: readonly Instance[];
-  readonly target: Target;
-  readonly rounds: number;
-}
+import type { RunPlan } from "./plan-run.ts";
 
 /** What a run would send and how long it would take. Sends nothing. */
-export function dryRun({ instances, target, rounds }: DryRun): Outcome {
-  const plan = planOf(instances, target, { hooked: target.provision !== undefined, rounds });
+export function dryRun(target: Target, plan: RunPlan, rounds: number): Outcome {
+  const { checks, tiers, sending } = plan;
+  const { parts, requests, inputTokens, outputTokens, durationS } = sending;
+  const load = parts.filter(({ name }) => name !== "checks");
+  const refused = tiers?.refused === undefined ? {} : { refused: tiers.refused };
   return {
     exitCode: EXIT.pass,
-    document: { schemaVersion: 1, rounds, ...plan },
-    text: () => planText(plan, target, rounds),
+    document: { schemaVersion: 1, rounds, ...checks, requests, inputTokens, outputTokens, durationS, load, ...refused },
+    text: () => textOf(target, plan, rounds),
   };
 }
 
-function planText(plan: Plan, target: Target, rounds: number): string {
+function textOf(target: Target, { checks, tiers, sending }: RunPlan, rounds: number): string {
+  const { refused } = tiers ?? {};
+  const loads = sending.parts.filter(({ name }) => name !== "checks");
+  const left = checks.leftOut.length;
+  return [
+    suiteTable(checks),
+    ...loads.map(
+      ({ name, requests, durationS }) =>
+        `load ${name}: ${requests} requests at most${durationS === undefined ? "" : `, about ${Math.round(durationS)} s`}`,
+    ),
+    ...(refused === undefined ? [] : [`no load on ${refused.names.join(", ")}: ${refused.why}`]),
+    `${target.name} at ${target.baseUrl}: nothing was sent.`,
+    ...(left === 0
+      ? []
+      : [
+          `${left} checks exceed the budget of ${target.budget.requests} requests. Set \`budget.requests: ${checks.budgetNeeded}\` to run all checks.`,
+        ]),
+    `${planText(target, sending)}${rounds === 1 ? "" : `, in ${rounds} rounds`}`,
+    "",
+  ].join("\n");
+}
+
+function suiteTable({ suites }: Plan): string {
   const columns = ["suite", ...figures("checks", "instances", "requests", "wait", "blocked", "skipped")];
-  const rows = plan.suites.map(({ suite, checks, instances, requests, waitS, blocked, skipped }) => {
+  const rows = suites.map(({ suite, checks, instances, requests, waitS, blocked, skipped }) => {
     return [suite, checks, instances, requests, waitS === 0 ? "" : `${waitS} s`, blocked || "", skipped || ""];
   });
-  const times = rounds === 1 ? "" : ` in ${rounds} rounds`;
-  const budget = target.budget.requests;
-  const lacks = plan.leftOut.length;
-  const over =
-    lacks === 0
-      ? ""
-      : `; the budget of ${budget} has no room for ${lacks} checks, budget.requests: ${plan.budgetNeeded} has`;
-  return [
-    terminalTable(columns, rows),
-    `${target.name} at ${target.baseUrl}: nothing was sent.`,
-    `A run would send about ${plan.requests * rounds} requests${times}${over}, and take at least ${plan.durationS * rounds} s.`,
-  ]
-    .join("\n")
-    .concat("\n");
+  return terminalTable(columns, rows);
 }

@@ -2,9 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Traffic } from "../checks/index.ts";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
+import { permitFor } from "../run/index.ts";
 import { parseTarget } from "../target/index.ts";
 import { CI_JOBS } from "./ci-jobs.ts";
 import { propose } from "./propose/propose.ts";
+import { proposalPlan } from "./propose/sample-gateway.ts";
 
 /** What `gauntlet init` needs to know. Empty texts leave a line commented out. */
 export interface InitAnswers {
@@ -100,7 +102,8 @@ async function lookedAt(written: string): Promise<{ text: string; looked: Initia
   if (!process.env[KEY_VARIABLE]) return { text: written, looked: `${KEY_VARIABLE} is not set` };
   try {
     const target = parseTarget(written, "gauntlet.yaml", process.env);
-    await using traffic = new Traffic({ target, seed: 1, signal: new AbortController().signal });
+    const { budget } = permitFor(target, proposalPlan(target), "checks");
+    await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
     return { text: await propose(traffic, written), looked: true };
   } catch (error) {
     // What was answered is worth writing down without a gateway, too.

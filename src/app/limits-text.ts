@@ -4,7 +4,10 @@ import type { Limits } from "../target/index.ts";
 type Inferred = { readonly answer: unknown; readonly confidence: string; readonly evidence: string };
 
 /** What the analysis found, one answer a line, each with its confidence and its evidence. */
-export function renderLimits(analysis: LimitsAnalysis, declared: Limits | undefined): string {
+export function renderLimits(
+  analysis: LimitsAnalysis,
+  { declared, budget }: { readonly declared: Limits | undefined; readonly budget: number },
+): string {
   const { rate, concurrency, spent, cut } = analysis;
   const per = (what: string) => (value: unknown) =>
     what === "account"
@@ -29,7 +32,8 @@ export function renderLimits(analysis: LimitsAnalysis, declared: Limits | undefi
     `${"".padEnd(18)}   ${evidence}`,
   ]);
   const end = `${spent.requests} requests in ${spent.minutes.toFixed(1)} minutes${cut === null ? "" : `; cut short: ${cut}`}`;
-  return `${[...rendered, end].join("\n")}\n`;
+  const open = cut === "requests" ? [`limit not found within the budget of ${budget} requests`] : [];
+  return `${[...rendered, ...open, end].join("\n")}\n`;
 }
 
 function said(declared: number | undefined, value: unknown): string {

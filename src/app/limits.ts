@@ -1,9 +1,9 @@
 import { EXIT, UsageError } from "../core/index.ts";
-import { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "../load/index.ts";
+import { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "../load/index.ts";
+import { permitLine, searchPermit } from "../run/index.ts";
 import type { Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { renderLimits } from "./limits-text.ts";
-import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
@@ -18,15 +18,16 @@ export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
 /** Analyses the limits of one account. Ends with 4 when it could not tell the rate or was cut short. */
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
-  assertLoadAllowed(opened.target);
-  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
-  const target = await fillModels(opened.target);
-  const { key, second, limits: declared } = accountByName(target, options.account);
-  const budget = budgetOf(options, declared);
+  const { key, second, limits: declared } = accountByName(opened.target, options.account);
+  const most = mostOf(options, declared);
+  const permit = searchPermit(opened.target, `limits of ${options.account}`, most.requests);
+  const { budget } = permit;
   onProgress({
     kind: "note",
-    text: `limits of ${options.account} at ${target.name}: ${budget.requests} requests and ${budget.minutes} minutes at most; nothing else may use the account during this time`,
+    text: `${permitLine(permit)}, ${most.minutes} minutes at most; nothing else may use the account during this time`,
   });
+  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
+  const target = await fillModels(permit);
   const startMs = performance.now();
   const analysis = await analyseLimits({
     target,
@@ -35,10 +36,11 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
     other: otherThan(key, [target.keys.other, target.keys.valid]),
     declared,
     budget,
+    most,
     stop: interruption.signal,
     onStep: (text) => {
       onProgress({ kind: "note", text });
-      const leftS = budget.minutes * 60 - (performance.now() - startMs) / 1_000;
+      const leftS = most.minutes * 60 - (performance.now() - startMs) / 1_000;
       onProgress({ kind: "step", text, leftS, atMost: true });
     },
   });
@@ -50,15 +52,15 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       target: target.name,
       account: options.account,
       declared: declared ?? null,
-      budget,
+      budget: { requests: budget.allowed.requests, minutes: most.minutes },
       ...analysis,
     },
-    text: () => renderLimits(analysis, declared),
+    text: () => renderLimits(analysis, { declared, budget: budget.allowed.requests }),
   };
 }
 
-function budgetOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {
-  const usual = defaultLimitsBudget(declared);
+function mostOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {
+  const usual = defaultLimitsPlan(declared);
   for (const [name, value] of Object.entries({ "--budget-requests": requests, "--minutes": minutes })) {
     if (value !== undefined && !(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }

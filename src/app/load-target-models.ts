@@ -1,6 +1,7 @@
 import { Traffic } from "../checks/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import { modelFor, type Workload } from "../load/index.ts";
+import type { Permit } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import { askForList, listedModels, unreachable } from "./preflight.ts";
 
@@ -9,12 +10,13 @@ import { askForList, listedModels, unreachable } from "./preflight.ts";
  *
  * @throws UsageError where neither the target file nor the gateway's list has a model.
  */
-export async function loadTargetOf(target: Target, workloads: readonly Workload[]): Promise<Target> {
+export async function loadTargetOf(permit: Permit, workloads: readonly Workload[]): Promise<Target> {
+  const { target } = permit;
   const dialects = target.dialects.filter((dialect) =>
     workloads.some(({ mix, tier }) => tier !== undefined || mix.some((one) => isOpen(one, dialect))),
   );
   const hasTier = workloads.some(({ tier }) => tier !== undefined);
-  const filled = hasTier ? await fillModels(target, dialects) : await fillPlain(target, dialects);
+  const filled = hasTier ? await fillModels(permit, dialects) : await fillPlain(permit, dialects);
   for (const dialect of dialects) modelFor(filled, dialect, false);
   return filled;
 }
@@ -27,9 +29,10 @@ function isOpen({ dialect, model }: Workload["mix"][number], asked: Dialect): bo
  * As `fillModels`, for loads that are no tier: what they send is counted by their plan and by the account, and no request is
  * spent on models that the target file names. A chat model that is named stands for both dialects.
  */
-async function fillPlain(target: Target, dialects: readonly Dialect[]): Promise<Target> {
+async function fillPlain(permit: Permit, dialects: readonly Dialect[]): Promise<Target> {
+  const { target } = permit;
   const { chat, messages } = target.models;
-  if (chat.plain === undefined || !target.dialects.includes("chat")) return fillModels(target, dialects);
+  if (chat.plain === undefined || !target.dialects.includes("chat")) return fillModels(permit, dialects);
   return { ...target, models: { chat, messages: { ...messages, plain: messages.plain ?? chat.plain } } };
 }
 
@@ -39,12 +42,15 @@ async function fillPlain(target: Target, dialects: readonly Dialect[]): Promise<
  *
  * @throws UnreachableError when a list is needed and no HTTP answer comes.
  */
-export async function fillModels(target: Target, dialects: readonly Dialect[] = target.dialects): Promise<Target> {
+export async function fillModels(
+  { target, budget }: Pick<Permit, "target" | "budget">,
+  dialects: readonly Dialect[] = target.dialects,
+): Promise<Target> {
   const { models, source } = target;
   const named = dialects.every((dialect) => models[dialect].plain !== undefined);
   const long = dialects.filter((dialect) => models[dialect].stream !== undefined);
   if (source === "embedded" || (named && long.length === 0)) return target;
-  const traffic = new Traffic({ target, seed: 1, signal: new AbortController().signal });
+  const traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
   await using _ = traffic;
   const list = await askForList(traffic);
   if (list.status === undefined && dialects.every((dialect) => models[dialect].plain === undefined))

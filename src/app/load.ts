@@ -9,13 +9,13 @@ import {
   type Until,
   type Workload,
 } from "../load/index.ts";
+import { type Permit, permitFor, permitLine, planOfLoads } from "../run/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import type { Watch, Watched } from "./live/watch-load.ts";
 import { checkWatched, type WatchOptions, watchedBy } from "./live/watch-options.ts";
-import { assertAllowed, costsOf, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { openFolder } from "./open-folder.ts";
 import { openTarget, type TargetOptions } from "./open-target.ts";
@@ -54,14 +54,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
-  assertAllowed(opened.target, workloads);
   const length = options.brief ? "brief" : "thorough";
-  const plan = planLine(opened.target, workloads, length);
-  if (options.dryRun) return dryLoad(plan, costsOf(opened.target, workloads, length));
-  onProgress({ kind: "notice", text: plan });
+  const permit = permitFor(opened.target, planOfLoads(opened.target, workloads, length), "load");
+  if (options.dryRun) return dryLoad(permit);
+  onProgress({ kind: "notice", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   // The first request: nothing is sent before the plan is shown.
-  const target = await loadTargetOf(opened.target, workloads);
+  const target = await loadTargetOf(permit, workloads);
   const [only] = workloads;
   const shard = asked && only && (await openShard(asked, { workload: only, target, control }));
   const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
@@ -75,6 +74,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   if (shard !== undefined) await waitForStart(shard, control);
   const ran = await runLoads(workloads, {
     target,
+    budget: permit.budget,
     seed,
     redactor,
     workers: options.workers,
@@ -116,8 +116,13 @@ async function watched(options: WatchOptions, run: Watched): Promise<Watch | und
 }
 
 /** The plan of a load that is not sent. */
-function dryLoad(plan: string, cost: object): Outcome {
-  return { exitCode: EXIT.pass, document: { exitCode: EXIT.pass, plan: cost }, text: () => `gauntlet: ${plan}\n` };
+function dryLoad(permit: Permit): Outcome {
+  const { plan } = permit;
+  return {
+    exitCode: EXIT.pass,
+    document: { exitCode: EXIT.pass, plan },
+    text: () => `gauntlet: ${permitLine(permit)}\n`,
+  };
 }
 
 function withUntil(

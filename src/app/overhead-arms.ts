@@ -1,9 +1,9 @@
 import { ConfigError, UsageError } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import type { UpstreamLog } from "../overhead/index.ts";
+import { type Permit, permitLine, searchPermit } from "../run/index.ts";
 import { isLoopback, Key, loadTarget, startOwnProcess, type Target, upstreamControl } from "../target/index.ts";
 import { startBuild } from "./compare/start-build.ts";
-import { assertLoadAllowed } from "./load-plan.ts";
 import { fillModels } from "./load-target-models.ts";
 import { mainFile } from "./open-target.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
@@ -11,8 +11,8 @@ import type { RunControl } from "./run-control.ts";
 
 /** The upstream and the gateways in front of it, all answering. */
 export interface Arms extends AsyncDisposable {
-  readonly direct: Target;
-  readonly gateways: readonly Target[];
+  readonly direct: Permit;
+  readonly gateways: readonly Permit[];
   /** Process of the first gateway, where it was started here. */
   readonly pid: number | undefined;
 }
@@ -26,8 +26,12 @@ const UPSTREAM_VARIABLE = "GAUNTLET_UPSTREAM";
  * @throws UsageError when it is not said which upstream the gateways call.
  * @throws ConfigError for a target file that cannot be used, or a host that may not be loaded.
  */
-export async function openArms(options: OverheadCommandOptions, { interruption }: RunControl): Promise<Arms> {
+export async function openArms(
+  options: OverheadCommandOptions,
+  { interruption, onProgress }: RunControl,
+): Promise<Arms> {
   const { signal } = interruption;
+  const onPermit = (permit: Permit) => onProgress({ kind: "note", text: permitLine(permit) });
   if (options.target.length === 0)
     throw new UsageError("no gateway is named", { hint: "Say --target FILE, once or with several files." });
   if (options.upstream !== undefined && options.direct !== undefined)
@@ -37,17 +41,24 @@ export async function openArms(options: OverheadCommandOptions, { interruption }
     for (const one of started.reverse()) await one[Symbol.asyncDispose]();
   };
   try {
-    return { ...(await openAll(options, started, signal)), [Symbol.asyncDispose]: end };
+    return { ...(await openAll(options, { started, signal, onPermit })), [Symbol.asyncDispose]: end };
   } catch (error) {
     await end();
     throw error;
   }
 }
 
+interface Opening {
+  /** Gets what has to be ended. */
+  readonly started: AsyncDisposable[];
+  readonly signal: AbortSignal;
+  /** Told before the first request to a target. */
+  readonly onPermit: (permit: Permit) => void;
+}
+
 async function openAll(
   options: OverheadCommandOptions,
-  started: AsyncDisposable[],
-  signal: AbortSignal,
+  { started, signal, onPermit }: Opening,
 ): Promise<Pick<Arms, "direct" | "gateways" | "pid">> {
   const own = await ownUpstream(options, started, signal);
   const address = options.upstream ?? own?.address;
@@ -55,19 +66,24 @@ async function openAll(
   const environment: Record<string, string> = address === undefined ? {} : { [UPSTREAM_VARIABLE]: address };
   const build = await startBuild({ target: first, start: options.start }, signal, environment);
   started.push(build);
-  const gateways: Target[] = [];
+  const gateways: Permit[] = [];
   for (const target of [withLog(build.target, own), ...others.map((file) => loadTarget(file, process.env))])
-    gateways.push(await allowed(target));
+    gateways.push(await allowed(target, onPermit));
   const direct =
     options.direct === undefined
-      ? upstreamTarget(address as string, gateways[0] as Target)
-      : await allowed(loadTarget(options.direct, process.env));
+      ? searchPermit(upstreamTarget(address as string, (gateways[0] as Permit).target), OVERHEAD)
+      : await allowed(loadTarget(options.direct, process.env), onPermit);
   return { direct, gateways, pid: build.pid };
 }
 
-async function allowed(target: Target): Promise<Target> {
-  assertLoadAllowed(target);
-  return fillModels(target);
+/** The name of what is sent, in its plan. */
+const OVERHEAD = "overhead";
+
+/** The permit for a target, and the target with the models that its file leaves open. */
+async function allowed(target: Target, onPermit: Opening["onPermit"]): Promise<Permit> {
+  const permit = searchPermit(target, OVERHEAD);
+  onPermit(permit);
+  return { ...permit, target: await fillModels(permit) };
 }
 
 /** An upstream that was started here. */

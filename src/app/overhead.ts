@@ -3,19 +3,19 @@ import { jsonDocument, renderOverhead } from "../../reports/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
-import { LoadGuard, modelFor } from "../load/index.ts";
+import { guardOver, modelFor } from "../load/index.ts";
 import { conclude, type LaneTarget, type Level, type Measured, measureOverhead } from "../overhead/index.ts";
 import { nameWithAddress } from "../policy/index.ts";
 import type { Overhead, RunFolder, RunRecord } from "../record/index.ts";
+import type { Permit } from "../run/index.ts";
 import { allKeys, type Target } from "../target/index.ts";
 import { busyShare, MOST_BUSY } from "./busy-machine.ts";
 import { composeRecord } from "./compose-record.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
-import { writtenBudget } from "./load-plan.ts";
 import { openFolder } from "./open-folder.ts";
 import type { Outcome } from "./outcome.ts";
-import { type Arms, openArms, upstreamLogOf } from "./overhead-arms.ts";
+import { openArms, upstreamLogOf } from "./overhead-arms.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { ProcessWatch } from "./process-tree.ts";
@@ -40,11 +40,16 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
   if (busy > MOST_BUSY && !options.anyway) return refused(busy);
   onProgress({ kind: "step", text: "connecting to the upstream and the gateways" });
   await using arms = await openArms(options, control);
-  const dialect = dialectOf(options, arms.gateways);
-  const lane = (target: Target): LaneTarget => ({
-    name: nameOf(target, arms.gateways),
+  const gateways = arms.gateways.map(({ target }) => target);
+  const direct = arms.direct.target;
+  const dialect = dialectOf(options, gateways);
+  const lane = ({ target, budget }: Permit): LaneTarget => ({
+    name: nameOf(target, gateways),
     target,
-    guard: guardOf(target),
+    guard: guardOver(budget.reserve(budget.left().requests), {
+      outputTokens: target.budget.outputTokens,
+      circuit: target.circuit,
+    }),
     requestOf: ({ stream, promptBytes }) => ({
       dialect,
       stream,
@@ -54,31 +59,35 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
       key: target.keys.valid,
     }),
   });
-  const [first] = arms.gateways as [Target];
+  const lanes = { direct: lane(arms.direct), gateways: arms.gateways.map(lane) };
+  const guards = [lanes.direct, ...lanes.gateways];
+  const [first] = gateways as [Target];
   using folder = openFolder(options.out, startedAt, first, interruption);
-  const redactor = new Redactor(
-    [arms.direct, ...arms.gateways].flatMap((target) => allKeys(target).map((key) => key.secret())),
-  );
+  const redactor = new Redactor([direct, ...gateways].flatMap((target) => allKeys(target).map((key) => key.secret())));
   journalStart(folder, { command: "overhead", target: first, seed, startedAt }, redactor);
   const pid = arms.pid ?? options.pid;
   using watch = pid === undefined ? undefined : ProcessWatch.of(pid);
   const measured = await measureOverhead({
-    direct: lane(arms.direct),
-    gateways: arms.gateways.map((target) => ({ ...lane(target), log: upstreamLogOf(target, dialect) })),
+    direct: lanes.direct,
+    gateways: lanes.gateways.map((one, index) => ({ ...one, log: upstreamLogOf(gateways[index] as Target, dialect) })),
     levels,
     rounds: options.rounds,
     blockS: options.blockS,
     frontier: options.frontier,
     seed,
-    stop: interruption.signal,
+    // Where one arm may send no more, there is nothing left to compare.
+    stop: AbortSignal.any([interruption.signal, ...guards.map(({ guard }) => guard.signal)]),
     abort: interruption.now,
     onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
     onNotice: (text) => onProgress({ kind: "notice", text }),
   });
-  const found = { ...foundOf(measured, arms.direct, watch), arguments: argumentsOf(options) };
+  const found = { ...foundOf(measured, direct, watch), arguments: argumentsOf(options) };
   const by = interruption.by();
   const record = recordOf(found, { target: first, seed, startedAt, by, redactor });
-  const unjudged: RunRecord = { ...record, verdict: verdictOf(found, arms, { by, busy }) };
+  const unjudged: RunRecord = {
+    ...record,
+    verdict: verdictOf(found, { direct, gateways, stops: stopsOf(guards) }, { by, busy }),
+  };
   return finish(policy === undefined ? unjudged : await judgeByPolicy(unjudged, { policy }), folder);
 }
 
@@ -149,10 +158,13 @@ function nameOf({ name, source }: Target, all: readonly Target[]): string {
   return all.filter((one) => one.name === name).length > 1 ? `${name} (${source})` : name;
 }
 
-/** Bounds what is sent to a target as far as its file names a budget, and stops where nearly everything fails. */
-function guardOf(target: Target): LoadGuard {
-  const budget = { requests: Number.POSITIVE_INFINITY, ...writtenBudget(target) };
-  return new LoadGuard({ budget, circuit: target.circuit });
+/** Why no more was sent to an arm, in words. */
+function stopsOf(lanes: readonly LaneTarget[]): string[] {
+  return lanes.flatMap(({ name, guard: { stop, sent } }) => {
+    if (stop === undefined) return [];
+    if (stop.kind === "requests") return [`limit not found within the budget of ${sent} requests to ${name}`];
+    return [`${name}: ${stop.why}; the rest was not sent`];
+  });
 }
 
 /** Every number of clients with the first size; every further size with the smallest number of clients. */
@@ -201,16 +213,25 @@ function promptOf(bytes: number): string {
   return "measure ".repeat(Math.ceil(bytes / 8)).slice(0, bytes);
 }
 
+interface JudgedArms {
+  readonly direct: Target;
+  readonly gateways: readonly Target[];
+  /** Why no more was sent to some of them. */
+  readonly stops: readonly string[];
+}
+
 function verdictOf(
   found: Overhead,
-  { direct, gateways }: Pick<Arms, "direct" | "gateways">,
+  { direct, gateways, stops }: JudgedArms,
   { by, busy }: { readonly by: Signal; readonly busy: number },
 ): RunRecord["verdict"] {
   const concluded = conclude(found);
   // Whatever adds nothing to itself has shown nothing.
   const itself = gateways.filter(({ baseUrl }) => baseUrl === direct.baseUrl);
-  const result = itself.length > 0 && concluded.result === "pass" ? "inconclusive" : concluded.result;
+  const isOpen = itself.length > 0 || stops.length > 0;
+  const result = isOpen && concluded.result === "pass" ? "inconclusive" : concluded.result;
   const reasons = [
+    ...stops,
     ...itself.map(({ name }) => `${name} is the upstream itself: both have one address`),
     ...concluded.reasons,
   ];

@@ -1,15 +1,17 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
-import { type Check, type Instance, suiteOf } from "../checks/index.ts";
+import { type Check, type Instance, suiteOf, waitSOf } from "../checks/index.ts";
 import { isObject, maskLikely, messageOf, UsageError } from "../core/index.ts";
 
 const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
 
+const QUICK = { isQuick: true, loadFollows: false };
+
 /** Whether a quick run has an instance: one of those chosen for it, or a check of the user's own that does not wait. */
 export function isQuick({ id, check }: Instance): boolean {
   if (CHECKS.includes(check)) return CHOSEN.has(id);
-  return check.kind === "invariant" || (check.cost.waitS ?? 0) === 0;
+  return waitSOf(check, QUICK) === 0;
 }
 
 /**

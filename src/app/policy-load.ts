@@ -2,11 +2,11 @@ import { readingRules } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { type Sample, servedWorkload, type Workload } from "../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../record/index.ts";
+import { loadParts, type Permit, type PlanPart, planText, sumOf } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
-import { assertAllowed, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
@@ -14,13 +14,19 @@ import { HLOG, runLoads } from "./run-loads.ts";
 /**
  * The tiers and workloads that a policy asks for, before anything is sent.
  *
- * @throws ConfigError when one is unknown or the host may not be loaded.
+ * @throws UsageError when one is unknown.
  */
-export function planLoads(names: readonly string[], target: Target): Workload[] {
-  const workloads = names.map((name) => servedWorkload(findWorkload(name), target));
-  if (workloads.length > 0) assertAllowed(target, workloads);
-  return workloads;
+export function policyWorkloads(names: readonly string[], target: Target): Workload[] {
+  return names.map((name) => servedWorkload(findWorkload(name), target));
 }
+
+/** What workloads of a policy send at most, one after another. */
+export function policyParts(target: Target, workloads: readonly Workload[]): readonly PlanPart[] {
+  return loadParts(target, workloads, POLICY_LENGTH);
+}
+
+/** Tiers of a policy do not wait for a whole minute with nothing else under way. */
+const POLICY_LENGTH = "brief";
 
 /** A workload by the name that its run has. */
 export function named(workloads: readonly Workload[], target: Target): (name: string) => Workload {
@@ -29,6 +35,7 @@ export function named(workloads: readonly Workload[], target: Target): (name: st
 
 export interface LoadStep {
   readonly target: Target;
+  readonly permit: Permit;
   readonly seed: number;
   readonly redactor: Redactor;
   readonly folder: RunFolder;
@@ -41,18 +48,21 @@ export interface LoadStep {
 export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<JudgedLoad> {
   const { seed, redactor, folder } = step;
   const { interruption, onProgress } = step.control;
-  const target = await loadTargetOf(step.target, workloads);
-  onProgress({ kind: "note", text: planLine(target, workloads, "brief") });
+  const { permit } = step;
+  const plan = sumOf(policyParts(step.target, workloads), false);
+  onProgress({ kind: "note", text: planText(step.target, plan) });
+  const target = await loadTargetOf({ ...permit, target: step.target }, workloads);
   const samples: Sample[] = [];
   const runs: JudgedLoad["runs"] = [];
   for (const workload of workloads) {
     if (interruption.signal.aborted) break;
     const { section, hlog } = await runLoads([workload], {
       target,
+      budget: permit.budget,
       seed,
       redactor,
       workers: 0,
-      length: "brief",
+      length: POLICY_LENGTH,
       stop: interruption.signal,
       abort: interruption.now,
       ...keepEvidence({ folder, redactor, workloads: [workload], samples, onProgress }),

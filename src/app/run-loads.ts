@@ -10,8 +10,8 @@ import {
 } from "../load/index.ts";
 import { histogramLog } from "../metrics/index.ts";
 import type { JudgedLoad, LoadGenerator } from "../record/index.ts";
+import { loadParts } from "../run/index.ts";
 import { keysOf } from "../target/index.ts";
-import { tokensFor } from "./load-plan.ts";
 import type { LoadsContext } from "./loads-context.ts";
 
 /** Histogram log of a run, beside its record. */
@@ -30,11 +30,27 @@ export async function runLoads(
   const startedAtMs = Date.now();
   const ran = await Promise.all(
     workloads.map((workload) =>
-      runOne(workload, { ...context, outputTokens: tokensFor(workload, workloads, context.target) }, calibration),
+      runOne(workload, { ...context, outputTokens: tokensFor(workload, workloads, context) }, calibration),
     ),
   );
   const histograms = ran.flatMap((result) => result.histograms);
   return { section: { runs: shareValidity(ran.map(({ run }) => run)) }, hlog: histogramLog(histograms, startedAtMs) };
+}
+
+/**
+ * Most output tokens of one of some workloads that run side by side: each has the share of what is left that it has of the plan. A
+ * plan is an estimate; what the gateway says in the end is not.
+ */
+function tokensFor(
+  workload: Workload,
+  all: readonly Workload[],
+  { target, budget, length }: Pick<LoadsContext, "target" | "budget" | "length">,
+): number {
+  const plannedOf = (some: readonly Workload[]) =>
+    loadParts(target, some, length).reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  const left = budget.left().outputTokens;
+  const planned = plannedOf(all);
+  return planned === 0 ? left : Math.ceil((left * plannedOf([workload])) / planned);
 }
 
 async function runOne(

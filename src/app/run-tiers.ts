@@ -1,13 +1,13 @@
 import { accountOfKey, readingRules } from "../checks/index.ts";
-import { ConfigError, messageOf, sleep } from "../core/index.ts";
+import { ConfigError, sleep } from "../core/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../record/index.ts";
+import { loadParts, type Permit, type PlanPart, planText, refusalOf, sumOf } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { judgeSamples } from "./judge-samples.ts";
 import { keepEvidence } from "./keep-evidence.ts";
-import { assertAllowed, planLine } from "./load-plan.ts";
 import type { LoadsContext } from "./loads-context.ts";
 import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
@@ -18,10 +18,13 @@ export interface TierPlan {
   readonly workloads: readonly Workload[];
   /** Tiers of the target that may not be loaded, and why. */
   readonly refused: { readonly names: readonly string[]; readonly why: string } | undefined;
+  /** What they send at most. */
+  readonly parts: readonly PlanPart[];
 }
 
 export interface TiersOptions {
   readonly plan: TierPlan;
+  readonly permit: Permit;
   readonly target: Target;
   readonly seed: number;
   readonly redactor: Redactor;
@@ -38,17 +41,24 @@ const TIERS = ["starter", "growth", "scale"];
 /** One tier shows the phases; a quick run has no time for windows of a minute. */
 const QUICK_TIER = "starter";
 
-/** What load the tiers of a run will be; what forbids it is reported later, by `runTiers`. */
-export function planTiers(target: Target, quick: boolean): TierPlan {
+/**
+ * What load the tiers of a run will be; what forbids it is reported later, by `runTiers`.
+ *
+ * @param before what the run sends besides.
+ */
+export function planTiers(target: Target, quick: boolean, before: readonly PlanPart[]): TierPlan {
   const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));
-  try {
-    if (workloads.length > 0) assertAllowed(target, workloads);
-    return { workloads, refused: undefined };
-  } catch (error) {
-    // Reported when its turn has come.
-    return { workloads: [], refused: { names: workloads.map(({ name }) => name), why: messageOf(error) } };
-  }
+  if (workloads.length === 0) return NO_TIERS;
+  const parts = loadParts(target, workloads, lengthOf(quick));
+  const why = refusalOf(target, sumOf([...before, ...parts], false), "load");
+  return why === undefined
+    ? { workloads, refused: undefined, parts }
+    : { ...NO_TIERS, refused: { names: workloads.map(({ name }) => name), why } };
 }
+
+const NO_TIERS: TierPlan = { workloads: [], refused: undefined, parts: [] };
+
+const lengthOf = (quick: boolean) => (quick ? "quick" : "brief");
 
 /**
  * Runs the tiers side by side whose accounts the target has.
@@ -61,8 +71,8 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   const { workloads, refused } = options.plan;
   if (refused !== undefined) onProgress({ kind: "note", text: `no load is generated: ${refused.why}` });
   if (workloads.length === 0) return undefined;
-  const length = quick ? "quick" : "brief";
-  onProgress({ kind: "note", text: planLine(target, workloads, length) });
+  const length = lengthOf(quick);
+  onProgress({ kind: "note", text: planText(target, sumOf(options.plan.parts, true)) });
   // What the checks sent on these accounts must have left every window of a minute.
   const unused = workloads.map((workload) => options.unusedForMs(accountOfKey(accountOf(workload, target).key)));
   const quietMs = UNKNOWN_MS - Math.min(...unused);
@@ -72,6 +82,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   const samples: Sample[] = [];
   const { section, hlog } = await runLoads(workloads, {
     ...options,
+    budget: options.permit.budget,
     workers: 0,
     length,
     stop: interruption.signal,

@@ -11,10 +11,10 @@ import {
   type Workload,
 } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
+import { permitFor, permitLine, planOfLoads } from "../run/index.ts";
 import { allKeys, keysOf } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
-import { assertAllowed, planLine } from "./load-plan.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { type OpenTarget, openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
@@ -63,18 +63,19 @@ async function verify(
 ): Promise<Verified> {
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const workload = servedWorkload(named, opened.target);
-  const target = await loadTargetOf(opened.target, [workload]);
-  assertAllowed(target, [workload]);
-  const account = accountByName(target, options.account);
+  const permit = permitFor(opened.target, planOfLoads(opened.target, [workload], "thorough"), "load");
+  const account = accountByName(opened.target, options.account);
   const { limits } = account;
   if (limits === undefined) {
     throw new UsageError(`the target does not say what limits ${options.account} has`, {
       hint: "Say `limits:` in the target file, or name an account that has them.",
     });
   }
-  onProgress({ kind: "notice", text: planLine(target, [workload], "thorough") });
+  onProgress({ kind: "notice", text: permitLine(permit) });
+  const target = await loadTargetOf(permit, [workload]);
   const { run } = await runWorkload(workload, {
     target,
+    budget: permit.budget,
     keys: keysOf(account),
     seed: options.seed,
     stop: interruption.signal,

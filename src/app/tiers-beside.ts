@@ -1,8 +1,9 @@
 import { availableParallelism } from "node:os";
 import type { LoadBeside, Traffic } from "../checks/index.ts";
-import { messageOf } from "../core/index.ts";
+import { InternalError, messageOf } from "../core/index.ts";
 import { calibrate, problemsOf } from "../load/index.ts";
 import type { JudgedLoad } from "../record/index.ts";
+import { sumOf } from "../run/index.ts";
 import { keysOf, type Provisioner, type Target } from "../target/index.ts";
 import { LOAD_DISCARDED } from "./recover-load.ts";
 import { runTiers, type TiersOptions } from "./run-tiers.ts";
@@ -79,6 +80,12 @@ export class TierRuns {
         return first;
       if (interruption.signal.aborted) return undefined;
       const why = typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass beside the checks`;
+      const { permit, plan } = this.#options;
+      if (!permit.more(sumOf(plan.parts, true))) {
+        onProgress({ kind: "note", text: `${why}; the budget has no room for the load on the tiers once more` });
+        if (typeof first === "string") throw new InternalError(first);
+        return first;
+      }
       this.#options.folder.journal({ event: LOAD_DISCARDED });
       onProgress({ kind: "note", text: `load on the tiers is generated again, with nothing beside it: ${why}` });
       this.#sentBefore += typeof first === "string" ? 0 : sentBy(first);

@@ -4,6 +4,7 @@ import { type Layer, type RequirementId, requirementOf } from "../requirements/i
 import type { Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
 import type { Need } from "./need.ts";
+import { ACCOUNTS_TO_REACH, type Reaches } from "./reaches.ts";
 import type { Recordable } from "./recording.ts";
 import type { Response } from "./response.ts";
 import type { Schedule } from "./schedule.ts";
@@ -11,10 +12,22 @@ import type { Session } from "./session.ts";
 
 /** What an instance will send, for `--dry-run` and budgets. */
 export interface Cost {
-  /** Requests per instance, about: for checks over limits they depend on the target, and on the tier. */
+  /** Most requests per instance: for checks over limits they depend on the target, and on the tier. */
   readonly requests: number | ((target: Target, axes: Axes) => number);
   /** Seconds that the specification makes it wait, e.g. for a rate window. */
   readonly waitS?: number;
+  /** The same in a quick run, where it leaves out steps then. */
+  readonly quick?: Omit<Cost, "quick" | "leftToLoad">;
+  /** It sends nothing where load over the tiers is part of the run. */
+  readonly leftToLoad?: true;
+}
+
+/** What a run is besides its checks. */
+export interface RunKind {
+  /** Scenarios leave out the steps that wait. */
+  readonly isQuick: boolean;
+  /** Load over the tiers is part of the run, in parallel with the checks or after them. */
+  readonly loadFollows: boolean;
 }
 
 /**
@@ -45,6 +58,7 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   readonly dialect?: DialectOfCheck | ((axes: Axes) => DialectOfCheck);
   readonly schedule?: Schedule | ((target: Target) => Schedule);
   readonly cost: Cost;
+  readonly reaches?: Reaches;
   /** `timing`: it rests on what was in flight together, or soon after each other; where this process stood still it says nothing. */
   readonly basis?: "timing";
   /** Sends and records; decides nothing. */
@@ -60,6 +74,7 @@ export interface Scenario<R extends Recordable> {
   readonly needs?: readonly Need[];
   readonly schedule?: Schedule | ((target: Target) => Schedule);
   readonly cost: Cost;
+  readonly reaches?: Reaches;
   run(t: Session): Promise<R>;
   /** States the preconditions that all its checks share. */
   assume?(recording: R, verdict: Verdict): void;
@@ -128,6 +143,7 @@ function onScenario<R extends Recordable>({
     needs: [...(scenario.needs ?? []), ...needs],
     schedule: scenario.schedule ?? {},
     cost: scenario.cost,
+    ...(scenario.reaches !== undefined && { reaches: scenario.reaches }),
     run: (t) => t.once(scenario.id, () => scenario.run(t)),
     judge(recording, verdict, axes) {
       scenario.assume?.(recording, verdict);
@@ -151,6 +167,26 @@ function layerOf({ id, covers }: Declaration): Layer {
 /** How a check shares a target's gateway with others. */
 export function scheduleOf({ schedule = {} }: Pick<SendingCheck, "schedule">, target: Target): Schedule {
   return typeof schedule === "function" ? schedule(target) : schedule;
+}
+
+/** Most requests of an instance. */
+export function requestsOfCheck(
+  { cost }: SendingCheck,
+  { target, axes, run }: { readonly target: Target; readonly axes: Axes; readonly run: RunKind },
+): number {
+  if (run.loadFollows && cost.leftToLoad === true) return 0;
+  const { requests } = costIn(cost, run);
+  return typeof requests === "function" ? requests(target, axes) : requests;
+}
+
+/** How long it waits because the specification makes it, seconds. */
+export function waitSOf(check: Check, run: RunKind): number {
+  if (check.kind === "invariant" || (run.loadFollows && check.cost.leftToLoad === true)) return 0;
+  return costIn(check.cost, run).waitS ?? 0;
+}
+
+function costIn(cost: Cost, { isQuick }: RunKind): Pick<Cost, "requests" | "waitS"> {
+  return (isQuick ? cost.quick : undefined) ?? cost;
 }
 
 /** Lets checks use whichever funded account has room for them. */
@@ -200,8 +236,14 @@ export function dialectOf(instance: Pick<Instance, "check" | "axes">, { dialects
 export function needsOf(instance: Pick<Instance, "check" | "axes">, target: Pick<Target, "dialects">): readonly Need[] {
   const { check } = instance;
   const dialect = dialectOf(instance, target);
-  const named = check.kind === "sending" ? (check.needs ?? []) : [];
+  const named = check.kind === "sending" ? namedNeeds(check) : [];
   return target.dialects.includes(dialect) ? named : [`dialect.${dialect}`, ...named];
+}
+
+/** What a check names, and the account whose limit it reaches. */
+function namedNeeds({ needs = [], reaches }: SendingCheck): readonly Need[] {
+  const account = reaches === undefined ? undefined : ACCOUNTS_TO_REACH[reaches];
+  return account === undefined || needs.some((need) => need.startsWith(account)) ? needs : [...needs, account];
 }
 
 /** All instances of a check, in a stable order. */

@@ -12,8 +12,10 @@ export {
   inDialect,
   instancesOf,
   onAnyAccount,
+  type RunKind,
   type Scenario,
   suiteOf,
+  waitSOf,
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
@@ -23,7 +25,7 @@ export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
 export type { Need } from "./need.ts";
 export { outputTokensOf } from "./output-tokens.ts";
-export { type Plan, planOf } from "./plan.ts";
+export { type Plan, planOf, preflightOf } from "./plan.ts";
 export { readingRules } from "./reading-rules.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";

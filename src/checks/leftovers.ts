@@ -26,7 +26,7 @@ export async function leftoversOf(traffic: Traffic, probed: readonly Instance[])
     const states = [...counts].sort().map(([state, count]) => (count === 1 ? state : `${count} × ${state}`));
     left.push(`keys that the provisioning hook made and did not take back: ${states.join(", ")}`);
   }
-  const served = traffic.budget.served;
-  if (served > 0) left.push(`${served} requests were served and may have been charged`);
+  const { charged } = traffic.sent;
+  if (charged > 0) left.push(`${charged} requests were served and may have been charged`);
   return left;
 }

@@ -1,4 +1,4 @@
-import type { Account, Target } from "../target/index.ts";
+import { type Account, isLoopback, type Target } from "../target/index.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** What a limit check wants to reach: the request rate, or the number of requests in flight. */
@@ -15,14 +15,22 @@ const REACHABLE_RPM = 1_200;
 /** Streams that a conformance run holds open at most. */
 const REACHABLE_SLOTS = 256;
 
+/** Whether a run may reach the limits of an account that it was not given for that: that of `valid`, which others may use. */
+export function mayReachAnyLimit({ baseUrl, authorized }: Pick<Target, "baseUrl" | "authorized">): boolean {
+  return isLoopback(baseUrl) || authorized;
+}
+
 /**
  * Picks the account for a kind of limit check: the smallest limit decides quickest. Accounts set aside come first, then
- * the account of `valid` if its limits are known. For the concurrency limit the rate must be so far above that it does not come first.
+ * the account of `valid` if its limits are known and may be reached. For the concurrency limit the rate must be so far above that it does not come first.
  */
 export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | undefined {
   const aside = target.limited.map((account) => ({ ...account, shared: false }));
   const { valid, second } = target.keys;
-  const main = target.limits === undefined ? [] : [{ key: valid, second, limits: target.limits, shared: true }];
+  const main =
+    target.limits === undefined || !mayReachAnyLimit(target)
+      ? []
+      : [{ key: valid, second, limits: target.limits, shared: true }];
   const fits = (account: LimitedAccount) => {
     const { rpm, inFlight } = account.limits;
     return kind === "rate" ? rpm <= REACHABLE_RPM : inFlight <= REACHABLE_SLOTS && rpm >= inFlight * 4;

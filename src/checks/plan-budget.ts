@@ -1,16 +1,17 @@
 import type { Target } from "../target/index.ts";
-import type { Axes } from "./axes.ts";
-import type { Instance, SendingCheck } from "./check.ts";
+import { type Instance, type RunKind, requestsOfCheck } from "./check.ts";
 
-/** What is kept back of a budget: requests that nothing plans, such as repetitions. */
-const KEPT_BACK = 0.05;
+/** Share of a plan that is kept for requests that no check declares, such as repetitions after an ambient denial. */
+const KEPT_BACK = 1 / 6;
 
 export interface BudgetPlan {
   /** Requests that are set aside, by instance. Of instances that share their traffic, the first has all of it. */
   readonly planned: ReadonlyMap<string, number>;
   /** Instances that the budget has no room for, with what they would need, in words. */
   readonly leftOut: ReadonlyMap<string, string>;
-  /** A budget with room for everything. */
+  /** Most requests of what there is room for, in all rounds, what is kept back included. */
+  readonly requests: number;
+  /** The same with room for everything. */
   readonly needed: number;
 }
 
@@ -20,52 +21,63 @@ interface Scenario {
   readonly instances: Instance[];
 }
 
+export interface BudgetPlanOptions {
+  readonly target: Target;
+  /** Requests that the budget still has. */
+  readonly left: number;
+  /** Rounds that are still to come, each with all of it; default 1. */
+  readonly rounds?: number | undefined;
+  readonly run: RunKind;
+}
+
 /**
  * Decides before anything is sent what a budget has room for: cheap checks first, expensive ones by what is left. What is left
  * out is left out as a whole: half of a scenario decides nothing.
  *
  * @param instances that can run.
- * @param left requests that the budget still has.
- * @param rounds that are still to come, each with all of it.
  */
-export function planBudget(instances: readonly Instance[], target: Target, left: number, rounds = 1): BudgetPlan {
-  const scenarios = scenariosOf(instances, target);
+export function planBudget(
+  instances: readonly Instance[],
+  { target, left, rounds = 1, run }: BudgetPlanOptions,
+): BudgetPlan {
+  const scenarios = scenariosOf(instances, target, run);
   const planned = new Map<string, number>();
   const leftOut = new Map<string, string>();
   const total = scenarios.reduce((sum, { requests }) => sum + requests, 0);
-  let room = Math.floor((left / rounds) * (1 - KEPT_BACK));
+  let room = Math.floor((left / rounds) * (1 - KEPT_BACK) + EPSILON);
+  let taken = 0;
   for (const { requests, instances: own } of scenarios.sort((a, b) => a.requests - b.requests)) {
     if (requests <= room) {
       room -= requests;
+      taken += requests;
       for (const [at, { id }] of own.entries()) planned.set(id, at === 0 ? requests : 0);
     } else {
       const what = `about ${requests.toLocaleString("en")} ${requests === 1 ? "request" : "requests"}, and the budget has room for ${room.toLocaleString("en")} after the cheaper checks`;
       for (const { id } of own) leftOut.set(id, what);
     }
   }
-  const spent = target.budget.requests - left;
-  return { planned, leftOut, needed: spent + Math.ceil((total * rounds) / (1 - KEPT_BACK)) };
+  const withReserve = (requests: number) => Math.ceil((requests * rounds) / (1 - KEPT_BACK));
+  return { planned, leftOut, requests: Math.min(left, withReserve(taken)), needed: withReserve(total) };
 }
+
+/** A product of fractions that comes to a whole number on paper must not lose one. */
+const EPSILON = 1e-6;
 
 /** Requests of instances, those that share their traffic counted once. */
-export function requestsOf(instances: readonly Instance[], target: Target): number {
-  return scenariosOf(instances, target).reduce((sum, { requests }) => sum + requests, 0);
+export function requestsOf(instances: readonly Instance[], target: Target, run: RunKind): number {
+  return scenariosOf(instances, target, run).reduce((sum, { requests }) => sum + requests, 0);
 }
 
-function scenariosOf(instances: readonly Instance[], target: Target): Scenario[] {
+function scenariosOf(instances: readonly Instance[], target: Target, run: RunKind): Scenario[] {
   const scenarios = new Map<string, Scenario>();
   for (const instance of instances) {
     const { check } = instance;
     if (check.kind === "invariant") continue;
-    const requests = ownRequests(check, target, instance.axes);
+    const requests = requestsOfCheck(check, { target, axes: instance.axes, run });
     const name = check.scenario ?? instance.id;
     const known = scenarios.get(name);
     if (known === undefined) scenarios.set(name, { requests, instances: [instance] });
     else known.instances.push(instance);
   }
   return [...scenarios.values()];
-}
-
-function ownRequests({ cost }: SendingCheck, target: Target, axes: Axes): number {
-  return typeof cost.requests === "function" ? cost.requests(target, axes) : cost.requests;
 }

@@ -1,5 +1,5 @@
 import type { Target } from "../target/index.ts";
-import { dialectOf, type Instance, needsOf, suiteOf } from "./check.ts";
+import { dialectOf, type Instance, needsOf, type RunKind, suiteOf, waitSOf } from "./check.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { staticFixture } from "./static-fixture.ts";
 
@@ -20,69 +20,102 @@ export interface SuitePlan {
 
 export interface Plan {
   readonly suites: readonly SuitePlan[];
+  /** Most requests of all rounds, those that no check declares and those that prepare the run included. */
   readonly requests: number;
+  /** Output tokens of so many requests, about. */
+  readonly outputTokens: number;
+  /** Input tokens, about. */
+  readonly inputTokens: number;
   /** Instances that the budget has no room for. */
   readonly leftOut: readonly string[];
   /** Budget, in requests, that has room for everything. */
   readonly budgetNeeded: number;
   /** Lines of the target file that would unblock what is blocked, once per state. */
   readonly unblock: readonly (readonly string[])[];
-  /** How long it takes at least, seconds: the longest waits, and the pace below the account's rate. */
+  /** How long all rounds take at least, seconds: the longest waits, and the pace below the account's rate. */
   readonly durationS: number;
+}
+
+export interface PlanOptions {
+  /** Whether somebody may make keys that the file does not have: a hook, or the embedded gateway. */
+  readonly hooked: boolean;
+  /** How often all is sent; default 1. */
+  readonly rounds?: number;
+  readonly run?: RunKind;
 }
 
 /** Share of a rate that conformance traffic uses. */
 const SHARE = 0.85;
 /** The default tier's rate, which is assumed where the target does not tell. */
 const DEFAULT_RPM = 300;
+/** Tokens of a conformance request, on average over all checks against the reference gateway: prompts are short, few replies are long. */
+const TOKENS_EACH = { input: 100, output: 30 };
+/** Requests of the preflight: the model list, again after an ambient denial, and one a dialect where it is none. */
+const PREFLIGHT = 5;
+/** Requests by which a plain model is found in a list (`ServedModels`). */
+const TO_FIND_A_MODEL = 26;
+/** Requests by which it is found out whether a dialect knows the model of a role: two, and one for a model that does not exist. */
+const PER_ROLE = 2;
 
-/**
- * Says what a selection will send and how long that takes. Sends nothing and starts nothing.
- *
- * @param options `hooked`: whether a hook may make keys that the file does not have. `rounds`: how often all is sent.
- */
-export function planOf(
-  instances: readonly Instance[],
-  target: Target,
-  { hooked, rounds = 1 }: { readonly hooked: boolean; readonly rounds?: number },
-): Plan {
+/** Says what a selection will send and how long that takes. Sends nothing and starts nothing. */
+export function planOf(instances: readonly Instance[], given: Target, options: PlanOptions): Plan {
+  const { hooked, rounds = 1, run = FULL_RUN } = options;
+  const target = withListedModels(given);
   const suites = [...new Set(instances.map(({ check }) => suiteOf(check.id)))];
   const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
-  const hasRoom = planBudget(runnable, target, target.budget.requests, rounds);
+  const preflight = preflightOf(given);
+  const left = Math.max(0, target.budget.requests - preflight);
+  const budget = planBudget(runnable, { target, left, rounds, run });
   const plans = suites.map((suite): SuitePlan => {
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
     const states = own.map((instance) => stateOf(instance, target, hooked));
-    const running = own.filter((_, index) => states[index] === "runs");
-    const waits = running.map(({ check }) => (check.kind === "sending" ? (check.cost.waitS ?? 0) : 0));
+    const running = own.filter(({ id }, index) => states[index] === "runs" && !budget.leftOut.has(id));
     return {
       suite,
       checks: new Set(own.map(({ check }) => check.id)).size,
       instances: own.length,
-      requests: requestsOf(running, target),
-      waitS: Math.max(0, ...waits),
+      requests: requestsOf(running, target, run),
+      waitS: Math.max(0, ...running.map(({ check }) => waitSOf(check, run))),
       blocked: states.filter((state) => state === "blocked").length,
       skipped: states.filter((state) => state === "skipped").length,
     };
   });
   // Not the sum over the suites: a scenario that checks of two suites judge is sent once.
-  const requests = requestsOf(runnable, target);
-  const rpm = Math.max(
-    target.limits?.rpm ?? DEFAULT_RPM,
-    ...Object.values(target.tiers).map(({ limits }) => limits.rpm),
-  );
-  const paceS = (requests / (rpm * SHARE)) * 60;
+  const sent = [...budget.planned.values()].reduce((sum, requests) => sum + requests, 0);
+  const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
+  const paceS = (sent / (Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates) * SHARE)) * 60;
   const missing = instances
     .flatMap((instance) => missingOf(instance, target, hooked))
     .filter(({ skipped }) => skipped === undefined);
   const lines = new Map(missing.map(({ unblock }) => [unblock.join("\n"), unblock]));
+  const requests = budget.requests + Math.min(preflight, target.budget.requests);
   return {
     suites: plans,
     requests,
-    leftOut: [...hasRoom.leftOut.keys()],
-    budgetNeeded: hasRoom.needed,
+    outputTokens: requests * TOKENS_EACH.output,
+    inputTokens: requests * TOKENS_EACH.input,
+    leftOut: [...budget.leftOut.keys()],
+    budgetNeeded: budget.needed + preflight,
     unblock: [...lines.values()],
-    durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))),
+    durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))) * rounds,
   };
+}
+
+/** All that the checks have, with nothing beside it. */
+export const FULL_RUN: RunKind = { isQuick: false, loadFollows: false };
+
+/** Models that a run finds in the gateway's list are there as far as a plan can know. */
+function withListedModels(target: Target): Target {
+  const of = (dialect: "chat" | "messages") => ({ unknown: "unknown", plain: "listed", ...target.models[dialect] });
+  return { ...target, models: { chat: of("chat"), messages: of("messages") } };
+}
+
+/** Most requests by which a run prepares itself: the model list, and which of the models each dialect knows. */
+export function preflightOf({ source, models, dialects }: Target): number {
+  const ids = dialects.flatMap((dialect) => Object.keys(models[dialect]).filter((role) => role !== "plain"));
+  const isNamed = dialects.every((dialect) => models[dialect].plain !== undefined);
+  const roles = source === "embedded" ? 0 : ids.length * PER_ROLE;
+  return PREFLIGHT + roles + (isNamed ? 0 : TO_FIND_A_MODEL);
 }
 
 /** What an instance lacks, and nobody can make. */

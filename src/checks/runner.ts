@@ -1,14 +1,24 @@
+import { BudgetReached } from "../budget/index.ts";
 import { ConfigError, messageOf } from "../core/index.ts";
 import type { Attestation, CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
-import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf, suiteOf } from "./check.ts";
+import {
+  dialectOf,
+  dialectOfCheck,
+  type Instance,
+  needsOf,
+  type RunKind,
+  type SendingCheck,
+  scheduleOf,
+  suiteOf,
+  waitSOf,
+} from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { MissingFixture, type Need, notServed, UndeclaredDialect } from "./need.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
-import { BudgetReached } from "./request-budget.ts";
 import type { Response } from "./response.ts";
 import type { Schedule } from "./schedule.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -57,7 +67,8 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const { target, budget } = traffic;
   const hooked = traffic.fixtures.provisioner !== undefined;
   const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
-  const plan = planBudget(runnable, target, budget.left().requests, rounds);
+  const run: RunKind = { isQuick: traffic.isQuick, loadFollows: traffic.loadFollows };
+  const plan = planBudget(runnable, { target, left: budget.left().requests, rounds, run });
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
   const runOne = async (instance: Instance, others?: AbortSignal) => {
     onStart?.(instance);
@@ -82,7 +93,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const others = new AbortController();
   const background = Promise.all(inOrder("background").map(({ instance }) => runOne(instance, others.signal)));
   try {
-    await pool(byResource(inOrder("parallel"), target), parallel, async (group) => {
+    await pool(byResource(inOrder("parallel"), target, run), parallel, async (group) => {
       for (const { instance } of group) await runOne(instance);
     });
   } finally {
@@ -92,7 +103,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   await load?.ended;
   for (const { instance } of inOrder("exclusive")) await runOne(instance);
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
-  const last = inOrder("exclusive-last").sort((a, b) => waitOf(a) - waitOf(b));
+  const last = inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run));
   for (const { instance } of last) await runOne(instance);
   for (const instance of instances)
     if (instance.check.kind === "invariant") report(overAllTraffic(instance, instance.check.about, options));
@@ -155,7 +166,10 @@ async function resultFrom(
       new Session(
         traffic,
         { ...instance.axes, dialect },
-        { key, others, share, by: instance.id, anyDialect: dialectOfCheck(instance) === "any" },
+        {
+          ...{ key, others, share, by: instance.id, anyDialect: dialectOfCheck(instance) === "any" },
+          reaches: check.reaches,
+        },
       ),
     );
     // What we left because the run ends says nothing about the gateway.
@@ -190,8 +204,6 @@ interface Scheduled {
   readonly schedule: Schedule;
 }
 
-const waitOf = ({ check }: Scheduled): number => check.cost.waitS ?? 0;
-
 /** A shorter wait is none that others have to cover, seconds. */
 const LONG_WAIT_S = 5;
 
@@ -200,7 +212,7 @@ const LONG_WAIT_S = 5;
  * window of a minute covers everything else; then the cheapest suite and its cheapest checks, so that a broken gateway shows within
  * seconds what is wrong, and one suite after the other is done.
  */
-function byResource(scheduled: readonly Scheduled[], target: Target): Scheduled[][] {
+function byResource(scheduled: readonly Scheduled[], target: Target, run: RunKind): Scheduled[][] {
   const groups = new Map<string, Scheduled[]>();
   for (const item of scheduled) {
     const { resource = item.instance.id } = item.schedule;
@@ -209,13 +221,14 @@ function byResource(scheduled: readonly Scheduled[], target: Target): Scheduled[
     else group.push(item);
   }
   const longest = (group: readonly Scheduled[]) => {
-    const waitS = Math.max(...group.map(waitOf));
+    const waitS = Math.max(...group.map(({ check }) => waitSOf(check, run)));
     return waitS < LONG_WAIT_S ? 0 : waitS;
   };
   const requests = (some: readonly Scheduled[]) =>
     requestsOf(
       some.map(({ instance }) => instance),
       target,
+      run,
     );
   const suite = ([first]: readonly Scheduled[]) => suiteOf(first?.check.id ?? "");
   const ofSuite = new Map<string, number>();

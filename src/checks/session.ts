@@ -1,4 +1,5 @@
-import { UsageError } from "../core/index.ts";
+import type { Share } from "../budget/index.ts";
+import { InternalError, UsageError } from "../core/index.ts";
 import type { Dialect, Mode } from "../dialects/index.ts";
 import type { ContinueOutcome } from "../http-recorder/index.ts";
 import type { Key, KeyName, ModelRole, Provisioner, Target, Upgradable } from "../target/index.ts";
@@ -6,7 +7,7 @@ import type { Axes } from "./axes.ts";
 import type { Held } from "./held-request.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import { MissingFixture } from "./need.ts";
-import type { Share } from "./request-budget.ts";
+import type { Reaches } from "./reaches.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 import { type TokenLimitedAccount, tokenLimitedFor } from "./token-limited-account.ts";
@@ -20,6 +21,8 @@ export interface SessionOptions {
   readonly share?: Share | undefined;
   /** Whether requests in a dialect that the target does not serve go in the one that it serves. */
   readonly anyDialect?: boolean;
+  /** The limit that the check declares that it reaches. */
+  readonly reaches?: Reaches | undefined;
   /** The instance that it is for. */
   readonly by?: string | undefined;
 }
@@ -36,19 +39,25 @@ export class Session {
   readonly #share: Share | undefined;
   readonly #anyDialect: boolean;
   readonly #by: string | undefined;
+  readonly #reaches: Reaches | undefined;
 
   /**
    * @param key of requests that name none; default `valid`.
    * @param others aborted when the checks that run in parallel with this one are done.
    * @param share what is set aside of the budget for it.
    */
-  constructor(traffic: Traffic, axes: Axes, { key, others, share, by, anyDialect = false }: SessionOptions = {}) {
+  constructor(
+    traffic: Traffic,
+    axes: Axes,
+    { key, others, share, by, reaches, anyDialect = false }: SessionOptions = {},
+  ) {
     this.#traffic = traffic;
     this.#key = key;
     this.#others = others;
     this.#share = share;
     this.#anyDialect = anyDialect;
     this.#by = by;
+    this.#reaches = reaches;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
@@ -65,6 +74,7 @@ export class Session {
       key: this.#key,
       share: this.#share,
       by: this.#by,
+      reaches: this.#reaches,
       ...(this.#anyDialect && { anyDialect: true }),
     };
   }
@@ -181,6 +191,7 @@ export class Session {
 
   /** The account for a kind of limit check; the check declares that it needs it. */
   limited(kind: LimitKind): LimitedAccount {
+    this.#assertDeclared(kind);
     const account = limitedFor(this.target, kind);
     if (account === undefined) throw new UsageError(`the target has no account for ${kind} checks`);
     return account;
@@ -188,8 +199,14 @@ export class Session {
 
   /** The account of the declared token limit; the check declares that it needs it (`tokenLimits`). */
   tokenLimited(): TokenLimitedAccount {
+    this.#assertDeclared("tokens");
     const account = tokenLimitedFor(this.target);
     if (account === undefined) throw new UsageError("the target has no account with a token limit");
     return account;
+  }
+
+  /** A limit that a check does not declare is one that the planner could not hold back. */
+  #assertDeclared(reaches: Reaches): void {
+    if (this.#reaches !== reaches) throw new InternalError(`the check does not declare \`reaches: "${reaches}"\``);
   }
 }

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
 import type { Attestation } from "../record/index.ts";
 import type { KeyName, ModelRole, Target } from "../target/index.ts";
-import { limitedFor } from "./limited-account.ts";
+import { limitedFor, mayReachAnyLimit } from "./limited-account.ts";
 import { type Need, notServed } from "./need.ts";
 import { FEWEST_RPM, MOST_TOKENS, tokenLimitedFor } from "./token-limited-account.ts";
 
@@ -79,8 +79,14 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
         ? when(true)
         : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
     default:
-      return when(hasAccount(need, target));
+      return accountFixture(need, target, when(hasAccount(need, target)));
   }
+}
+
+/** An account for a kind of limit; where it is only missing because that of `valid` may not be used, this is said. */
+function accountFixture(need: Need, target: Target, met: Fixture): Fixture {
+  if (met.ok || mayReachAnyLimit(target) || !hasAccount(need, { ...target, authorized: true })) return met;
+  return { ...met, because: NOT_ASIDE };
 }
 
 /** The declared token limit, with an account on which it can be reached. */
@@ -90,6 +96,8 @@ function tokenLimitsFixture(target: Target, met: Fixture): Fixture {
     return { ok: false, unblock: [], skipped: "the target declares no token limit (tokenLimits)" };
   const account = tokenLimitedFor(target);
   if (account === undefined) return { ok: false, unblock: ["tokenLimits:", `  key: ${TOKEN_KEY}`] };
+  if (!account.isAside && !mayReachAnyLimit(target))
+    return { ok: false, unblock: ["tokenLimits:", `  key: ${TOKEN_KEY}`], because: NOT_ASIDE };
   const rpm = account.limits?.rpm ?? Number.POSITIVE_INFINITY;
   const { tokensPerMinute } = tokenLimits;
   const because =
@@ -99,6 +107,8 @@ function tokenLimitsFixture(target: Target, met: Fixture): Fixture {
   return rpm < FEWEST_RPM || tokensPerMinute > MOST_TOKENS ? { ok: false, unblock: [], because } : met;
 }
 
+const NOT_ASIDE =
+  "its account is that of keys.valid; reaching a limit there takes an account set aside, or authorized: true";
 const TOKEN_KEY = "env:GW_TOKEN_LIMITED";
 
 function modelLine(role: ModelRole, dialect: Dialect, models: Target["models"] | undefined): string {

@@ -51,6 +51,11 @@ export class Throttle {
     return mine;
   }
 
+  /** Takes note of a request that did not wait: those after it do. */
+  count(): void {
+    this.#sentMs.push(this.#nowMs());
+  }
+
   leave(): void {
     this.#inFlight--;
     this.#freed();

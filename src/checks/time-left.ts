@@ -1,5 +1,6 @@
 import type { Target } from "../target/index.ts";
-import { type Instance, scheduleOf } from "./check.ts";
+import { type Instance, type RunKind, scheduleOf, waitSOf } from "./check.ts";
+import { FULL_RUN } from "./plan.ts";
 import { requestsOf } from "./plan-budget.ts";
 
 /** What a request takes of a check's time, seconds, until the run's own pace is known. */
@@ -14,14 +15,16 @@ const SLOWEST = 10;
 /** Estimates how long the checks of a run still take: from their declared costs, and from the pace so far. */
 export class TimeLeft {
   readonly #target: Target;
+  readonly #run: RunKind;
   readonly #left: Map<string, Instance>;
   readonly #startedS = new Map<string, number>();
   readonly #beganS: number;
   readonly #plannedS: number;
 
   /** @param nowS of a monotonic clock, seconds, as everywhere in this class. */
-  constructor(instances: readonly Instance[], target: Target, nowS: number) {
+  constructor(instances: readonly Instance[], target: Target, nowS: number, run: RunKind = FULL_RUN) {
     this.#target = target;
+    this.#run = run;
     // One of each scenario: the others judge what it sends.
     this.#left = new Map(instances.map((instance) => [trafficOf(instance), instance]));
     this.#beganS = nowS;
@@ -58,15 +61,15 @@ export class TimeLeft {
     }
     const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
     const rpm = Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates);
-    const paceS = (requestsOf(parallel, target) / (rpm * SHARE)) * 60;
+    const paceS = (requestsOf(parallel, target, this.#run) / (rpm * SHARE)) * 60;
     const longestS = Math.max(0, ...parallel.map((one) => this.#durationS(one, nowS)));
     return Math.max(paceS, longestS) + exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
   }
 
   #durationS(instance: Instance, nowS: number): number {
-    const waitS = instance.check.kind === "sending" ? (instance.check.cost.waitS ?? 0) : 0;
+    const waitS = waitSOf(instance.check, this.#run);
     const elapsedS = nowS - (this.#startedS.get(trafficOf(instance)) ?? nowS);
-    return Math.max(0, waitS + requestsOf([instance], this.#target) * REQUEST_S - elapsedS);
+    return Math.max(0, waitS + requestsOf([instance], this.#target, this.#run) * REQUEST_S - elapsedS);
   }
 }
 

@@ -8,6 +8,8 @@ export interface TokenLimitedAccount {
   readonly limits: Limits | undefined;
   /** Whether other checks or load use it too, which then must not run meanwhile. */
   readonly shared: boolean;
+  /** Whether the target file sets it aside for limits or for a tier. */
+  readonly isAside: boolean;
   readonly tokens: TokenLimits;
 }
 
@@ -27,25 +29,29 @@ export function tokenLimitedFor(target: Target): TokenLimitedAccount | undefined
   if (tokens === undefined) return undefined;
   if (tokens.key === undefined) {
     const account = limitedFor(target, "rate");
-    return account && { key: account.key, limits: account.limits, shared: account.shared, tokens };
+    return (
+      account && { key: account.key, limits: account.limits, shared: account.shared, isAside: !account.shared, tokens }
+    );
   }
   const text = tokens.key.reveal();
-  for (const { account, shared } of otherAccounts(target)) {
+  for (const { account, shared, isAside } of otherAccounts(target)) {
     const key = keysOf(account).find((own) => own.reveal() === text);
-    if (key !== undefined) return { key, limits: account.limits, shared, tokens };
+    if (key !== undefined) return { key, limits: account.limits, shared, isAside, tokens };
   }
-  return { key: tokens.key, limits: undefined, shared: false, tokens };
+  return { key: tokens.key, limits: undefined, shared: false, isAside: true, tokens };
 }
 
 interface OtherAccount {
   readonly account: Pick<Account, "key" | "second"> & { readonly limits: Limits | undefined };
   readonly shared: boolean;
+  readonly isAside: boolean;
 }
 
 function otherAccounts({ keys, limits, limited, tiers }: Target): readonly OtherAccount[] {
   const main = { key: keys.valid, second: keys.second, limits };
   return [
-    ...limited.map((account) => ({ account, shared: false })),
-    ...[main, ...Object.values(tiers)].map((account) => ({ account, shared: true })),
+    ...limited.map((account) => ({ account, shared: false, isAside: true })),
+    { account: main, shared: true, isAside: false },
+    ...Object.values(tiers).map((account) => ({ account, shared: true, isAside: true })),
   ];
 }

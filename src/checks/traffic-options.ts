@@ -1,11 +1,14 @@
+import type { RequestBudget, Share } from "../budget/index.ts";
 import type { Clock } from "../core/index.ts";
 import type { Endpoint, Mode } from "../dialects/index.ts";
 import type { Key, Provisioner, Target } from "../target/index.ts";
-import type { Share } from "./request-budget.ts";
+import type { Reaches } from "./reaches.ts";
 import type { Response } from "./response.ts";
 
 export interface TrafficOptions {
   readonly target: Target;
+  /** What may be sent; the permit of the command has it. */
+  readonly budget: RequestBudget;
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly onAnswer?: (answer: Response) => void;
@@ -41,6 +44,8 @@ export interface SendDefaults {
   readonly share?: Share | undefined;
   /** `true`: a request in a dialect that the target does not serve goes in the one that it serves. */
   readonly anyDialect?: boolean;
+  /** The limit that the check is meant to reach: what it starts is then no part of the pace below the limits. */
+  readonly reaches?: Reaches | undefined;
   /** The instance of a check that sends. */
   readonly by?: string | undefined;
 }

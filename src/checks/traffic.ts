@@ -1,3 +1,4 @@
+import type { RequestBudget } from "../budget/index.ts";
 import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
@@ -6,8 +7,8 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
 import { type Attempt, type Held, heldRequest } from "./held-request.ts";
+import { outputTokensOf } from "./output-tokens.ts";
 import { readingRules } from "./reading-rules.ts";
-import { RequestBudget } from "./request-budget.ts";
 import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
 import { type Asked, type ReadingRules, Response } from "./response.ts";
@@ -31,6 +32,14 @@ const AMPLE_RPM = 1_000;
 /** Shorter waits are over before anybody has read of them. */
 const TOLD_MS = 2_000;
 
+interface SentTraffic {
+  requests: number;
+  /** Requests for replies that were served, and so may have been charged. */
+  charged: number;
+  /** As the gateway counts them, estimated where it does not. */
+  outputTokens: number;
+}
+
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
   readonly random: Random;
@@ -53,7 +62,9 @@ export class Traffic implements AsyncDisposable {
   readonly fixtures: Fixtures;
   readonly loadFollows: boolean;
   readonly isQuick: boolean;
-  readonly budget = new RequestBudget(() => this.target.budget);
+  readonly budget: RequestBudget;
+  /** What was sent here, of all that the budget is for. */
+  readonly sent: SentTraffic = { requests: 0, charged: 0, outputTokens: 0 };
   readonly #lastUsedMs = new Map<string, number>();
   /** Whether a request that was to be denied otherwise was denied for a limit even after it had waited as it was told. */
   #hasWaitedInVain = false;
@@ -62,6 +73,7 @@ export class Traffic implements AsyncDisposable {
 
   constructor(options: TrafficOptions) {
     const { target, seed, signal, provisioner, clock = systemClock, loadFollows = false, isQuick = false } = options;
+    this.budget = options.budget;
     this.loadFollows = loadFollows;
     this.isQuick = isQuick;
     this.random = seededRandom(seed);
@@ -166,14 +178,20 @@ export class Traffic implements AsyncDisposable {
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats?: string): Promise<Response> {
     const throttle = await this.#enter(accountOf(request), defaults.by);
     try {
-      return await this.start(request, defaults, repeats).done;
+      return await this.#held(request, defaults, repeats).done;
     } finally {
       throttle.leave();
     }
   }
 
   /** Sends at once, whatever the pace; for checks that hold requests open or measure limits. */
-  start(request: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+  start(request: RequestSpec, defaults: SendDefaults): Held {
+    // What comes after it leaves room for it.
+    if (defaults.reaches === undefined) this.#throttleOf(accountOf(request)).count();
+    return this.#held(request, defaults, undefined);
+  }
+
+  #held(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Held {
     return heldRequest(this.#startOnce(request, defaults, repeats), (stale) =>
       this.#startOnce({ ...request, freshConnection: true }, defaults, stale.id),
     );
@@ -189,6 +207,7 @@ export class Traffic implements AsyncDisposable {
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
     this.budget.start(defaults.share);
+    this.sent.requests++;
     const account = accountOf(request);
     this.#lastUsedMs.set(account, this.#monotonicMs());
     this.#inFlight++;
@@ -221,7 +240,7 @@ export class Traffic implements AsyncDisposable {
         answer,
         asked.nonce !== undefined && (request.model === undefined || request.model === "plain"),
       );
-      this.budget.note(answer);
+      this.#count(answer);
       this.#onAnswer?.(answer);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.
       answer.pack(this.#packer);
@@ -247,6 +266,7 @@ export class Traffic implements AsyncDisposable {
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
       this.budget.start(share);
+      this.sent.requests++;
       return await expectContinue(built, QUICK_DEADLINE_MS);
     } finally {
       throttle.leave();
@@ -262,6 +282,13 @@ export class Traffic implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.recorder[Symbol.asyncDispose]();
+  }
+
+  #count(answer: Response): void {
+    const outputTokens = outputTokensOf(answer);
+    this.budget.note(outputTokens);
+    this.sent.outputTokens += outputTokens;
+    if (answer.status !== undefined && answer.status < 300 && answer.asked.endpoint !== "models") this.sent.charged++;
   }
 
   /** Time base of the exchanges, ms. */

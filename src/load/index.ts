@@ -2,7 +2,7 @@ export { isLimitReason } from "../limits/index.ts";
 export { type Capacity, type CapacityStep, findCapacity } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
-export { analyseLimits, defaultLimitsBudget, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
+export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
 export { type Calibration, calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { costOf } from "./cost.ts";
@@ -14,7 +14,7 @@ export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./generator-heal
 export { nowUs } from "./http/load-exchange.ts";
 export { type HeldGauge, judgeGauge, judgeLeaks } from "./judge-leaks.ts";
 export { unusableReplies } from "./judge-replies.ts";
-export { LoadGuard, type LoadStop } from "./load-guard.ts";
+export { guardOver, type LoadGuard, type LoadStop } from "./load-guard.ts";
 export { LoopDelay } from "./loop-delay.ts";
 export { type FoundShard, mergeShards } from "./merge-shards.ts";
 export { type LoadRequestSpec, modelFor } from "./prepared-requests.ts";

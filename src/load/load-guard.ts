@@ -1,3 +1,4 @@
+import type { Share } from "../budget/index.ts";
 import { isLimitReason } from "../limits/index.ts";
 import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
@@ -8,14 +9,14 @@ const REFUSALS = 20;
 /** The same for denials by a limit: others may use the account, so more are needed before it is pointless to go on. */
 const LIMIT_DENIALS = 500;
 
-export interface LoadBudget {
+interface LoadBudget {
   /** Most requests to send, retries and warm-up included. */
   readonly requests: number;
   /** Most output tokens to be charged for, where the target names a budget. */
   readonly outputTokens?: number | undefined;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly budget: LoadBudget;
   /** Share of failed requests that opens the circuit breaker, and of how many; `undefined`: failures never open it. */
   readonly circuit: Target["circuit"];
@@ -29,6 +30,14 @@ export interface LoadStop {
 
 /** What an engine has counted so far; `refused`: denied for another reason than a limit. */
 export type LoadTotalsSoFar = Readonly<Record<"sent" | "admitted" | "refused" | "failed", number>>;
+
+/** The guard of load that was given a share of the budget of its command. */
+export function guardOver(
+  share: Share,
+  { outputTokens, circuit }: { readonly outputTokens: number | undefined; readonly circuit: Target["circuit"] },
+): LoadGuard {
+  return new LoadGuard({ budget: { requests: share.planned, outputTokens }, circuit });
+}
 
 /**
  * Stops a load run that has used up its budget, or that is pointless or harmful to go on with: nothing is admitted, or
@@ -70,6 +79,16 @@ export class LoadGuard {
     return this.#stop?.kind === "requests" ? undefined : this.#stop;
   }
 
+  /** Requests that were let through. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Output tokens of the responses so far. */
+  get outputTokens(): number {
+    return this.#outputTokens;
+  }
+
   /** Counts a request that is about to be sent. @returns false when it must not be sent. */
   take(): boolean {
     if (this.#stop !== undefined) return false;
@@ -94,6 +113,7 @@ export class LoadGuard {
   noteTotals(totals: LoadTotalsSoFar): void {
     if (this.#stop !== undefined) return;
     const { sent, admitted, refused, failed } = totals;
+    this.#sent = sent;
     const { requests } = this.#budget;
     if (sent > requests) this.#end("requests", `${sent} requests were sent, ${requests} were planned`);
     if (admitted === 0 && refused >= REFUSALS)

@@ -67,6 +67,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const tally = new Tally(startUs);
   const outcomes = new OutcomeCounts();
   const part = { index: 0, of: 1 };
+  const reserved = context.budget.reserve(mostRequests(workload));
   const guard = guardOf({ ...context, workload, part });
   const sampler = samplerOf({ ...context, originUs: startUs, originMs: startedAtMs, part });
   const reason = reasonReader(target);
@@ -106,6 +107,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     clearInterval(reporting);
   }
   const endUs = nowUs();
+  context.budget.spend(reserved, { requests: guard.sent, outputTokens: guard.outputTokens });
   await sampler.settle();
   const more = { connectionWaits: 0, workers: 0, calibration: context.calibration };
   return recorded(workload, {

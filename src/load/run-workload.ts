@@ -1,10 +1,13 @@
+import type { Allowance, RequestBudget } from "../budget/index.ts";
 import type { TaggedHistogram } from "../metrics/index.ts";
 import type { JudgedPhase, JudgedRun, LoadInstance } from "../record/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
+import { shareOf } from "./drive.ts";
 import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import { judgeLoneWaits } from "./judge-waits.ts";
+import { mostRequests } from "./most-requests.ts";
 import { phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter, type RunningPhase } from "./progress.ts";
 import { runRecord } from "./run-record.ts";
@@ -20,6 +23,8 @@ export interface LoadContext
     "seed" | "stop" | "abort" | "redactor" | "onSample" | "onSpan" | "calibration" | "outputTokens"
   > {
   readonly target: Target;
+  /** What may be sent; the permit of the command has it. */
+  readonly budget: RequestBudget;
   /** Keys of one account; they take turns. */
   readonly keys: readonly Key[];
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
@@ -84,7 +89,12 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const until = context.until && new UntilKnown(context.until, workload);
   const sending =
     until === undefined ? context : { ...context, stop: AbortSignal.any([context.stop, until.signal]), known: until };
-  const share = await send(workload, arrivals, sending, { originUs, originMs, totalS }, report);
+  const reserved = context.budget.reserve(shareOf(mostRequests(workload), shard ?? { index: 0, of: 1 }));
+  let spent: Allowance | undefined;
+  const onSpent = (what: Allowance) => {
+    spent = what;
+  };
+  const share = await send(workload, arrivals, { ...sending, onSpent }, { originUs, originMs, totalS }, report);
   const tokenizer = await tokenizerOf(workload);
   const ran = recordShare(share, {
     workload,
@@ -94,7 +104,13 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     tokenizer,
     until,
   });
+  context.budget.spend(reserved, spent ?? spentByWorkers(share, workload, reserved.planned));
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
+}
+
+/** Workers count only what they measure: with a warm-up it may have been as many as were planned. */
+function spentByWorkers({ tally }: Share, { warmupS }: Workload, planned: number): Allowance {
+  return { requests: warmupS > 0 ? planned : tally.total.sent, outputTokens: tally.outputTokens };
 }
 
 /** What counts the tokens of prompts; it is loaded when the load is over, and only where the workload names tokens. */
@@ -170,7 +186,7 @@ function workersOf(asked: number, workload: Workload, arrivals: Arrivals): numbe
 async function send(
   workload: Workload,
   arrivals: Arrivals,
-  context: LoadContext & { readonly known?: UntilKnown },
+  context: LoadContext & Pick<ShareOptions, "onSpent"> & { readonly known?: UntilKnown },
   origin: { readonly originUs: number; readonly originMs: number; readonly totalS: number | undefined },
   report: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
 ): Promise<Share> {
@@ -188,7 +204,7 @@ async function send(
         secrets: allKeys(target).map((key) => key.secret()),
         seed,
         originMs: origin.originMs,
-        outputTokens: context.outputTokens,
+        outputTokens: context.outputTokens ?? context.budget.left().outputTokens,
       },
       originUs: origin.originUs,
       totalS: origin.totalS,
@@ -201,6 +217,7 @@ async function send(
   let looking: NodeJS.Timeout | undefined;
   const share = await sendShare(arrivals, {
     ...context,
+    outputTokens: context.outputTokens ?? context.budget.left().outputTokens,
     ...origin,
     workload,
     part: shard ?? { index: 0, of: 1 },

@@ -1,3 +1,4 @@
+import type { Allowance } from "../budget/index.ts";
 import { endpointUrl } from "../dialects/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import type { JudgedRun, LoadGenerator } from "../record/index.ts";
@@ -43,6 +44,8 @@ export interface ShareOptions {
   readonly gauge?: InFlightGauge | undefined;
   /** Most output tokens of all parts together, where the target names a budget. */
   readonly outputTokens?: number | undefined;
+  /** Told at the end what was sent, warm-up and retries included. */
+  readonly onSpent?: ((spent: Allowance) => void) | undefined;
   /** Called when connections are open; sending begins at the moment that it comes to, or at once. */
   readonly ready?: (share: Running) => Promise<number> | undefined;
   /** A part that is ready later than this after its beginning joins the schedule where it stands, µs; default: it catches up. */
@@ -190,6 +193,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     },
   });
   await sampler.settle();
+  options.onSpent?.({ requests: guard.sent, outputTokens: guard.outputTokens });
   return {
     tally,
     outcomes,

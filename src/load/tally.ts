@@ -134,6 +134,11 @@ export class Tally {
     this.#add(outcome === "unfinished" ? "failed" : outcome, endUs);
   }
 
+  /** Output tokens of all responses. */
+  get outputTokens(): number {
+    return [...this.#classes.values()].reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  }
+
   /** Response times of the running second, for progress. */
   get running(): Histogram {
     return this.#series.running;

@@ -1,7 +1,7 @@
 import { DIALECTS } from "../dialects/index.ts";
 import { embeddedProvisioner } from "./embedded-provisioner.ts";
 import { Key } from "./key.ts";
-import { circuitOf, modelsByDialect } from "./load-target.ts";
+import { circuitOf, defaultBudget, modelsByDialect } from "./load-target.ts";
 import { startOwnProcess } from "./own-process.ts";
 import type { Provisioner } from "./provisioner.ts";
 import type { TargetFile } from "./schema.ts";
@@ -111,7 +111,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     skip: {},
     compat: { chat: "openai", messages: "anthropic" },
     requirementSet: undefined,
-    budget: { requests: 20_000, outputTokens: 10_000_000 },
+    budget: defaultBudget(ready.baseUrl),
     authorized: false,
     http: "offered",
     prices: undefined,

@@ -6,7 +6,7 @@ import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
 import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, targetSchema } from "./schema.ts";
-import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.ts";
+import { type Account, isLoopback, type KeyName, type Limits, type Target, type UpstreamTarget } from "./target.ts";
 import { TIERS, type Tier } from "./tiers.ts";
 import { tokenLimitsOf } from "./token-limits.ts";
 
@@ -158,7 +158,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     },
     compat: { chat: compat?.chat ?? "openai", messages: compat?.messages ?? "anthropic" },
     requirementSet: file.requirementSet,
-    budget: { requests: file.budget?.requests ?? 10_000, outputTokens: file.budget?.outputTokens ?? 2_000_000 },
+    budget: { ...defaultBudget(file.baseUrl), ...definedOf(file.budget) },
     authorized: file.authorized ?? false,
     http: file.http ?? "offered",
     prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
@@ -167,6 +167,21 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     upstream: file.upstream && upstreamOf(file.upstream, references),
     configuration: written,
   };
+}
+
+/** What a command may send where the target file does not say: to others little, to this machine what any plan takes. */
+const BUDGETS = {
+  others: { requests: 10_000, outputTokens: 2_000_000 },
+  loopback: { requests: 1_000_000, outputTokens: 200_000_000 },
+} as const;
+
+export function defaultBudget(baseUrl: string): Target["budget"] {
+  return isLoopback(baseUrl) ? BUDGETS.loopback : BUDGETS.others;
+}
+
+function definedOf(budget: TargetFile["budget"] = {}): Partial<Target["budget"]> {
+  const { requests, outputTokens } = budget;
+  return { ...(requests !== undefined && { requests }), ...(outputTokens !== undefined && { outputTokens }) };
 }
 
 function extraHeadersOf(file: TargetFile, references: References): Pick<Target, "extraHeaders" | "extraSecrets"> {

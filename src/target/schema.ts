@@ -187,13 +187,16 @@ export const targetSchema = z
     compat: optional(compat, 'Which real clients to check for beyond the specification; "none": no such checks.'),
     budget: optional(
       z.strictObject({
-        requests: optional(z.int().positive(), "Most requests of a run; default 10,000."),
+        requests: optional(
+          z.int().positive(),
+          "Most requests that one command sends, load included; default 10,000, on this machine 1,000,000.",
+        ),
         outputTokens: optional(
           z.int().positive(),
-          "Most output tokens, estimated where the gateway does not count; default 2,000,000.",
+          "Most output tokens, estimated where the gateway does not count; default 2,000,000, on this machine 200,000,000.",
         ),
       }),
-      "Upper bounds for a run. A run that reaches one stops and is inconclusive.",
+      "Upper bounds for everything that one command sends. A load whose plan exceeds one is rejected, checks that do not fit are blocked, and a search ends where the budget does.",
     ),
     circuit: optional(
       z.union([

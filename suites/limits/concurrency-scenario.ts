@@ -154,11 +154,17 @@ async function tryOther(t: Session, request: RequestSpec): Promise<Response | un
   return tried === undefined ? undefined : t.start(tried).done;
 }
 
-/** What it sends, about. */
+/** Most that it sends. */
 function requestsOfScenario(target: Target): number {
   const limits = limitedFor(target, "concurrency")?.limits;
   if (limits === undefined) return 0;
   return hasRoomForWaves(limits) ? 40 * limits.inFlight + 320 : 2 * limits.inFlight + 60;
+}
+
+function requestsOfQuickScenario(target: Target): number {
+  const limits = limitedFor(target, "concurrency")?.limits;
+  if (limits === undefined) return 0;
+  return hasRoomForWaves(limits) ? 16 * limits.inFlight + 80 : 2 * limits.inFlight + 60;
 }
 
 /** Requests up to and over the concurrency limit, on the account with the lowest one. */
@@ -166,7 +172,8 @@ export const concurrencyScenario = defineScenario({
   id: "limits.concurrency",
   needs: ["limited.concurrency", "model.stream"],
   schedule: (target) => scheduleOn(limitedFor(target, "concurrency")),
-  cost: { requests: requestsOfScenario, waitS: 30 },
+  cost: { requests: requestsOfScenario, waitS: 30, quick: { requests: requestsOfQuickScenario, waitS: 5 } },
+  reaches: "concurrency",
   run: runScenario,
   assume({ burst, unnamed, spaced }, verdict) {
     const { isRate, isConcurrency } = limitDenials(unnamed);

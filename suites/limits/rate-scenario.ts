@@ -73,7 +73,12 @@ export const rateScenario = defineScenario({
   needs: ["limited.rate"],
   schedule: (target) => scheduleOn(limitedFor(target, "rate")),
   // Two bursts to the limit, a third where one let too much through, and what is sent while the account is denied.
-  cost: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 100, waitS: 62 },
+  cost: {
+    requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 150,
+    waitS: 62,
+    quick: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 60, waitS: 5 },
+  },
+  reaches: "rate",
   async run(t): Promise<RateRecording> {
     const run = await reachLimit(t);
     const { limits, first, undenied } = run;

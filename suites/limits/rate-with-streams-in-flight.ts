@@ -26,7 +26,8 @@ const withOthers = defineCheck({
   needs: ["model.stream"],
   // Nothing else may be sent on the account meanwhile; and a load run that follows wants it rested.
   schedule: { order: "exclusive-first" },
-  cost: { requests: STREAMS, waitS: 3 },
+  cost: { requests: 3 * STREAMS, waitS: 3 },
+  reaches: "tier",
   async run(t) {
     const account = t.target.tiers.growth ?? t.target.tiers.scale;
     if (account === undefined) return NOTHING_SENT;

@@ -19,6 +19,7 @@ const tierChange = defineCheck({
   needs: ["upgrade", "model.stream"],
   schedule: { resource: "upgraded account" },
   cost: { requests: 30 },
+  reaches: "made",
   async run(t) {
     const { key, before, upgrade } = await t.upgradable();
     const request = { key, intent: "either", repeats: false } as const;

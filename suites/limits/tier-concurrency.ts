@@ -24,6 +24,7 @@ const tierConcurrency = defineCheck({
   // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
   schedule: { order: "exclusive-first" },
   cost: { requests: ({ tiers }, axes) => (tiers[axes.case as Tier]?.limits.inFlight ?? 0) + 10, waitS: 3 },
+  reaches: "tier",
   async run(t) {
     const tier = t.case as Tier;
     if (t.target.tiers[tier] === undefined) return { ...NOTHING, leftOut: "the target has no account of this tier" };

@@ -69,7 +69,8 @@ const tierRates = defineCheck({
     "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account has another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
   needs: ["tiers"],
   schedule: { order: "exclusive-last" },
-  cost: { requests: requestsOfTiers, waitS: 60 },
+  cost: { requests: requestsOfTiers, waitS: 60, leftToLoad: true },
+  reaches: "tier",
   async run(t) {
     if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers measures it" };
     const first: Tried[] = [];

@@ -16,6 +16,7 @@ const dayBoundary = defineCheck({
   needs: ["clock", "key.childExhausted"],
   schedule: { order: "exclusive" },
   cost: { requests: 60 },
+  reaches: "spending",
   async run(t) {
     const { clock } = t;
     if (clock === undefined) return null;

@@ -38,7 +38,8 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
     id: `spending.${state}`,
     needs: [`key.${state}`],
     schedule: { resource: `key ${state}` },
-    cost: { requests: state === "cappable" ? 320 : 720, waitS: 10 },
+    cost: { requests: state === "cappable" ? 320 : 720, waitS: 10, quick: { requests: state === "cappable" ? 0 : 80 } },
+    reaches: "spending",
     async run(t) {
       const recording = t.isQuick ? await quickly(t, state) : await useUpKey(t, state);
       return { ...recording, expected: expectedDenial(t, reason), state };

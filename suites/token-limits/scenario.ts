@@ -74,6 +74,7 @@ export const tokenScenario = defineScenario({
   needs: ["tokenLimits"],
   schedule: (target) => scheduleOn(tokenLimitedFor(target)),
   cost: { requests: 80, waitS: 125 },
+  reaches: "tokens",
   async run(t): Promise<TokenRecording> {
     const { key, limits, tokens } = t.tokenLimited();
     await quiet(t);

@@ -16,7 +16,17 @@ function follow(instances: readonly Instance[]) {
   const events: ProgressEvent[] = [];
   const redactor = new Redactor([{ name: "key.valid", value: "sk-secret-12345" }]);
   const onProgress = (event: ProgressEvent) => events.push(event);
-  return { progress: new CheckProgress({ instances, rounds: 1, target, redactor, onProgress }), events };
+  return {
+    progress: new CheckProgress({
+      instances,
+      rounds: 1,
+      run: { isQuick: false, loadFollows: false },
+      target,
+      redactor,
+      onProgress,
+    }),
+    events,
+  };
 }
 
 const ofKind = <K extends ProgressEvent["kind"]>(events: readonly ProgressEvent[], kind: K) =>

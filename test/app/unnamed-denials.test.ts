@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { type RateInference, readScopes } from "../../src/limits/index.ts";
 import { concurrencyExperiment } from "../../src/load/analysis/limits/concurrency-experiment.ts";
 import { LiveGateway } from "../../src/load/analysis/limits/live-gateway.ts";
@@ -65,7 +66,8 @@ test("limits: the number in flight is found by denials without a reason code", {
   await using gateway = new LiveGateway({
     ...own,
     maxConnections: 64,
-    budget: { requests: 500, ms: 40_000 },
+    share: new RequestBudget({ requests: 500, outputTokens: 1_000_000 }).reserve(500),
+    durationMs: 40_000,
     stop: new AbortController().signal,
   });
   const { inFlight, freedAtEnd } = await concurrencyExperiment(gateway, {

@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import { type Judged, judgeGateway } from "../../scripts/verify/judge-gateway.ts";
 import { composeRecord } from "../../src/app/compose-record.ts";
 import { prepare } from "../../src/app/preflight.ts";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { Traffic } from "../../src/checks/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
-import { conformTo, httpServer, targetOf } from "../support/judge.ts";
+import { ampleBudget, conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 interface Seen {
   readonly method: string;
@@ -79,7 +80,12 @@ describe("rules for the harness itself", () => {
       response.end();
     });
     const controller = new AbortController();
-    await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal: controller.signal });
+    await using traffic = new Traffic({
+      target: targetOf(server.baseUrl),
+      budget: ampleBudget(),
+      seed: 1,
+      signal: controller.signal,
+    });
     const answer = await traffic.send({}, { endpoint: "chat", mode: "non-streaming" });
     expect([answer.status, requests]).toEqual([307, 1]);
   });
@@ -100,7 +106,12 @@ describe("rules for the harness itself", () => {
     await using server = await witness(seen);
     const target = targetOf(server.baseUrl);
     const controller = new AbortController();
-    await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
+    await using traffic = new Traffic({
+      target,
+      budget: new RequestBudget(target.budget),
+      seed: 1,
+      signal: controller.signal,
+    });
     await prepare(traffic);
     expect(traffic.answers[0]?.exchange.response?.headers).toContainEqual(["x-request-id", "r1"]);
     const facts = {

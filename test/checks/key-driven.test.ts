@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startGatewayInFront } from "../../src/app/gateway-in-front.ts";
 import { prepare } from "../../src/app/preflight.ts";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { Traffic } from "../../src/checks/index.ts";
 import { Session } from "../../src/checks/session.ts";
 import { describeEmbedded, type ReadyLine, type Target } from "../../src/target/index.ts";
@@ -16,7 +17,13 @@ async function driveInVain(outputTokens: number): Promise<Drive> {
   await using gateway = await startGatewayInFront({ mutations: ["charge.nothing"] });
   const { target: embedded, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const target: Target = { ...embedded, budget: { ...embedded.budget, outputTokens } };
-  await using traffic = new Traffic({ target, provisioner, seed: 7, signal: new AbortController().signal });
+  await using traffic = new Traffic({
+    target,
+    budget: new RequestBudget(target.budget),
+    provisioner,
+    seed: 7,
+    signal: new AbortController().signal,
+  });
   await prepare(traffic);
   const key = await traffic.fixtures.freshKey("key.childSmall");
   if (key === undefined) throw new Error("the embedded gateway makes no such key");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { type Check, defineCheck, type Instance, instancesOf, runChecks, Traffic } from "../../src/checks/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 
@@ -31,7 +32,12 @@ const target = parseTarget("baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K
 
 async function run(checks: readonly Check[], more: Partial<Parameters<typeof runChecks>[0]> = {}) {
   const controller = new AbortController();
-  await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
+  await using traffic = new Traffic({
+    target,
+    budget: new RequestBudget(target.budget),
+    seed: 1,
+    signal: controller.signal,
+  });
   const instances: Instance[] = checks.flatMap(instancesOf);
   return await runChecks({ instances, traffic, parallel: 1, ...more });
 }

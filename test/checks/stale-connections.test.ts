@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+
 import { isStale, Traffic } from "../../src/checks/index.ts";
-import { httpServer, targetOf } from "../support/judge.ts";
+import { ampleBudget, httpServer, targetOf } from "../support/judge.ts";
 
 const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
 const REPLY = JSON.stringify({ id: "c", choices: [{ index: 0, message: { role: "assistant", content: "hi" } }] });
@@ -24,7 +25,7 @@ async function serverThatResets(isReset: (nth: number) => boolean) {
 test("what met a connection that the gateway had closed is sent once more, on a new one", async () => {
   await using server = await serverThatResets((nth) => nth === 2);
   const { signal } = new AbortController();
-  await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal });
+  await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });
   await traffic.start({}, CHAT).done;
   const held = traffic.start({ intent: "either" }, CHAT);
   expect([await held.headed, await held.started, (await held.done).status]).toEqual([200, true, 200]);
@@ -40,7 +41,7 @@ test("what met a connection that the gateway had closed is sent once more, on a 
 test("a request that is sent once more can be left", async () => {
   await using server = await serverThatResets((nth) => nth === 2);
   const { signal } = new AbortController();
-  await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal });
+  await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });
   await traffic.start({}, CHAT).done;
   const held = traffic.start({ prompt: "hold" }, CHAT);
   expect(await held.started).toBe(true);
@@ -52,7 +53,7 @@ test("a request that is sent once more can be left", async () => {
 test("a new connection that is reset is the gateway's answer", async () => {
   await using server = await serverThatResets(() => true);
   const { signal } = new AbortController();
-  await using traffic = new Traffic({ target: targetOf(server.baseUrl), seed: 1, signal });
+  await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });
   const answer = await traffic.start({}, CHAT).done;
   expect([answer.exchange.ending.kind, traffic.answers.length]).toEqual(["reset", 1]);
 });
@@ -63,6 +64,7 @@ test("where nothing more may be sent, whoever waits learns it", async () => {
   const { signal } = controller;
   await using traffic = new Traffic({
     target: targetOf(server.baseUrl),
+    budget: ampleBudget(),
     seed: 1,
     signal,
     onAnswer: ({ exchange }) => {

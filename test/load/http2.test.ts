@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, test } from "vitest";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { DEFAULT_ALLOW, runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
@@ -87,6 +88,7 @@ async function run(url: string, workload: Partial<Workload>, idleS = 20) {
     },
     {
       target,
+      budget: new RequestBudget(target.budget),
       keys: [target.keys.valid],
       seed: 1,
       stop: never,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { LoadExchange } from "../../src/load/http/load-exchange.ts";
 import { DEFAULT_ALLOW, runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
@@ -31,6 +32,7 @@ async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeo
     },
     {
       target,
+      budget: new RequestBudget(target.budget),
       keys: [key],
       seed: 3,
       stop: never,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { prepare } from "../../src/app/preflight.ts";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { runChecks, type Selection, select, Traffic } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { parseTarget, type Target } from "../../src/target/index.ts";
@@ -38,7 +39,17 @@ export function targetOf(baseUrl: string, more = ""): Target {
 /** Runs a selection of the suites against a target. */
 export async function conformTo(target: Target, selection: Selection): Promise<CheckResult[]> {
   const controller = new AbortController();
-  await using traffic = new Traffic({ target, seed: 1, signal: controller.signal });
+  await using traffic = new Traffic({
+    target,
+    budget: new RequestBudget(target.budget),
+    seed: 1,
+    signal: controller.signal,
+  });
   await prepare(traffic);
   return await runChecks({ instances: select(CHECKS, selection), traffic });
+}
+
+/** A budget that no test comes to the end of. */
+export function ampleBudget(): RequestBudget {
+  return new RequestBudget({ requests: 100_000, outputTokens: 10_000_000 });
 }

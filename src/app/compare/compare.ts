@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { jsonDocument, renderComparison } from "../../../reports/index.ts";
+import { CHECKS } from "../../../suites/index.ts";
+import { planOf, select } from "../../checks/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
@@ -14,11 +16,11 @@ import {
 } from "../../load/index.ts";
 import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
+import { checkPart, type Permit, permitFor, permitLine, planOfLoads, sumOf } from "../../run/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { composeRecord } from "../compose-record.ts";
 import { journalStart } from "../journal-start.ts";
 import { keepRecord } from "../keep-record.ts";
-import { assertAllowed } from "../load-plan.ts";
 import { loadTargetOf } from "../load-target-models.ts";
 import { openFolder } from "../open-folder.ts";
 import { defaultFolder } from "../open-target.ts";
@@ -26,7 +28,7 @@ import type { Outcome } from "../outcome.ts";
 import type { OnProgress, RunControl } from "../run-control.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { runBlock } from "./run-block.ts";
-import { startBuild } from "./start-build.ts";
+import { type Build, startBuild } from "./start-build.ts";
 
 export interface CompareOptions {
   /** Target files, or folders of stored runs. */
@@ -73,18 +75,21 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   await using builtA = await startBuild({ target: options.a, start: options.startA }, signal);
   await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
   const workload = workloadOf(options, builtA.target);
-  for (const { target } of [builtA, builtB]) assertAllowed(target, [workload]);
-  const targetA = await loadTargetOf(builtA.target, [workload]);
-  const targetB = await loadTargetOf(builtB.target, [workload]);
-  using folder = openFolder(options.out, startedAt, targetB, interruption);
-  const note = (text: string) => onProgress({ kind: "note", text });
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
+  const note = (text: string) => onProgress({ kind: "note", text });
+  // The first build is observed twice, and has two of the three blocks of a round: the second time is the control.
+  const permitA = permitOf(builtA, { times: 2, suites, workload, pairs: options.pairs });
+  const permitB = permitOf(builtB, { times: 1, suites, workload, pairs: options.pairs });
+  for (const permit of [permitA, permitB]) note(permitLine(permit));
+  const targetA = await loadTargetOf(permitA, [workload]);
+  const targetB = await loadTargetOf(permitB, [workload]);
+  using folder = openFolder(options.out, startedAt, targetB, interruption);
   note(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
-  const observe = (built: typeof builtA, name: string) =>
-    observeBehaviour(built, { suites, seed, signal, onProgress, name });
-  const a = await observe(builtA, "behaviour of A, 1 of 3");
-  const b = await observe(builtB, "behaviour of B, 2 of 3");
-  const control = await observe(builtA, "behaviour of A once more, 3 of 3");
+  const observe = (built: typeof builtA, { budget }: Permit, name: string) =>
+    observeBehaviour(built, { budget, suites, seed, signal, onProgress, name });
+  const a = await observe(builtA, permitA, "behaviour of A, 1 of 3");
+  const b = await observe(builtB, permitB, "behaviour of B, 2 of 3");
+  const control = await observe(builtA, permitA, "behaviour of A once more, 3 of 3");
   const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
   const start = { command: "compare", target: targetB, seed, startedAt };
   journalStart(folder, start, redactor);
@@ -103,11 +108,12 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     runBlock: async (name, round, blockSeed) => {
       folder.journal({ event: "block-started", name, round });
       const target = name === "B" ? targetB : targetA;
+      const { budget } = name === "B" ? permitB : permitA;
       const onBlock = blockProgress(onProgress, `round ${round + 1} of ${options.pairs}, block ${name}`, {
         blocksAfter: options.pairs * BLOCKS - ++blocks,
         blockS: workload.warmupS + options.blockS,
       });
-      return runBlock({ ...block, target, seed: blockSeed, onProgress: onBlock });
+      return runBlock({ ...block, target, budget, seed: blockSeed, onProgress: onBlock });
     },
   });
   const record = composeRecord({
@@ -120,6 +126,31 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const verdict = verdictOf(comparison);
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
   return finish({ ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } }, folder);
+}
+
+interface BuildPlan {
+  /** How often it is observed, and how many blocks of a round it has. */
+  readonly times: number;
+  readonly suites: readonly string[];
+  readonly workload: Workload;
+  readonly pairs: number;
+}
+
+/** What a build is sent in a comparison: its suites and its blocks. */
+function permitOf({ target, provisioner }: Build, { times, suites, workload, pairs }: BuildPlan): Permit {
+  const instances = select(CHECKS, { suites, only: [] });
+  const checks = planOf(instances, target, { hooked: provisioner !== undefined, rounds: times });
+  const block = planOfLoads(target, [workload], "thorough");
+  const count = times * pairs;
+  const blocks = {
+    ...block,
+    name: `${count} blocks`,
+    requests: block.requests * count,
+    inputTokens: block.inputTokens * count,
+    outputTokens: block.outputTokens * count,
+    durationS: (block.durationS ?? 0) * count,
+  };
+  return permitFor(target, sumOf([checkPart(checks, target), blocks], false), "load");
 }
 
 /** Of a round: both builds, and the first once more. */

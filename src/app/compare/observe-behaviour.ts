@@ -4,6 +4,7 @@ import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/inde
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { readRun } from "../../record/index.ts";
+import type { Permit } from "../../run/index.ts";
 import { prepare } from "../preflight.ts";
 import type { OnProgress } from "../run-control.ts";
 import type { Build } from "./start-build.ts";
@@ -14,6 +15,7 @@ export const QUICK_SUITES = ["models", "auth", "chat", "messages", "streaming", 
 export interface ObserveOptions {
   /** What is observed, as the progress says it. */
   readonly name: string;
+  readonly budget: Permit["budget"];
   readonly suites: readonly string[];
   readonly seed: number;
   readonly signal: AbortSignal;
@@ -23,11 +25,12 @@ export interface ObserveOptions {
 /** Runs conformance suites against a build and keeps how it answered. */
 export async function observeBehaviour(
   { target, provisioner }: Build,
-  { name, suites, seed, signal, onProgress }: ObserveOptions,
+  { name, budget, suites, seed, signal, onProgress }: ObserveOptions,
 ): Promise<Behaviour & { readonly requests: number; readonly traffic: Pick<Traffic, "recorder"> }> {
   const answers = new Map<string, ComparedResponse>();
   await using traffic = new Traffic({
     target,
+    budget,
     seed,
     signal,
     provisioner,
@@ -45,7 +48,7 @@ export async function observeBehaviour(
     traffic: prepared,
     onResult: () => onProgress({ kind: "step", text: `${name}: ${++done} of ${instances.length} checks` }),
   });
-  return { checks, answers, requests: traffic.budget.requests, traffic };
+  return { checks, answers, requests: traffic.sent.requests, traffic };
 }
 
 /** A stored run with the form of its answers. */

@@ -2,7 +2,8 @@ import { type Block, countsOf } from "../../compare/index.ts";
 import { onAbort } from "../../core/index.ts";
 import { type LoadContext, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 
-interface BlockContext extends Pick<LoadContext, "target" | "seed" | "redactor" | "stop" | "abort" | "onProgress"> {
+interface BlockContext
+  extends Pick<LoadContext, "target" | "budget" | "seed" | "redactor" | "stop" | "abort" | "onProgress"> {
   readonly workload: Workload;
 }
 

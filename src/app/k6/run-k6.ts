@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
 import { mergeOutputs, type ProgressOfInstances, readOutput, runInstances } from "../../engines/index.ts";
-import { circuitRule, costOf, LoadGuard, type RanLoad, type Workload } from "../../load/index.ts";
+import { circuitRule, costOf, guardOver, type RanLoad, type Workload } from "../../load/index.ts";
 import type { LoadsContext } from "../loads-context.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { type K6Plan, KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
@@ -18,10 +18,8 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   writeFileSync(planPath, `${JSON.stringify(file.content, null, 2)}\n`);
   for (const remark of plan.remarks) onNotice(`${workload.name}: ${remark}`);
   const report = progressReporter(workload.name, plan.phases, onProgress);
-  const guard = new LoadGuard({
-    budget: { requests: costOf(workload, target, context.length).requests },
-    circuit: circuitRule(workload, target),
-  });
+  const share = context.budget.reserve(costOf(workload, target, context.length).requests);
+  const guard = guardOver(share, { outputTokens: undefined, circuit: circuitRule(workload, target) });
   const ran = await runInstances({
     k6: k6.path,
     script: join(scriptFolder(), "gauntlet.ts"),
@@ -44,6 +42,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
       throw new InternalError(redactor.redact(messageOf(error)).text, { cause: error });
     throw error;
   });
+  context.budget.spend(share, { requests: guard.sent, outputTokens: 0 });
   const outputs = await Promise.all(
     ran.map(async ({ name, output, ended, segment }) => {
       const read = await readOutput(output);

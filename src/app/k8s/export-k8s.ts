@@ -5,9 +5,9 @@ import { EXIT, isObject, type JsonObject, member, UsageError } from "../../core/
 import { CONFIG_MAP_BYTES, type GeneratorCost, resourceName, sizeInstance } from "../../engines/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import { servedWorkload, type Workload } from "../../load/index.ts";
+import { permitFor, planOfLoads } from "../../run/index.ts";
 import { allKeys, isLoopback } from "../../target/index.ts";
 import { findWorkload } from "../find-workload.ts";
-import { assertAllowed, costsOf } from "../load-plan.ts";
 import { openTarget } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import type { OnProgress } from "../run-control.ts";
@@ -57,10 +57,10 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
   if (member(target.configuration, "baseUrl") === undefined)
     throw new UsageError("pods cannot reach the embedded gateway", { hint: "Name a target file with --target." });
   const workload = servedWorkload(named, target);
-  assertAllowed(target, [workload]);
-  const cost = costsOf(target, [workload]);
+  const { plan: cost } = permitFor(target, planOfLoads(target, [workload], "thorough"), "load");
+  const { inFlight = 1 } = cost;
   // A closed loop has no rate of its own: replies of a second are assumed.
-  const size = sizeInstance(cost.peakPerS ?? cost.inFlight, cost.inFlight, shards, NATIVE_COST);
+  const size = sizeInstance(cost.peakPerS ?? inFlight, inFlight, shards, NATIVE_COST);
   if (size.cores > 1)
     onProgress({
       kind: "notice",

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { leftoversOf, Traffic } from "../../checks/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
+import { permitFor } from "../../run/index.ts";
 import { openTarget } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import type { OnProgress } from "../run-control.ts";
 import { propose } from "./propose.ts";
+import { proposalPlan } from "./sample-gateway.ts";
 
 /**
  * Proposes a target file for the gateway of a target file.
@@ -20,11 +22,12 @@ export async function proposeFile(file: string, out: string | undefined, onProgr
   const { signal } = new AbortController();
   await using opened = await openTarget({ target: file }, { signal, onProgress });
   const { target, provisioner } = opened;
-  await using traffic = new Traffic({ target, seed: 1, signal, provisioner });
+  const { budget } = permitFor(target, proposalPlan(target), "checks");
+  await using traffic = new Traffic({ target, budget, seed: 1, signal, provisioner });
   const yaml = await propose(traffic, readFileSync(file, "utf8"));
   for (const text of await leftoversOf(traffic, [])) onProgress({ kind: "note", text });
   if (out !== undefined) writeFileSync(out, yaml);
-  const { requests } = traffic.budget;
+  const { requests } = traffic.sent;
   return {
     exitCode: EXIT.pass,
     document: { schemaVersion: 1, exitCode: EXIT.pass, requests, yaml, ...(out !== undefined && { file: out }) },

@@ -2,10 +2,11 @@ import { fabricatedKey } from "../../../suites/index.ts";
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import type { Reason } from "../../requirements/index.ts";
+import { requestsOnly, type SendingPlan, sumOf } from "../../run/index.ts";
 import type { KeyName, Target } from "../../target/index.ts";
 import { askForList, listedModels, unreachable } from "../preflight.ts";
 import type { DenialSample } from "./denial-sample.ts";
-import { sampleLimits } from "./sample-limits.ts";
+import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
 /** Requests that a proposal sends at most, those apart that reach a limit. */
 const MOST_REQUESTS = 30;
@@ -25,6 +26,14 @@ export interface GatewaySample {
   readonly list: Response;
   readonly dialects: readonly DialectSample[];
   readonly denials: readonly DenialSample[];
+}
+
+/** The model list, and again after a denial that nobody asked for. */
+const LIST_REQUESTS = 3;
+
+/** What a proposal sends at most. */
+export function proposalPlan(target: Target): SendingPlan {
+  return sumOf([requestsOnly("proposal", LIST_REQUESTS + MOST_REQUESTS + limitRequests(target))], false);
 }
 
 /** Keys that must be denied, and how. */

@@ -1,6 +1,6 @@
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import type { Dialect, Mode } from "../../dialects/index.ts";
-import type { Account, Key } from "../../target/index.ts";
+import type { Account, Key, Target } from "../../target/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 
 /** Higher limits are not reached for the sake of a few words. */
@@ -20,16 +20,31 @@ export interface Served {
  * low that a few requests reach them. Two windows of the rate at most are sent, since one may end in between.
  */
 export async function sampleLimits(traffic: Traffic, served: readonly Served[]): Promise<DenialSample[]> {
-  const byRate = [...traffic.target.limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
-  const rate = byRate.find(({ limits }) => limits.rpm <= MOST_PER_MINUTE);
-  // With the widest rate: an account that is out of its rate denies for that, however much is in flight.
-  const byConcurrency = byRate.findLast(({ limits }) => limits.inFlight <= MOST_IN_FLIGHT);
+  const { rate, concurrency } = sampledAccounts(traffic.target);
   return [
-    ...(byConcurrency === undefined || byConcurrency === rate
-      ? []
-      : await concurrencyDenials(traffic, byConcurrency, served)),
+    ...(concurrency === undefined ? [] : await concurrencyDenials(traffic, concurrency, served)),
     ...(rate === undefined ? [] : await rateDenials(traffic, rate, served)),
   ];
+}
+
+/** The accounts whose limits are so low that a few requests reach them. */
+function sampledAccounts({ limited }: Target): { readonly rate?: Account; readonly concurrency?: Account } {
+  const byRate = [...limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
+  const rate = byRate.find(({ limits }) => limits.rpm <= MOST_PER_MINUTE);
+  // With the widest rate: an account that is out of its rate denies for that, however much is in flight.
+  const widest = byRate.findLast(({ limits }) => limits.inFlight <= MOST_IN_FLIGHT);
+  const concurrency = widest === rate ? undefined : widest;
+  return { ...(rate !== undefined && { rate }), ...(concurrency !== undefined && { concurrency }) };
+}
+
+/** What `sampleLimits` sends at most. */
+export function limitRequests(target: Target): number {
+  const { rate, concurrency } = sampledAccounts(target);
+  const dialects = target.dialects.length;
+  return (
+    (rate === undefined ? 0 : 2 * rate.limits.rpm + dialects) +
+    (concurrency === undefined ? 0 : (concurrency.limits.inFlight + BEYOND) * dialects)
+  );
 }
 
 async function rateDenials(

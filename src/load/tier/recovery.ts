@@ -25,6 +25,8 @@ const FLEET_MS = 75_000;
 /** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
 const LONGEST_WAIT_MS = 61_000;
 const FLEET_ATTEMPTS = 12;
+/** Attempts of a client whose Retry-After was kept, with some to spare. */
+const USUAL_ATTEMPTS = 3;
 /** What a recovery takes where each denial tells how little there is to wait for, s. */
 const USUAL_S = 15;
 /** Waves that are tried: one that the rate limit denied is sent once more when its wait is over. */
@@ -46,9 +48,9 @@ export function recoverySeconds({ rpm, inFlight }: { rpm: number; inFlight: numb
   return USUAL_S + inFlight / (rpm / 60) + 6;
 }
 
-/** What the phase may send at most. */
+/** What the phase sends at most where the fleet comes back as it is told. */
 export function recoveryRequests(limit: number): number {
-  return fleetOf(limit) * FLEET_ATTEMPTS + WAVES * (limit + BEYOND);
+  return fleetOf(limit) * USUAL_ATTEMPTS + WAVES * (limit + BEYOND);
 }
 
 /**

@@ -54,16 +54,22 @@ const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
   using health = new GeneratorHealth();
   using own = new OwnStalls();
-  await using bench = new TierBench(name, limits, tierCost(limits, length).requests, context);
+  const reserved = context.budget.reserve(tierCost(limits, length).requests);
+  await using bench = new TierBench(name, limits, reserved, context);
   const waits: TierWaits = { rate: [], concurrency: [] };
   const recovery: RecoveryScript = { waits: [], fleet: undefined, fleetStartUs: 0, fleetEndUs: 0 };
   context.onGauge?.(() => bench.sender.inFlight);
   await bench.sender.open(limits.inFlight + 32);
   const phases = phasesOf({ bench, own, waits, recovery, length, seed: context.seed });
-  for (const [at, phase] of phases.entries()) {
-    if (bench.stopped) break;
-    const laterS = phases.slice(at + 1).reduce((sum, { totalS }) => sum + totalS, 0);
-    await bench.phase({ ...phase, laterS, questions: questionsOf(phase.name, true) }, phase.act, phase.judge);
+  try {
+    for (const [at, phase] of phases.entries()) {
+      if (bench.stopped) break;
+      const laterS = phases.slice(at + 1).reduce((sum, { totalS }) => sum + totalS, 0);
+      await bench.phase({ ...phase, laterS, questions: questionsOf(phase.name, true) }, phase.act, phase.judge);
+    }
+  } finally {
+    const { sent: requests, outputTokens } = bench.guard;
+    context.budget.spend(reserved, { requests, outputTokens });
   }
   await bench.sampler.settle();
   const retryAfter = retryFigures(bench.observations, [...waits.rate, ...waits.concurrency], recovery, bench.originUs);

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import type { Share } from "../../budget/index.ts";
 import { nonceOf, sleep } from "../../core/index.ts";
 import { type Dialect, endpointUrl } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
@@ -10,7 +11,7 @@ import { TIER_BOUNDS } from "../generator-health.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "../http/load-exchange.ts";
 import { Sender } from "../http/sender.ts";
 import { judgeReplies } from "../judge-replies.ts";
-import { LoadGuard } from "../load-guard.ts";
+import { guardOver, type LoadGuard } from "../load-guard.ts";
 import { outcomeOf } from "../outcome.ts";
 import { OutcomeCounts, phaseRecord } from "../phase-record.ts";
 import { modelFor, prepareRequest } from "../prepared-requests.ts";
@@ -89,22 +90,20 @@ export class TierBench implements AsyncDisposable {
   #phase: Phase | undefined;
   #waiting: { readonly what: string; readonly untilUs: number } | undefined;
 
-  /** @param requests most that the run may send. */
-  constructor(run: string, limits: Limits, requests: number, context: LoadContext) {
+  /** @param share what the run may send. */
+  constructor(run: string, limits: Limits, share: Share, context: LoadContext) {
     this.run = run;
     this.#context = context;
     this.target = context.target;
     this.limits = limits;
     this.keys = context.keys;
-    this.guard = new LoadGuard({
-      budget: { requests, outputTokens: context.outputTokens },
-      circuit: context.target.circuit,
-    });
+    this.guard = guardOver(share, { outputTokens: context.outputTokens, circuit: context.target.circuit });
     this.stop = AbortSignal.any([context.stop, this.guard.signal]);
     this.#read = reasonReader(context.target);
     const { onSpan } = context;
     const originMs = this.startedAt.getTime();
-    this.#spans = onSpan && new SpanSampler({ run, requests, originUs: this.originUs, originMs, onSpan });
+    this.#spans =
+      onSpan && new SpanSampler({ run, requests: share.planned, originUs: this.originUs, originMs, onSpan });
     this.#tag = (context.seed >>> 0).toString(16);
     this.#serials = run
       .slice(0, 2)

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { RequestBudget } from "../../../src/budget/index.ts";
 import { Redactor } from "../../../src/http-recorder/index.ts";
 import { nowUs } from "../../../src/load/http/load-exchange.ts";
 import { loadWorkload, runWorkload, type Workload } from "../../../src/load/index.ts";
@@ -67,6 +68,7 @@ export async function sentTo(
   const { run } = await runWorkload(resolved, {
     shard,
     target,
+    budget: new RequestBudget(target.budget),
     keys: [target.keys.valid],
     seed,
     stop: stop.signal,

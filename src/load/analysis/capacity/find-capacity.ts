@@ -2,6 +2,7 @@ import { sleep } from "../../../core/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import { unusableReplies } from "../../judge-replies.ts";
+import { mostRequests } from "../../most-requests.ts";
 import type { LoadProgress } from "../../progress.ts";
 import { type LoadContext, runWorkload } from "../../run-workload.ts";
 import type { Arrivals } from "../../schedule.ts";
@@ -56,7 +57,8 @@ export interface Capacity extends Searched<CapacityStep> {
   readonly held: CapacityStep | undefined;
   readonly binds: Binds;
   readonly confidence: "high" | "medium" | "low" | "none";
-  readonly cut: boolean;
+  /** Why the search ended before it was through. */
+  readonly cut: "minutes" | "requests" | "interrupted" | null;
 }
 
 /** A limit of requests per minute shows within this, s. */
@@ -66,23 +68,31 @@ const QUIET_MS = 61_000;
 const WITHIN = 0.05;
 /** Denials after which a step is decided: going on would only add denials. */
 const HOPELESS = 50;
+/** A level that lasted for this share of its time was not cut short. */
+const WHOLE_SHARE = 0.9;
 /** Of a rate that was let through beyond the limit, what is tried next. */
 const BELOW = 0.97;
 
 /** Finds the highest level of load that meets the objective, and what is in the way of more. */
 export async function findCapacity(plan: CapacityPlan, context: LoadContext): Promise<Capacity> {
   const endMs = performance.now() + plan.minutes * 60_000;
-  let cut = false;
+  let cut: Capacity["cut"] = null;
   const measure = async (level: number, durationS: number): Promise<CapacityStep | undefined> => {
-    if (context.stop.aborted || performance.now() + durationS * 1_000 > endMs) {
-      cut = true;
+    const isLate = performance.now() + durationS * 1_000 > endMs;
+    const lacksRequests = !fits(levelWorkload(plan, context, level, durationS), context);
+    if (context.stop.aborted || isLate || lacksRequests) {
+      cut = context.stop.aborted ? "interrupted" : isLate ? "minutes" : "requests";
       return undefined;
     }
     const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
     const first = await runLevel(plan, { ...context, onProgress: report }, level, durationS);
     // A moment in which this machine was busy with something else is no bound yet.
-    const step =
-      first.binds === "generator" ? await runLevel(plan, { ...context, onProgress: report }, level, durationS) : first;
+    const isAgain = first?.binds === "generator" && fits(levelWorkload(plan, context, level, durationS), context);
+    const step = isAgain ? await runLevel(plan, { ...context, onProgress: report }, level, durationS) : first;
+    if (step === undefined) {
+      cut = "requests";
+      return undefined;
+    }
     plan.onStep?.(step);
     // The next level would be denied for what this one sent.
     if (step.binds === "rate limit") {
@@ -149,26 +159,47 @@ function confidenceOf(
   return sure && beyond !== undefined ? "high" : "medium";
 }
 
+/** Requests per stream from which a closed loop is worth its start. */
+const LEAST_PER_STREAM = 2;
+
+/** Whether the budget has room for a level: a closed loop needs only a beginning, and ends where the budget does. */
+function fits(workload: Workload, { budget }: LoadContext): boolean {
+  const { arrivals } = workload;
+  const needed = arrivals?.kind === "closed" ? arrivals.inFlight * LEAST_PER_STREAM : mostRequests(workload);
+  return budget.left().requests >= needed;
+}
+
+function levelWorkload(
+  { unit, mix }: CapacityPlan,
+  { budget }: Pick<LoadContext, "budget">,
+  level: number,
+  durationS: number,
+): Workload {
+  const closed = { kind: "closed", inFlight: level, durationS, rampS: Math.min(1, durationS / 4) } as const;
+  const bare = { warmupS: 0, retryAfter: "none" } as const;
+  const arrivals: Arrivals =
+    unit === "rate"
+      ? { kind: "constant", ratePerS: level, durationS }
+      : { ...closed, requests: Math.min(budget.left().requests, mostRequests({ ...bare, arrivals: closed })) };
+  return {
+    name: "capacity",
+    arrivals,
+    mix,
+    ...bare,
+    engine: "native",
+    allow: { ...DEFAULT_ALLOW, deniedShare: 1, failedShare: 1 },
+    written: null,
+  };
+}
+
+/** @returns `undefined` when the budget ended it: a closed loop that was cut short has shown nothing of its level. */
 async function runLevel(
   plan: CapacityPlan,
   context: LoadContext,
   level: number,
   durationS: number,
-): Promise<CapacityStep> {
-  const arrivals: Arrivals =
-    plan.unit === "rate"
-      ? { kind: "constant", ratePerS: level, durationS }
-      : { kind: "closed", inFlight: level, durationS, rampS: Math.min(1, durationS / 4) };
-  const workload: Workload = {
-    name: "capacity",
-    arrivals,
-    mix: plan.mix,
-    warmupS: 0,
-    engine: "native",
-    retryAfter: "none",
-    allow: { ...DEFAULT_ALLOW, deniedShare: 1, failedShare: 1 },
-    written: null,
-  };
+): Promise<CapacityStep | undefined> {
+  const workload = levelWorkload(plan, context, level, durationS);
   const hopeless = new AbortController();
   const stop = AbortSignal.any([context.stop, hopeless.signal]);
   const { run, histograms } = await runWorkload(workload, {
@@ -180,6 +211,7 @@ async function runLevel(
     },
   });
   const [phase] = run.phases as [JudgedPhase];
+  if (context.budget.left().requests === 0 && phase.durationS < durationS * WHOLE_SHARE) return undefined;
   const outcomes = judgeLevel(plan.clauses, phase, histograms);
   const unusable = unusableReplies(phase);
   const { binds, why } =

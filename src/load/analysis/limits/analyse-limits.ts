@@ -1,3 +1,4 @@
+import type { RequestBudget } from "../../../budget/index.ts";
 import { noAnswer } from "../../../core/index.ts";
 import type { ConcurrencyInference, RateInference } from "../../../limits/index.ts";
 import type { Limits } from "../../../target/index.ts";
@@ -9,7 +10,10 @@ import { type AnalysisAccount, longRequests } from "./request-kinds.ts";
 export interface LimitsAnalysisOptions extends AnalysisAccount {
   /** What the operator says of the account; plans the experiments and decides nothing. */
   readonly declared: Limits | undefined;
-  readonly budget: { readonly requests: number; readonly minutes: number };
+  /** What may be sent; the permit of the command has it. */
+  readonly budget: RequestBudget;
+  /** What the analysis may take of it, and how long. */
+  readonly most: { readonly requests: number; readonly minutes: number };
   readonly stop: AbortSignal;
   /** Called with what is being done, in a few words. */
   readonly onStep?: (what: string) => void;
@@ -31,13 +35,14 @@ const MOST_PARALLEL = 16;
 /** Streams that are held at most when nobody says what the concurrency limit is. */
 const MOST_HELD = 1_024;
 
-/** What the analysis may cost when nothing is said, from what the account is said to allow. */
-export function defaultLimitsBudget(declared: Limits | undefined): {
+/** What the analysis may take when nothing is said, from what the account is said to allow. */
+export function defaultLimitsPlan(declared: Limits | undefined): {
   readonly requests: number;
   readonly minutes: number;
 } {
   if (declared === undefined) return { requests: 10_000, minutes: 6 };
-  return { requests: Math.ceil(4 * declared.rpm + 4 * declared.inFlight + 2_500), minutes: 6 };
+  const wanted = Math.ceil(4 * declared.rpm + 4 * declared.inFlight + 2_500);
+  return { requests: Number.isFinite(wanted) ? wanted : 10_000, minutes: 6 };
 }
 
 /**
@@ -47,14 +52,16 @@ export function defaultLimitsBudget(declared: Limits | undefined): {
  * @throws UnreachableError when nothing answers.
  */
 export async function analyseLimits(options: LimitsAnalysisOptions): Promise<LimitsAnalysis> {
-  const { declared, budget, stop, onStep, minuteMs = 60_000, target } = options;
-  const most = declared === undefined ? MOST_HELD : declared.inFlight * 2 + 32;
+  const { declared, budget, most, stop, onStep, minuteMs = 60_000, target } = options;
+  const held = declared === undefined ? MOST_HELD : declared.inFlight * 2 + 32;
   const parallel =
     declared === undefined ? PARALLEL : Math.min(MOST_PARALLEL, Math.max(1, Math.floor(declared.inFlight / 4)));
+  const share = budget.reserve(Math.min(most.requests, budget.left().requests));
   await using gateway = new LiveGateway({
     ...options,
-    maxConnections: most + MOST_PARALLEL,
-    budget: { requests: budget.requests, ms: budget.minutes * 60_000 },
+    maxConnections: held + MOST_PARALLEL,
+    share,
+    durationMs: most.minutes * 60_000,
   });
   const failure = await gateway.open(parallel + 1);
   if (failure !== undefined) throw noAnswer(target.baseUrl, failure);
@@ -66,9 +73,10 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
     prepared: longRequests(options),
     declared: declared?.inFlight,
     minuteMs,
-    most,
+    most: held,
   });
   const { left } = gateway;
+  budget.spend(share, { requests: gateway.sent, outputTokens: 0 });
   const cut = stop.aborted ? "interrupted" : left.requests <= 0 ? "requests" : left.ms <= 0 ? "minutes" : null;
   return { rate, concurrency, spent: { requests: gateway.sent, minutes: gateway.elapsedMs / 60_000 }, cut };
 }

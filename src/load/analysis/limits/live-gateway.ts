@@ -1,3 +1,4 @@
+import type { Share } from "../../../budget/index.ts";
 import { median, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
 import { type Decision, isUnnamedLimit, type RequestKind } from "../../../limits/index.ts";
@@ -11,7 +12,9 @@ import { type AnalysisAccount, requestsOf } from "./request-kinds.ts";
 
 export interface LiveOptions extends AnalysisAccount {
   readonly maxConnections: number;
-  readonly budget: { readonly requests: number; readonly ms: number };
+  /** What may be sent: a share of the budget of the command. */
+  readonly share: Share;
+  readonly durationMs: number;
   readonly stop: AbortSignal;
 }
 
@@ -58,7 +61,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
       http: target.http,
     });
     // A gateway that does not answer must not cost more time than was given.
-    this.#over = setTimeout(() => this.#sender.abortAll(), options.budget.ms);
+    this.#over = setTimeout(() => this.#sender.abortAll(), options.durationMs);
     this.#prepared = requestsOf(options);
     this.kinds = [...this.#prepared.keys()].filter((kind) => kind !== "main");
   }
@@ -69,9 +72,9 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   }
 
   get left() {
-    const { budget, stop } = this.#options;
-    const ms = budget.ms - (nowUs() - this.#startUs) / 1_000;
-    return { requests: stop.aborted ? 0 : budget.requests - this.sent, ms };
+    const { share, durationMs, stop } = this.#options;
+    const ms = durationMs - (nowUs() - this.#startUs) / 1_000;
+    return { requests: stop.aborted ? 0 : share.planned - this.sent, ms };
   }
 
   get elapsedMs(): number {

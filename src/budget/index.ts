@@ -1,0 +1,1 @@
+export { type Allowance, BudgetReached, RequestBudget, type Share } from "./request-budget.ts";

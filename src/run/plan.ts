@@ -1,0 +1,136 @@
+import type { Plan } from "../checks/index.ts";
+import { preflightOf } from "../checks/index.ts";
+import { costOf, type TierLength, type Workload } from "../load/index.ts";
+import type { Target } from "../target/index.ts";
+
+/** What one part of a command sends at most, as known before anything is sent. */
+export interface PlanPart {
+  readonly name: string;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly peakPerS?: number | undefined;
+  readonly inFlight?: number | undefined;
+  /** `undefined` where requests and not time end it. */
+  readonly durationS?: number | undefined;
+}
+
+/** What a command sends at most: what is printed before it sends, and what its permit then holds it to. */
+export interface SendingPlan extends Omit<PlanPart, "name"> {
+  readonly parts: readonly PlanPart[];
+}
+
+/** The sum of parts. @param together whether they run side by side: the longest then decides how long it takes. */
+export function sumOf(parts: readonly PlanPart[], together: boolean): SendingPlan {
+  const sum = (pick: (part: PlanPart) => number) => parts.reduce((all, part) => all + pick(part), 0);
+  const most = (values: readonly (number | undefined)[]) => {
+    const known = values.filter((value) => value !== undefined);
+    if (known.length === 0) return undefined;
+    return together ? known.reduce((all, value) => all + value, 0) : Math.max(...known);
+  };
+  const durations = parts.map(({ durationS }) => durationS).filter((duration) => duration !== undefined);
+  return {
+    parts,
+    requests: sum(({ requests }) => requests),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    peakPerS: most(parts.map(({ peakPerS }) => peakPerS)),
+    inFlight: most(parts.map(({ inFlight }) => inFlight)),
+    durationS:
+      durations.length < parts.length
+        ? undefined
+        : together
+          ? Math.max(0, ...durations)
+          : durations.reduce((all, duration) => all + duration, 0),
+  };
+}
+
+/** Plans that are carried out one after another. */
+export function inTurn(plans: readonly SendingPlan[]): SendingPlan {
+  const whole = sumOf(
+    plans.map((plan) => ({ ...plan, name: "" })),
+    false,
+  );
+  return { ...whole, parts: plans.flatMap(({ parts }) => parts) };
+}
+
+/** Loads that run side by side, each at most. */
+export function loadParts(
+  target: Target,
+  workloads: readonly Workload[],
+  length: TierLength = "thorough",
+): readonly PlanPart[] {
+  return workloads.map((workload) => ({ name: workload.name, ...costOf(workload, target, length) }));
+}
+
+/** Loads that run side by side, and what finds their models where the target file names none. */
+export function planOfLoads(target: Target, workloads: readonly Workload[], length: TierLength): SendingPlan {
+  const loads = sumOf(loadParts(target, workloads, length), true);
+  const open = modelRequests(target, workloads);
+  return open === 0
+    ? loads
+    : { ...loads, requests: loads.requests + open, parts: [...loads.parts, requestsOnly("models", open)] };
+}
+
+/** A part of which only the number of requests is known. */
+export function requestsOnly(name: string, requests: number): PlanPart {
+  return { name, requests, inputTokens: 0, outputTokens: 0, durationS: 0 };
+}
+
+/** Name of the part that the checks are. */
+const CHECKS = "checks";
+
+/** The checks of a run. */
+export function checkPart({ requests, inputTokens, outputTokens, durationS }: Plan, { budget }: Target): PlanPart {
+  // An estimate: what the gateway charges for in the end is counted, and the checks stop where the budget does.
+  return {
+    name: "checks",
+    requests,
+    inputTokens,
+    outputTokens: Math.min(outputTokens, budget.outputTokens),
+    durationS,
+  };
+}
+
+/** Most requests by which load finds models that neither its workloads nor the target file name. */
+function modelRequests(target: Target, workloads: readonly Workload[]): number {
+  const hasTier = workloads.some(({ tier }) => tier !== undefined);
+  const isOpen = workloads.some(({ mix }) =>
+    mix.some(({ dialect, model }) => model === undefined && target.models[dialect].plain === undefined),
+  );
+  const isNamed = target.models.chat.plain !== undefined || !target.dialects.includes("chat");
+  if (target.source === "embedded" || (!hasTier && (!isOpen || isNamed))) return 0;
+  const hasLong = target.dialects.some((dialect) => target.models[dialect].stream !== undefined);
+  const isComplete = target.dialects.every((dialect) => target.models[dialect].plain !== undefined);
+  return isComplete && !hasLong ? 0 : preflightOf(target);
+}
+
+/** A plan in one line. */
+export function planText(target: Target, plan: SendingPlan): string {
+  const { requests, outputTokens, peakPerS, inFlight, durationS, parts } = plan;
+  // What checks ask for is short; how long the replies are is the model's matter.
+  const isEstimate = parts.some(({ name }) => name === CHECKS);
+  const charge = (prices: NonNullable<Target["prices"]>) => chargeOf(plan, prices);
+  const figures = [
+    `${requests} requests at most`,
+    ...(outputTokens === 0
+      ? []
+      : [isEstimate ? `about ${outputTokens} output tokens` : `${outputTokens} output tokens at most`]),
+    ...(peakPerS === undefined ? [] : [`up to ${Math.round(peakPerS)} per second`]),
+    ...(inFlight === undefined ? [] : [`up to ${inFlight} in flight`]),
+    ...(durationS === undefined || durationS === 0 ? [] : [`about ${Math.round(durationS)} s`]),
+    ...(target.prices === undefined
+      ? []
+      : [isEstimate ? `about ${charge(target.prices)}` : `${charge(target.prices)} at most`]),
+  ];
+  return `plan for ${target.name} (${parts.map(({ name }) => name).join(", ")}): ${figures.join(", ")}`;
+}
+
+/** What so many tokens cost, in words: to the cent, and never nothing for something. */
+function chargeOf(
+  { inputTokens, outputTokens }: Pick<PlanPart, "inputTokens" | "outputTokens">,
+  { inputPerMTok, outputPerMTok, currency }: NonNullable<Target["prices"]>,
+): string {
+  const charge = (inputTokens * inputPerMTok + outputTokens * outputPerMTok) / 1_000_000;
+  return `${(Math.ceil(charge * 100) / 100).toFixed(2)} ${currency}`;
+}
