@@ -113,7 +113,7 @@ function unknownFields(value: unknown, schema: unknown, at = ""): string[] {
 
 async function manifests(): Promise<void> {
   const out = join(folder, "export");
-  const { code } = await gauntlet(["k6", "export", "growth", "--instances", "3", "--out", out]);
+  const { code } = await gauntlet(["k6", "export", "growth", "--target", "embedded", "--instances", "3", "--out", out]);
   expectSame("export ends well", code, 0);
   if (!existsSync(crd)) {
     console.log(`the operator's definition is not at ${crd}: manifests were held against our own schema alone`);

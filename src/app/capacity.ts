@@ -2,6 +2,7 @@ import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
   assertMeasurable,
+  assertReachable,
   type Capacity,
   type CapacityStep,
   type FrontierPoint,
@@ -54,6 +55,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const mix = mixOf(options, opened.target);
   assertMeasurable(clauses, mix);
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
+  await assertReachable(opened.target);
   const target = await fillModels(permit);
   const account = accountByName(target, options.account);
   const { limits } = account;

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { EXIT, isObject, messageOf, UsageError } from "../core/index.ts";
+import { addressProblem, EXIT, isObject, messageOf, UsageError } from "../core/index.ts";
 import {
   type GatewayOptions,
   type LimiterKind,
@@ -94,6 +94,10 @@ function tokensOf({ "tokens-per-minute": perMinute, "token-counts": counts }: Se
 function providersOf({ upstream, "upstream-key": keys }: ServeOptions): NonNullable<GatewayOptions["upstream"]> {
   if (keys.length > upstream.length)
     throw new UsageError(`upstream-key: ${keys.length} keys for ${upstream.length} providers`);
+  for (const address of upstream) {
+    const problem = addressProblem(address);
+    if (problem !== undefined) throw new UsageError(`--upstream ${problem}`);
+  }
   return upstream.map((baseUrl, index) => {
     const reference = keys[index];
     return { baseUrl, key: reference === undefined ? undefined : keyByReference("--upstream-key", reference) };

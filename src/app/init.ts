@@ -83,7 +83,9 @@ export function problemOf(answer: Partial<InitAnswers>): string | undefined {
 export async function init({ answers, ci, force }: InitOptions): Promise<Initialised> {
   const wrong = (Object.keys(answers) as (keyof InitAnswers)[]).flatMap((name) => {
     const problem = problemOf({ [name]: answers[name] });
-    return problem === undefined ? [] : [`${name} ${JSON.stringify(answers[name])}: ${problem}`];
+    // An address may hold a key, and is then what is wrong with it.
+    const value = name === "baseUrl" ? "" : ` ${JSON.stringify(answers[name])}`;
+    return problem === undefined ? [] : [`${name}${value}: ${problem}`];
   });
   if (wrong.length > 0) throw new UsageError(wrong.join("; "));
   assertNothingThere(ci, force);

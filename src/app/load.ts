@@ -2,6 +2,7 @@ import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
   assertMeasurable,
+  assertReachable,
   boundedBy,
   parseUntil,
   type Sample,
@@ -59,6 +60,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   if (options.dryRun) return dryLoad(permit);
   onProgress({ kind: "notice", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
+  await assertReachable(opened.target);
   // The first request: nothing is sent before the plan is shown.
   const target = await loadTargetOf(permit, workloads);
   const [only] = workloads;

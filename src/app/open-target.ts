@@ -40,15 +40,21 @@ function chooseTarget(
   }
   if (changed) return EMBEDDED;
   if (existsSync(TARGET_FILE)) return TARGET_FILE;
-  const reader = policy === undefined ? (json ? "--json" : isCi(process.env) ? "CI" : undefined) : "--policy";
+  const reader = policy !== undefined ? "with --policy" : json ? "with --json" : unattended();
   if (reader !== undefined) {
     throw new UsageError(`no target is named, and there is no ${TARGET_FILE} here`, {
-      hint: `With ${reader} the target must be named: --target FILE, or --target embedded for the reference gateway.`,
+      hint: `The target must be named ${reader}: --target FILE, or --target embedded for the reference gateway.`,
     });
   }
   const text = `no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target`;
   onProgress({ kind: "notice", text });
   return EMBEDDED;
+}
+
+/** Why nobody sees which gateway is judged; `undefined` at a terminal. A cron job has neither a terminal nor CI. */
+function unattended(): string | undefined {
+  if (isCi(process.env)) return "in CI";
+  return process.stdout.isTTY === true || process.stderr.isTTY === true ? undefined : "without a terminal";
 }
 
 function isCi({ CI }: NodeJS.ProcessEnv): boolean {

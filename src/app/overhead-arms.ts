@@ -1,5 +1,6 @@
-import { ConfigError, UsageError } from "../core/index.ts";
+import { addressProblem, ConfigError, UsageError } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
+import { assertReachable } from "../load/index.ts";
 import type { UpstreamLog } from "../overhead/index.ts";
 import { type Permit, permitLine, searchPermit } from "../run/index.ts";
 import { isLoopback, Key, loadTarget, startOwnProcess, type Target, upstreamControl } from "../target/index.ts";
@@ -83,6 +84,7 @@ const OVERHEAD = "overhead";
 async function allowed(target: Target, onPermit: Opening["onPermit"]): Promise<Permit> {
   const permit = searchPermit(target, OVERHEAD);
   onPermit(permit);
+  await assertReachable(target);
   return { ...permit, target: await fillModels(permit) };
 }
 
@@ -130,7 +132,8 @@ export function upstreamLogOf(target: Target, dialect: Dialect): UpstreamLog | u
 
 /** The upstream as a target: what the gateway gets, and a key that is nobody's. */
 function upstreamTarget(address: string, gateway: Target): Target {
-  if (!URL.canParse(address)) throw new UsageError(`--upstream: "${address}" is no address`);
+  const problem = addressProblem(address);
+  if (problem !== undefined) throw new UsageError(`--upstream ${problem}`);
   if (!isLoopback(address)) {
     const message = `${new URL(address).host} is not this machine, and load goes there.`;
     const hint = "Describe it in a target file with its key and `authorized: true`, and say --direct FILE.";

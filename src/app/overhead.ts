@@ -76,7 +76,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
     frontier: options.frontier,
     seed,
     // Where one arm may send no more, there is nothing left to compare.
-    stop: AbortSignal.any([interruption.signal, ...guards.map(({ guard }) => guard.signal)]),
+    stop: AbortSignal.any([interruption.signal, ...guards.map(({ guard }) => spentSignal(guard))]),
     abort: interruption.now,
     onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
     onNotice: (text) => onProgress({ kind: "notice", text }),
@@ -158,11 +158,18 @@ function nameOf({ name, source }: Target, all: readonly Target[]): string {
   return all.filter((one) => one.name === name).length > 1 ? `${name} (${source})` : name;
 }
 
+/** Fires when the budget of an arm is used up. That nearly everything fails is for the measurement to tell. */
+function spentSignal(guard: LaneTarget["guard"]): AbortSignal {
+  const spent = new AbortController();
+  guard.signal.addEventListener("abort", () => guard.stop?.kind !== "circuit" && spent.abort(), { once: true });
+  return spent.signal;
+}
+
 /** Why no more was sent to an arm, in words. */
 function stopsOf(lanes: readonly LaneTarget[]): string[] {
   return lanes.flatMap(({ name, guard: { stop, sent } }) => {
     if (stop === undefined) return [];
-    if (stop.kind === "requests") return [`limit not found within the budget of ${sent} requests to ${name}`];
+    if (stop.kind === "requests") return [`not measured within the budget of ${sent} requests to ${name}`];
     return [`${name}: ${stop.why}; the rest was not sent`];
   });
 }

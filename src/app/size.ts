@@ -1,6 +1,7 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
+  assertReachable,
   type DurationOf,
   isLimitReason,
   runWorkload,
@@ -72,6 +73,7 @@ async function verify(
     });
   }
   onProgress({ kind: "notice", text: permitLine(permit) });
+  await assertReachable(opened.target);
   const target = await loadTargetOf(permit, [workload]);
   const { run } = await runWorkload(workload, {
     target,

@@ -1,3 +1,4 @@
+export { addressProblem } from "./address.ts";
 export { type Clock, sleep, systemClock } from "./clock.ts";
 export { type ConnectionAdvice, noAnswer } from "./connection-advice.ts";
 export {

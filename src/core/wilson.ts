@@ -17,5 +17,9 @@ export function wilson({ count, of }: { count: number; of: number }, confidence:
   const middle = share + z ** 2 / (2 * of);
   const spread = z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2));
   const scale = 1 + z ** 2 / of;
-  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
+  // Exactly at the ends: the sums above may miss them by a rounding error, and the share would lie outside of its interval.
+  return {
+    low: count === 0 ? 0 : Math.max(0, (middle - spread) / scale),
+    high: count === of ? 1 : Math.min(1, (middle + spread) / scale),
+  };
 }

@@ -12,7 +12,7 @@ export interface DrawnRequest extends Pick<RequestClass, "images" | "toolCalls">
   readonly prompt:
     | { readonly bytes: number }
     /** The text begins with blocks: the same id is the same block. */
-    | { readonly tokens: number; readonly hashIds: readonly number[] };
+    | { readonly tokens: number; readonly hashIds: readonly number[]; readonly blockTokens?: number | undefined };
   readonly maxTokens: number;
   /** Whether every request of its class is the same. */
   readonly constant: boolean;
@@ -45,7 +45,13 @@ export function drawRequest({ mix, entries, seed }: RequestSource, index: number
     stream: entry?.stream ?? from.stream,
     model: dialect === from.dialect ? from.model : undefined,
     prompt:
-      entry === undefined ? drawPrompt(from, random) : { tokens: entry.promptTokens, hashIds: entry.hashIds ?? [] },
+      entry === undefined
+        ? drawPrompt(from, random)
+        : {
+            tokens: entry.promptTokens,
+            hashIds: entry.hashIds ?? [],
+            blockTokens: entry.blockTokens,
+          },
     maxTokens: entry?.maxTokens ?? drawLength(from.maxTokens, random),
     images: from.images,
     toolCalls: from.toolCalls,

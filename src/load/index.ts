@@ -4,6 +4,7 @@ export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
 export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
+export { assertReachable } from "./assert-reachable.ts";
 export { type Calibration, calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { costOf } from "./cost.ts";
 export { judgeExternal } from "./external/judge-external.ts";

@@ -164,8 +164,8 @@ export function specOf(
 /** @param id of a text that differs from those of other ids. */
 export function textOf(prompt: DrawnRequest["prompt"], id: number | undefined): string {
   if ("bytes" in prompt) return promptOfBytes(prompt.bytes, id);
-  const { tokens, hashIds } = prompt;
-  const blocks = hashIds.map((hashId, at) => promptOf(Math.min(BLOCK_TOKENS, tokens - at * BLOCK_TOKENS), hashId));
-  const rest = tokens - hashIds.length * BLOCK_TOKENS;
+  const { tokens, hashIds, blockTokens = BLOCK_TOKENS } = prompt;
+  const blocks = hashIds.map((hashId, at) => promptOf(Math.min(blockTokens, tokens - at * blockTokens), hashId));
+  const rest = tokens - hashIds.length * blockTokens;
   return (rest > 0 ? [...blocks, promptOf(rest, id)] : blocks).join(" ");
 }

@@ -10,8 +10,10 @@ export interface TraceEntry {
   readonly stream?: boolean | undefined;
   readonly promptTokens: number;
   readonly maxTokens: number;
-  /** Blocks that the prompt begins with, in a trace of the Mooncake format: the same id is the same text. */
+  /** Blocks that the prompt begins with, in a trace that names them: the same id is the same text. */
   readonly hashIds?: readonly number[] | undefined;
+  /** Tokens of such a block; default those of Mooncake. */
+  readonly blockTokens?: number | undefined;
 }
 
 /** When requests are due. `closed` has no clock of its own: the next one waits for an answer. */

@@ -1,17 +1,16 @@
 import { z } from "zod";
 import { ConfigError, type ConfigProblem } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
-import { readText } from "../target/index.ts";
 import { BLOCK_TOKENS } from "./prompt-text.ts";
 import type { TraceEntry } from "./schedule.ts";
+import { csvRecordsOf, linesOf, type TraceRecord, textOf } from "./trace-records.ts";
 
 /** What a replay may name as its format; `auto` tells it by the first line. */
-export const TRACE_FORMATS = ["auto", "gauntlet", "mooncake", "azure", "burstgpt"] as const;
+export const TRACE_FORMATS = ["auto", "gauntlet", "mooncake", "bailian", "azure", "burstgpt"] as const;
 type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 /** A line that was read, or what is wrong with it. */
 type Read = TraceEntry | { readonly path: string; readonly message: string };
-type ReadLine = (line: string) => Read;
 
 /** Problems that are listed; a wrong file has one a line. */
 const MOST_PROBLEMS = 10;
@@ -26,45 +25,48 @@ const gauntletLine = z.strictObject({
   maxTokens: tokens.default(64),
 });
 
+/** Tokens of a block of the Bailian traces, which otherwise have the fields of Mooncake; their times are seconds. */
+const BAILIAN_BLOCK_TOKENS = 16;
+
 /** Lines of other tools have fields that we do not need. */
-const mooncakeLine = z
-  .looseObject({
-    timestamp: z.number().nonnegative(),
-    input_length: tokens,
-    output_length: z.int().nonnegative(),
-    hash_ids: z.array(z.int().nonnegative()).optional(),
-  })
-  .refine(({ input_length, hash_ids = [] }) => hash_ids.length <= Math.ceil(input_length / BLOCK_TOKENS), {
-    message: `has more ids than input_length has blocks of ${BLOCK_TOKENS} tokens`,
-    path: ["hash_ids"],
-  });
+function blocksLine(blockTokens: number) {
+  return z
+    .looseObject({
+      timestamp: z.number().nonnegative(),
+      input_length: tokens,
+      output_length: z.int().nonnegative(),
+      hash_ids: z.array(z.int().nonnegative()).optional(),
+    })
+    .refine(({ input_length, hash_ids = [] }) => hash_ids.length <= Math.ceil(input_length / blockTokens), {
+      message: `has more ids than input_length has blocks of ${blockTokens} tokens`,
+      path: ["hash_ids"],
+    });
+}
+
+type BlocksLine = z.infer<ReturnType<typeof blocksLine>>;
 
 /**
- * Reads a trace: one request a line, in the format of Gauntlet, of Mooncake (JSON), of the Azure LLM inference traces or of BurstGPT
- * (CSV).
+ * Reads a trace: one request a record, in the format of Gauntlet, of Mooncake or of Bailian (JSON), of the Azure LLM inference traces
+ * or of BurstGPT (CSV). The file is read in pieces, and may be larger than the longest string.
  *
  * @returns entries in order of time, whatever their order in the file. Traces of others begin at their first request.
  * @throws ConfigError with file and line of each problem.
  */
 export function readTrace(path: string, format: TraceFormat = "auto"): TraceEntry[] {
-  const lines = readText(path)
-    .replace(/^\uFEFF/, "")
-    .split("\n");
-  const first = lines.find((line) => line.trim() !== "") ?? "";
-  const known = format === "auto" ? formatOf(first) : format;
-  if (first === "" || known === undefined)
-    throw new ConfigError([whole(path, first === "" ? "holds no requests." : UNKNOWN)]);
-  const csv = known === "azure" || known === "burstgpt";
-  const readLine = csv ? csvLine(path, known, first) : jsonLine(known);
+  const [first] = linesOf(textOf(path));
+  const known = first === undefined || format !== "auto" ? format : formatOf(first.content);
+  if (first === undefined || known === undefined || known === "auto")
+    throw new ConfigError([whole(path, first === undefined ? "holds no requests." : UNKNOWN)]);
   const problems: ConfigProblem[] = [];
-  const entries = lines.flatMap((line, index): TraceEntry[] => {
-    if (line.trim() === "" || (csv && line === first)) return [];
-    const read = readLine(line);
-    if ("offsetMs" in read) return [read];
-    problems.push({ file: path, line: index + 1, path: read.path, message: `${read.message}.` });
-    return [];
-  });
-  if (problems.length > 0) throw new ConfigError(problems.slice(0, MOST_PROBLEMS));
+  const entries: TraceEntry[] = [];
+  for (const { line, content } of known === "azure" || known === "burstgpt"
+    ? csvEntries(path, known)
+    : jsonEntries(path, known)) {
+    if ("offsetMs" in content) entries.push(content);
+    else problems.push({ file: path, line, path: content.path, message: `${content.message}.` });
+    if (problems.length === MOST_PROBLEMS) break;
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
   if (entries.length === 0) throw new ConfigError([whole(path, "holds no requests.")]);
   entries.sort((a, b) => a.offsetMs - b.offsetMs);
   const beginMs = known === "gauntlet" ? 0 : (entries[0]?.offsetMs ?? 0);
@@ -72,35 +74,54 @@ export function readTrace(path: string, format: TraceFormat = "auto"): TraceEntr
 }
 
 const UNKNOWN =
-  "is no trace that is known: expected JSON lines with offsetMs (gauntlet) or timestamp and input_length (mooncake), or CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens (azure) or Timestamp,Request tokens,Response tokens (burstgpt).";
+  "is no trace that is known: expected JSON lines with offsetMs (gauntlet), chat_id and timestamp (bailian) or timestamp and input_length (mooncake), or CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens (azure) or Timestamp,Request tokens,Response tokens (burstgpt).";
 
 const whole = (file: string, message: string): ConfigProblem => ({ file, path: "", message });
 
 function formatOf(first: string): TraceFormat | undefined {
-  if (first.trimStart().startsWith("{")) return /"offsetMs"\s*:/.test(first) ? "gauntlet" : "mooncake";
-  const names = fieldsOf(first);
-  return (["azure", "burstgpt"] as const).find((format) => COLUMNS[format].every((column) => names.includes(column)));
+  if (first.trimStart().startsWith("{")) {
+    if (/"offsetMs"\s*:/.test(first)) return "gauntlet";
+    return /"chat_id"\s*:/.test(first) ? "bailian" : "mooncake";
+  }
+  const [head] = csvRecordsOf([first]);
+  return (["azure", "burstgpt"] as const).find((format) =>
+    COLUMNS[format].every((column) => head?.content.includes(column)),
+  );
 }
 
-function jsonLine(format: TraceFormat): ReadLine {
-  return (line) => {
-    const json = parseJson(line);
-    if (json === undefined) return { path: "", message: "is not JSON" };
-    const parsed = (format === "gauntlet" ? gauntletLine : mooncakeLine.transform(entryOfMooncake)).safeParse(json);
-    if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
-    return { path: issue?.path.join(".") ?? "", message: issue?.message ?? "cannot be read" };
+const JSON_LINES = {
+  gauntlet: gauntletLine,
+  mooncake: blocksLine(BLOCK_TOKENS).transform((line) => entryOf(line, { msPerUnit: 1 })),
+  bailian: blocksLine(BAILIAN_BLOCK_TOKENS).transform((line) =>
+    entryOf(line, { msPerUnit: 1_000, blockTokens: BAILIAN_BLOCK_TOKENS }),
+  ),
+} as const;
+
+function* jsonEntries(path: string, format: keyof typeof JSON_LINES): Generator<TraceRecord<Read>> {
+  for (const { line, content } of linesOf(textOf(path))) yield { line, content: readJson(content, format) };
+}
+
+function readJson(line: string, format: keyof typeof JSON_LINES): Read {
+  const json = parseJson(line);
+  if (json === undefined) return { path: "", message: "is not JSON" };
+  const parsed = JSON_LINES[format].safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return { path: issue?.path.join(".") ?? "", message: issue?.message ?? "cannot be read" };
+}
+
+/** Of a line with ids of blocks. @param blockTokens where they are not those of Mooncake. */
+function entryOf(
+  { timestamp, input_length, output_length, hash_ids }: BlocksLine,
+  { msPerUnit, blockTokens }: { readonly msPerUnit: number; readonly blockTokens?: number },
+): TraceEntry {
+  return {
+    offsetMs: timestamp * msPerUnit,
+    promptTokens: input_length,
+    maxTokens: Math.max(1, output_length),
+    ...(hash_ids !== undefined && { hashIds: hash_ids }),
+    ...(hash_ids !== undefined && blockTokens !== undefined && { blockTokens }),
   };
-}
-
-function entryOfMooncake({
-  timestamp,
-  input_length,
-  output_length,
-  hash_ids,
-}: z.infer<typeof mooncakeLine>): TraceEntry {
-  const sizes = { promptTokens: input_length, maxTokens: Math.max(1, output_length) };
-  return { offsetMs: timestamp, ...sizes, ...(hash_ids === undefined ? {} : { hashIds: hash_ids }) };
 }
 
 /** Columns by their names in the head: when, prompt, output. */
@@ -109,11 +130,21 @@ const COLUMNS = {
   burstgpt: ["Timestamp", "Request tokens", "Response tokens"],
 } as const;
 
-const fieldsOf = (line: string) => line.split(",").map((field) => field.trim().replace(/^"(.*)"$/, "$1"));
+/** The records of a CSV trace. @throws ConfigError when its head lacks a column. */
+function* csvEntries(path: string, format: keyof typeof COLUMNS): Generator<TraceRecord<Read>> {
+  const records = csvRecordsOf(textOf(path));
+  const head = records.next();
+  if (head.done === true) return;
+  const readFields = csvReader(path, format, head.value.content);
+  for (const { line, content } of records) yield { line, content: readFields(content) };
+}
 
-/** @param head first line of the file, with the names of the columns. */
-function csvLine(path: string, format: "azure" | "burstgpt", head: string): ReadLine {
-  const names = fieldsOf(head);
+/** @param names of the columns. */
+function csvReader(
+  path: string,
+  format: keyof typeof COLUMNS,
+  names: readonly string[],
+): (fields: readonly string[]) => Read {
   const columns = COLUMNS[format];
   const missing = columns.filter((column) => !names.includes(column));
   if (missing.length > 0) {
@@ -124,8 +155,7 @@ function csvLine(path: string, format: "azure" | "burstgpt", head: string): Read
   }
   const [when, prompt, output] = columns.map((column) => names.indexOf(column)) as [number, number, number];
   const readMs = format === "azure" ? momentMs : secondsMs;
-  return (line) => {
-    const fields = fieldsOf(line);
+  return (fields) => {
     const offsetMs = readMs(fields[when] ?? "");
     if (offsetMs === undefined)
       return { path: columns[0], message: format === "azure" ? "expected a date and time" : "expected seconds" };

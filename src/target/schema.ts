@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { addressProblem } from "../core/index.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { contract, text } from "./contract-schema.ts";
 import { STATES } from "./fixture-names.ts";
@@ -54,8 +55,11 @@ const keys = z.strictObject({
 
 const httpAddress = z
   .string()
-  .regex(/^https?:\/\/[^\s/]+/, "must be an http:// or https:// address")
-  .refine((url) => URL.canParse(url), "must be an http:// or https:// address");
+  .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, {
+    error: ({ input }) => addressProblem(String(input)),
+    abort: true,
+  })
+  .refine((url) => addressProblem(url) === undefined, { error: ({ input }) => addressProblem(String(input)) });
 
 /** One model for both dialects, or one each. */
 const roleModel = z.union([text, z.strictObject({ chat: text.optional(), messages: text.optional() })]);

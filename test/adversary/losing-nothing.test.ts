@@ -84,7 +84,11 @@ describe("a kill loses nothing that was known", () => {
   test("the embedded gateway does not outlive a run that was killed", async () => {
     using folder = temporaryFolder();
     const out = join(folder.path, "run");
-    await using running = startGauntlet(["conform", "models", "streaming", "--out", out], {}, folder.path);
+    await using running = startGauntlet(
+      ["conform", "--target", "embedded", "models", "streaming", "--out", out],
+      {},
+      folder.path,
+    );
     const journal = join(out, "journal.ndjson.gz");
     await expect.poll(() => unzipped(journal).includes("started"), { timeout: 30_000 }).toBe(true);
     const { run } = JSON.parse(unzipped(journal).split("\n")[0] ?? "");

@@ -6,8 +6,8 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 test("two stored runs: what fails now, what was lost, what is answered otherwise", async () => {
   using folder = temporaryFolder();
   const at = folder.path;
-  await gauntlet(["conform", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
-  await gauntlet(["conform", "models", "chat", "--seed", "3", "--out", "same"], {}, at);
+  await gauntlet(["conform", "--target", "embedded", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
+  await gauntlet(["conform", "--target", "embedded", "models", "chat", "--seed", "3", "--out", "same"], {}, at);
   const worse = ["--mutation", "chat.usage-missing", "--variant", "http.no-optional-headers"];
   await gauntlet(["conform", "models", "chat", "--seed", "3", ...worse, "--out", "b"], {}, at);
 

@@ -87,7 +87,7 @@ describe("load to somebody else's host", () => {
   test("where it is authorized, the plan comes first, with what it may cost", async () => {
     const prices = "authorized: true\nprices: { inputPerMTok: 3, outputPerMTok: 15 }\n";
     const plan =
-      /plan for .*: 600 requests at most, 38400 output tokens at most, up to 100 per second, up to 64 in flight, about 6 s, 0\.63 USD at most/;
+      /plan for .*\(flood, models\): 631 requests at most, 38400 output tokens at most, up to 100 per second, up to 64 in flight, about 6 s, 0\.63 USD at most/;
     const dry = await onOtherHost(prices, ["load", "flood.yaml", "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(plan) });
     const wet = await onOtherHost(prices, ["load", "flood.yaml"]);
@@ -97,7 +97,8 @@ describe("load to somebody else's host", () => {
 
   test("a plan beyond the budget is not begun", async () => {
     const { code, stderr } = await onOtherHost("authorized: true\nbudget: { requests: 100 }\n", ["load", "flood.yaml"]);
-    expect(stderr).toContain("the plan has 600 requests, the budget of the target 100");
+    expect(stderr).toContain("the plan has 631 requests, the budget of the target is 100");
+    expect(stderr).toContain("Set `budget: { requests: 631 }` in the target file");
     expect(code).toBe(2);
   });
 });

@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startGateway } from "../../src/reference-gateway/index.ts";
-import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { gauntlet, MAIN, temporaryFolder } from "../support/gauntlet.ts";
 
 const POLICY = "gates: ['checks{status=fail} == 0']\n";
 
@@ -35,6 +36,15 @@ describe("a command that decides says which gateway it judged", () => {
     ["load in CI", ["load", "peak"], { CI: "true" }],
     ["limits in CI", ["limits"], { CI: "true" }],
     ["capacity with --json", ["capacity", "--objective", "failed < 1%", "--json"], {}],
+    ...[
+      "conform",
+      "run",
+      "load peak",
+      "limits",
+      "capacity --objective x<1%",
+      "size peak --verify",
+      "k6 export peak",
+    ].map((line): [string, string[], Record<string, string>] => [`${line} without a terminal`, line.split(" "), {}]),
   ])("without a target, %s is a usage error", async (_what, args, env) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "p.yaml"), POLICY);
@@ -43,14 +53,23 @@ describe("a command that decides says which gateway it judged", () => {
     expect(code).toBe(2);
   });
 
-  test("named, the embedded gateway is judged in CI as well; at a terminal it is said", async () => {
+  test("named, the embedded gateway is judged in CI as well", async () => {
     using folder = temporaryFolder();
     const ci = await gauntlet(["conform", "models", "--target", "embedded"], { CI: "true" }, folder.path);
     expect(ci.stdout).toMatch(/^PASS: embedded reference gateway at http:\/\/127\.0\.0\.1:\d+\/v1$/m);
     expect(ci.code).toBe(0);
-    const terminal = await gauntlet(["conform", "models"], {}, folder.path);
-    expect(terminal.stderr).toContain("no --target and no gauntlet.yaml here: the embedded reference gateway");
-    expect(terminal.code).toBe(0);
+  });
+
+  test.skipIf(process.platform !== "linux")("at a terminal the embedded gateway is the default, and it is said", () => {
+    using folder = temporaryFolder();
+    const command = `${process.execPath} ${MAIN} conform models`;
+    const { stdout, status } = spawnSync("script", ["-qec", command, "/dev/null"], {
+      cwd: folder.path,
+      env: { ...process.env, CI: "" },
+      encoding: "utf8",
+    });
+    expect(stdout).toContain("the embedded reference gateway is the target");
+    expect(status).toBe(0);
   });
 
   test("mutations of the embedded gateway do not go with another target", async () => {

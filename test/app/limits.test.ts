@@ -18,7 +18,7 @@ test("limits: the budget is told first and kept, and what it does not suffice fo
   ];
   const { code, stdout, stderr } = await gauntlet(args);
   expect(code).toBe(4);
-  expect(stderr).toMatch(/limits of limited\.0 .*: 300 requests and 0\.1 minutes at most/);
+  expect(stderr).toMatch(/\(limits of limited\.0\): 300 requests at most, 0\.1 minutes at most/);
   const found = JSON.parse(stdout);
   expect(found).toMatchObject({ exitCode: 4, declared: { rpm: 20, inFlight: 4 }, cut: "minutes" });
   expect(found.spent.requests).toBeLessThanOrEqual(300);

@@ -182,6 +182,6 @@ describe("what a plan announces is never exceeded", () => {
     );
     const { code, stderr } = await gauntlet(["load", "w.yaml", "--target", "t.yaml"], { K: "k" }, folder.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/the plan has 4800 requests, the budget of the target 100/);
+    expect(stderr).toMatch(/the plan has 4800 requests, the budget of the target is 100/);
   });
 });

@@ -90,7 +90,7 @@ describe("suites of one's own", () => {
       writeFileSync(join(folder.path, "package.json"), JSON.stringify({ type }));
       copyFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), join(folder.path, "own-suite.ts"));
       const given = ["--suite", "./own-suite.ts"];
-      const run = await gauntlet(["conform", "acme", ...given, "--out", "r"], {}, folder.path);
+      const run = await gauntlet(["conform", "acme", "--target", "embedded", ...given, "--out", "r"], {}, folder.path);
       expect(run.stderr).not.toContain("gauntlet: the suite");
       expect(run.code).toBe(0);
       const { checks } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
@@ -152,7 +152,7 @@ describe("suites of one's own", () => {
   ])("a module that %s is refused with exit code 2", async (what, text, says) => {
     using folder = project();
     if (what !== "is not there") writeFileSync(join(folder.path, "s.mjs"), text);
-    const { code, stderr } = await gauntlet(["conform", "--suite", "s.mjs"], {}, folder.path);
+    const { code, stderr } = await gauntlet(["conform", "--target", "embedded", "--suite", "s.mjs"], {}, folder.path);
     expect(stderr).toMatch(says);
     expect(code).toBe(2);
   });

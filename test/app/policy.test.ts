@@ -86,7 +86,7 @@ test("an accepted run is what the next one is held against", async () => {
   using folder = temporaryFolder();
   const at = folder.path;
   writeFileSync(join(at, "policy.yaml"), "baseline: gauntlet-baseline.json\n");
-  await gauntlet(["conform", "models", "--out", "good"], {}, at);
+  await gauntlet(["conform", "--target", "embedded", "models", "--out", "good"], {}, at);
   const accepted = await gauntlet(["baseline", "accept", "good"], {}, at);
   expect(accepted).toMatchObject({
     code: 0,
@@ -136,7 +136,9 @@ test("run drives the load that the policy asks for, and a failed gate of it once
   expect(gates.get("schedule_lag_ms max < -1")).toMatchObject({ outcome: "fail", first: { outcome: "fail" } });
   // Eighty samples cannot show a p99.9, whatever the generator was like.
   expect(gates.get("response_ms p999 < 1")).toMatchObject({ outcome: "inconclusive" });
-  expect((await gauntlet(["run", "--only", "models.list", "--confirm"], {}, at)).code).toBe(2);
+  expect((await gauntlet(["run", "--target", "embedded", "--only", "models.list", "--confirm"], {}, at)).code).toBe(2);
   // Without a policy nothing of it is asked for.
-  expect((await gauntlet(["run", "--only", "models.list", "--out", "plain"], {}, at)).code).toBe(0);
+  expect(
+    (await gauntlet(["run", "--target", "embedded", "--only", "models.list", "--out", "plain"], {}, at)).code,
+  ).toBe(0);
 }, 120_000);

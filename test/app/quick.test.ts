@@ -30,13 +30,21 @@ test("a quick run passes a sound gateway, says that it is one, and keeps below i
 test("a quick run fails a gateway with a defect", async () => {
   using folder = temporaryFolder();
   const mutation = ["--mutation", "auth.messages-with-any-key"];
-  const { code } = await gauntlet(["conform", "--quick", ...mutation, "--out", "q"], {}, folder.path);
+  const { code } = await gauntlet(
+    ["conform", "--target", "embedded", "--quick", ...mutation, "--out", "q"],
+    {},
+    folder.path,
+  );
   expect(code).toBe(1);
 });
 
 test("a quick run without any of the selected checks is an error, not a pass", async () => {
   using folder = temporaryFolder();
-  const { code, stderr } = await gauntlet(["conform", "--quick", "--only", "retry-after.sufficient"], {}, folder.path);
+  const { code, stderr } = await gauntlet(
+    ["conform", "--target", "embedded", "--quick", "--only", "retry-after.sufficient"],
+    {},
+    folder.path,
+  );
   expect([code, stderr]).toEqual([2, expect.stringContaining("Leave out --quick")]);
 });
 

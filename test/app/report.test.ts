@@ -27,7 +27,7 @@ test("a run leaves its reports, and they are rendered again byte for byte", asyn
 test("other formats, the folder, and printing", async () => {
   using folder = temporaryFolder();
   const run = join(folder.path, "run");
-  await gauntlet(["conform", "models", "--out", run]);
+  await gauntlet(["conform", "--target", "embedded", "models", "--out", run]);
   const several = await gauntlet(["report", run, "--format", "sarif", "--format", "html", "--layout", "folder"]);
   expect(several.code).toBe(0);
   expect(JSON.parse(readFileSync(join(run, "report.sarif"), "utf8")).version).toBe("2.1.0");

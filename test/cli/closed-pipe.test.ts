@@ -6,7 +6,7 @@ import { startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 test("a reader that leaves neither ends the run nor changes its verdict, and the record is whole", async () => {
   using folder = temporaryFolder();
   const out = join(folder.path, "run");
-  await using running = startGauntlet(["conform", "models", "--out", out], {}, folder.path);
+  await using running = startGauntlet(["conform", "--target", "embedded", "models", "--out", out], {}, folder.path);
   running.child.stdout?.destroy();
   running.child.stderr?.destroy();
   const { code } = await running.finished;

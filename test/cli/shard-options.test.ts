@@ -17,7 +17,10 @@ test.each<[args: string[], says: string]>([
   [["--shard", "1/3", "--start-at", "2026-01-31T12:00:00"], "--start-at takes a date and time with a zone"],
   [["--shard", "1/3", "--start-at", "1769860800000"], "--start-at takes a date and time with a zone"],
   [["--shard", "1/3", "--start-at", "9999999999"], "is more than a day ahead"],
-  [["--shard", "1/3", ...START, "--time-source", "ntp.example"], "--time-source takes an http or https URL"],
+  [
+    ["--shard", "1/3", ...START, "--time-source", "ntp.example"],
+    "--time-source must be an http:// or https:// address",
+  ],
   [["--shard", "1/3", ...START, "--workers", "2"], "--workers and --shard do not go together"],
   [["--shard", "1/3", ...START, "--engine", "autocannon"], "shards are of the native engine"],
   [["--shard", "1/30", ...START], "few cannot be shared among 30: it has 20 requests"],

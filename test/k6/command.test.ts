@@ -9,7 +9,11 @@ describe("without k6", () => {
   test("load says how to install it, and exits with 2 before anything is started", async () => {
     using folder = temporaryFolder();
     const nowhere = { PATH: folder.path, K6_PATH: "" };
-    const { code, stderr } = await gauntlet(["load", "starter", "--engine", "k6"], nowhere, folder.path);
+    const { code, stderr } = await gauntlet(
+      ["load", "--target", "embedded", "starter", "--engine", "k6"],
+      nowhere,
+      folder.path,
+    );
     expect(code).toBe(2);
     expect(stderr).toContain("k6 is not installed");
     expect(stderr).toContain("go install go.k6.io/k6@v1.8.1");
@@ -17,7 +21,16 @@ describe("without k6", () => {
   });
 
   test("a path that is none is named", async () => {
-    const { code, stderr } = await gauntlet(["load", "starter", "--engine", "k6", "--k6", "/no/such/k6"]);
+    const { code, stderr } = await gauntlet([
+      "load",
+      "--target",
+      "embedded",
+      "starter",
+      "--engine",
+      "k6",
+      "--k6",
+      "/no/such/k6",
+    ]);
     expect([code, stderr.includes("there is no k6 at /no/such/k6")]).toEqual([2, true]);
   });
 
@@ -34,7 +47,7 @@ describe("without k6", () => {
   });
 
   test("--instances without k6 is a mistake of the command line", async () => {
-    const { code, stderr } = await gauntlet(["load", "starter", "--instances", "3"]);
+    const { code, stderr } = await gauntlet(["load", "--target", "embedded", "starter", "--instances", "3"]);
     expect([code, stderr.includes("--instances is for k6")]).toEqual([2, true]);
   });
 

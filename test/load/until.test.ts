@@ -81,7 +81,7 @@ describe("load --until", () => {
         join(folder.path, `${name}.yaml`),
         `name: ${name}\narrivals: ${arrivals}\nmix: [{ dialect: chat }]\n`,
       );
-    const { code, stderr } = await gauntlet(["load", ...what], {}, folder.path);
+    const { code, stderr } = await gauntlet(["load", "--target", "embedded", ...what], {}, folder.path);
     expect(stderr).toMatch(says);
     expect(code).toBe(2);
   });

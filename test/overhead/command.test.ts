@@ -263,7 +263,12 @@ test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
     2,
     /api\.example\.com is not this machine[\s\S]*--direct FILE/,
   ],
-  ["an upstream that is no address", ["--target", "gateway.yaml", "--upstream", "9100"], 2, /"9100" is no address/],
+  [
+    "an upstream that is no address",
+    ["--target", "gateway.yaml", "--upstream", "9100"],
+    2,
+    /--upstream must be an http/,
+  ],
   ["clients that are no numbers", ["--concurrency", "1,few"], 2, /--concurrency: "1,few" is no list/],
   ["clients beyond any machine", ["--concurrency", "100000"], 2, /--concurrency: "100000" is no list/],
   ["a process that is not there", ["--pid", "4194305"], 2, /--pid: no process 4194305/],

@@ -1,4 +1,4 @@
-import { UsageError } from "../../core/index.ts";
+import { addressProblem, UsageError } from "../../core/index.ts";
 import type { Workload } from "../../load/index.ts";
 
 /** How a load run is shown while it goes on. */
@@ -35,9 +35,7 @@ export function checkWatched(options: WatchOptions, workloads: readonly Workload
 }
 
 function checkUrl(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
-  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return;
+  if (addressProblem(text) === undefined) return;
   throw new UsageError("--otlp takes the http or https address of a collector, without user, password or query", {
     hint: "Such as http://127.0.0.1:4318; /v1/metrics and /v1/traces are added.",
   });

@@ -1,4 +1,4 @@
-import { UsageError } from "../../core/index.ts";
+import { addressProblem, UsageError } from "../../core/index.ts";
 import { boundOf, planOf, type Workload } from "../../load/index.ts";
 
 /** What the command line says of a shard. */
@@ -74,8 +74,8 @@ export function parseStart(text: string): number {
 
 /** @throws UsageError when it is no address of a server that could tell the time. */
 export function assertUrl(text: string): void {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new UsageError(`--time-source takes an http or https URL, not "${text}"`);
+  const problem = addressProblem(text);
+  if (problem !== undefined) throw new UsageError(`--time-source ${problem}`);
 }
 
 /** @throws UsageError when the load has not so many shares. */
