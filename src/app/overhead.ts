@@ -167,9 +167,10 @@ function spentSignal(guard: LaneTarget["guard"]): AbortSignal {
 
 /** Why no more was sent to an arm, in words. */
 function stopsOf(lanes: readonly LaneTarget[]): string[] {
-  return lanes.flatMap(({ name, guard: { stop, sent } }) => {
+  return lanes.flatMap(({ name, target, guard: { stop } }) => {
     if (stop === undefined) return [];
-    if (stop.kind === "requests") return [`not measured within the budget of ${sent} requests to ${name}`];
+    if (stop.kind === "requests")
+      return [`${name}: not measured within the budget of ${target.budget.requests} requests`];
     return [`${name}: ${stop.why}; the rest was not sent`];
   });
 }

@@ -81,7 +81,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     const isLate = performance.now() + durationS * 1_000 > endMs;
     const lacksRequests = !fits(levelWorkload(plan, context, level, durationS), context);
     if (context.stop.aborted || isLate || lacksRequests) {
-      cut = context.stop.aborted ? "interrupted" : isLate ? "minutes" : "requests";
+      cut = context.stop.aborted ? "interrupted" : lacksRequests ? "requests" : "minutes";
       return undefined;
     }
     const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
