@@ -6,7 +6,17 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 const CHECK = "auth.unknown-key[chat]";
 const run = (folder: string, name: string, mutation: string, ...more: string[]) =>
   gauntlet(
-    ["conform", "--only", CHECK, "--out", name, ...(mutation === "" ? [] : ["--mutation", mutation]), ...more],
+    [
+      "conform",
+      "--target",
+      "embedded",
+      "--only",
+      CHECK,
+      "--out",
+      name,
+      ...(mutation === "" ? [] : ["--mutation", mutation]),
+      ...more,
+    ],
     {},
     folder,
   );
