@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { RequestBudget } from "../../src/budget/index.ts";
 import { closedLoopPeak } from "../../src/engines/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { conclusionOf } from "../../src/judging/index.ts";
@@ -67,6 +68,7 @@ async function load(replyTo: (index: number) => Reply, { stream = false, include
   };
   const context = {
     target: { ...target, baseUrl: server.baseUrl },
+    budget: new RequestBudget(target.budget),
     keys: [target.keys.valid],
     seed: 3,
     stop: never,
