@@ -10,6 +10,7 @@ import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
+import { replyEvidence } from "./reply-evidence.ts";
 import { targetReference } from "./target-reference.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -39,6 +40,7 @@ export function generatedFiles(): GeneratedFile[] {
     }),
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
+    withParts("docs/evidence.md", { replies: replyEvidence }),
     withParts("docs/reliability.md", { figures: reliabilityFigures }),
   ];
 }

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Commands and engines that send load. */
+export const COLUMNS = ["native", "k6", "autocannon", "tier", "capacity", "size", "overhead", "merge"] as const;
+export type Column = (typeof COLUMNS)[number];
+
+/** Kinds of 2xx replies that no client can use: `reply.KIND` is a mutation of the reference gateway. */
+export const KINDS = [
+  "html-page",
+  "empty-body",
+  "queued",
+  "error-with-200",
+  "empty-text",
+  "no-choices",
+  "stream-without-end",
+  "stream-ignored",
+  "stream-with-unnamed-error",
+] as const;
+
+/** Kinds that only streams have. */
+export const STREAM_KINDS: readonly string[] = ["stream-without-end", "stream-ignored", "stream-with-unnamed-error"];
+
+/** All replies, one in five, and every one from the 101st on: what is added to the name of the mutation. */
+export const WHEN = ["", "-in-five", "-later"] as const;
+
+/** What `npm run verify:replies -- --write` found: the exit code of `COLUMN.KIND` with one of `WHEN` behind it. */
+export interface ReplyEvidence {
+  readonly cells: Readonly<Record<string, number>>;
+}
+
+export const REPLY_EVIDENCE_FILE = fileURLToPath(new URL("../../docs/unusable-replies.json", import.meta.url));
+
+const TITLES: Readonly<Record<Column, string>> = {
+  native: "`load FILE`",
+  k6: "`load FILE`, k6",
+  autocannon: "`load FILE`, autocannon",
+  tier: "tier run",
+  capacity: "`capacity`",
+  size: "`size --verify`",
+  overhead: "`overhead`",
+  merge: "`merge`",
+};
+
+const DESCRIPTIONS: Readonly<Record<(typeof KINDS)[number], string>> = {
+  "html-page": "an HTML page",
+  "empty-body": "an empty body",
+  queued: '202 `{"status":"queued"}`',
+  "error-with-200": '200 `{"error":…}`',
+  "empty-text": "an empty text",
+  "no-choices": "`choices: []`",
+  "stream-without-end": "a stream that ends after one token, without a final event",
+  "stream-ignored": "`stream: true` answered with one JSON document",
+  "stream-with-unnamed-error": '`{"detail":…}` in a stream that ends as if complete',
+};
+
+/** The table of the page: exit codes for all replies, for one in five, and from the 101st on. */
+export function replyEvidence(): string {
+  const { cells } = JSON.parse(readFileSync(REPLY_EVIDENCE_FILE, "utf8")) as ReplyEvidence;
+  const cell = (column: Column, kind: string) => {
+    const codes = (kind === "sound" ? [""] : WHEN).flatMap((when) => cells[`${column}.${kind}${when}`] ?? []);
+    return codes.length === 0 ? "–" : codes.join(" / ");
+  };
+  const row = (title: string, kind: string) =>
+    `| ${title} | ${COLUMNS.map((column) => cell(column, kind)).join(" | ")} |`;
+  return [
+    `| replies | ${COLUMNS.map((column) => TITLES[column]).join(" | ")} |`,
+    `|---|${COLUMNS.map(() => "---|").join("")}`,
+    row("the sound gateway", "sound"),
+    ...KINDS.map((kind) => row(DESCRIPTIONS[kind], kind)),
+  ].join("\n");
+}
