@@ -21,7 +21,7 @@ export function renderSizing(sizing: Sizing, verified: Verified | undefined, opt
     const verdict = verified.agrees ? "agrees" : "DISAGREES";
     lines.push(
       `verified on ${verified.account} (${verified.limits.rpm}/min, ${verified.limits.inFlight} in flight): ${percent(verified.deniedShare)} of ${verified.requests} denied, predicted with measured durations ${percent(low)} to ${percent(high)}: ${verified.undecided === null ? verdict : `not decided: ${verified.undecided}`}`,
-      ...(verified.unusable === null ? [] : [`unusable replies: ${verified.unusable}`]),
+      ...(verified.broken === null ? [] : [`FAILED: ${verified.broken}`]),
     );
   }
   return `${lines.join("\n")}\n`;

@@ -8,7 +8,6 @@ import {
   type Sizing,
   servedWorkload,
   sizeWorkload,
-  unusableReplies,
   type Workload,
 } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
@@ -26,7 +25,7 @@ import type { SizeOptions, Verified } from "./sizing-options.ts";
 /** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
 
-/** Predicts which tier a workload needs. Ends with 1 when a run does not agree or had unusable replies, with 4 when it cannot be judged. */
+/** Predicts which tier a workload needs. Ends with 1 when a run does not agree or requests were not served, with 4 when it cannot be judged. */
 export async function size(options: SizeOptions, control: RunControl): Promise<Outcome> {
   const { ttftMs, tokensPerS, seed } = options;
   if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
@@ -42,10 +41,18 @@ export async function size(options: SizeOptions, control: RunControl): Promise<O
   };
 }
 
-function exitOf({ unusable, undecided, agrees }: Verified): number {
-  if (unusable !== null) return EXIT.gateFailed;
+function exitOf({ broken, undecided, agrees }: Verified): number {
+  if (broken !== null) return EXIT.gateFailed;
   if (undecided !== null) return EXIT.inconclusive;
   return agrees ? EXIT.pass : EXIT.gateFailed;
+}
+
+/** What the run shows to be wrong with the gateway itself, whatever its limits are: replies of no use, and failures that it states. */
+function brokenBy({ findings }: JudgedPhase): string | null {
+  const broken = findings.filter(
+    ({ outcome, weight, basis }) => outcome === "broken" && weight === "fail" && basis === "content",
+  );
+  return broken.find(({ name }) => name !== "load.admitted" && name !== "load.denial-reasons")?.observed ?? null;
 }
 
 /** What keeps a run from saying anything of a limiter: nothing got through, or much ended otherwise than by a limit. */
@@ -102,7 +109,7 @@ async function verify(
     deniedShare,
     predicted,
     agrees: deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
-    unusable: unusableReplies(phase) ?? null,
+    broken: brokenBy(phase),
     undecided: undecidedBy(phase, run.generator.valid),
   };
 }

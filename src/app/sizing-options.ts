@@ -20,8 +20,8 @@ export interface Verified {
   /** Least and most share that the simulated limiters deny. */
   readonly predicted: readonly [low: number, high: number];
   readonly agrees: boolean;
-  /** What the run says of its unusable replies; `null` where they are within bounds. */
-  readonly unusable: string | null;
+  /** What was wrong with replies or with failed requests beyond what the workload allows; `null` where nothing was. */
+  readonly broken: string | null;
   /** Why the run says nothing of the prediction; `null` when it does. */
   readonly undecided: string | null;
 }

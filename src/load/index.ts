@@ -14,7 +14,6 @@ export { planWorkload } from "./external/plan-workload.ts";
 export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./generator-health.ts";
 export { nowUs } from "./http/load-exchange.ts";
 export { type HeldGauge, judgeGauge, judgeLeaks } from "./judge-leaks.ts";
-export { unusableReplies } from "./judge-replies.ts";
 export { guardOver, type LoadGuard, type LoadStop } from "./load-guard.ts";
 export { LoopDelay } from "./loop-delay.ts";
 export { type FoundShard, mergeShards } from "./merge-shards.ts";
