@@ -11,4 +11,5 @@ export const LONG_TESTS: readonly string[] = [
   "test/limits/infer-rate.test.ts",
   "test/load/slowdown.test.ts",
   "test/requirements/emitted.test.ts",
+  "test/app/whole-runs-within-plan.test.ts",
 ];

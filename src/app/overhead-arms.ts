@@ -37,6 +37,7 @@ export async function openArms(
     throw new UsageError("no gateway is named", { hint: "Say --target FILE, once or with several files." });
   if (options.upstream !== undefined && options.direct !== undefined)
     throw new UsageError("--upstream and --direct both name the upstream", { hint: "Say one of them." });
+  if (options.upstream !== undefined) assertOwnUpstream(options.upstream);
   const started: AsyncDisposable[] = [];
   const end = async () => {
     for (const one of started.reverse()) await one[Symbol.asyncDispose]();
@@ -130,15 +131,18 @@ export function upstreamLogOf(target: Target, dialect: Dialect): UpstreamLog | u
   return { control: upstreamControl(upstream, target), model: upstream.models[dialect] };
 }
 
-/** The upstream as a target: what the gateway gets, and a key that is nobody's. */
-function upstreamTarget(address: string, gateway: Target): Target {
+/** Before anything is opened: an address that is wrong, holds a secret, or is somebody else's. */
+function assertOwnUpstream(address: string): void {
   const problem = addressProblem(address);
   if (problem !== undefined) throw new UsageError(`--upstream ${problem}`);
-  if (!isLoopback(address)) {
-    const message = `${new URL(address).host} is not this machine, and load goes there.`;
-    const hint = "Describe it in a target file with its key and `authorized: true`, and say --direct FILE.";
-    throw new ConfigError([{ file: "--upstream", path: "", message, hint }]);
-  }
+  if (isLoopback(address)) return;
+  const message = `${new URL(address).host} is not this machine, and load goes there.`;
+  const hint = "Describe it in a target file with its key and `authorized: true`, and say --direct FILE.";
+  throw new ConfigError([{ file: "--upstream", path: "", message, hint }]);
+}
+
+/** The upstream as a target: what the gateway gets, and a key that is nobody's. */
+function upstreamTarget(address: string, gateway: Target): Target {
   return {
     ...gateway,
     name: "upstream",

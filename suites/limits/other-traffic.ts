@@ -39,6 +39,7 @@ const otherTraffic = defineCheck({
     requests: (target) => Math.ceil((limitedFor(target, "rate")?.limits.rpm ?? 0) * MULTIPLE) + TRIES + 1,
     waitS: 10,
   },
+  reaches: "rate",
   async run(t) {
     const { key, limits, shared } = t.limited("rate");
     const other =

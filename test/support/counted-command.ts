@@ -1,0 +1,36 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startGateway } from "../../src/reference-gateway/index.ts";
+import { countingProxy } from "./counting-proxy.ts";
+import { gauntlet, temporaryFolder } from "./gauntlet.ts";
+
+const WORKLOADS: Readonly<Record<string, string>> = {
+  "even.yaml": "name: even\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\n",
+  "closed.yaml": "name: closed\narrivals: { kind: closed, inFlight: 2, durationS: 2 }\n",
+  "retries.yaml":
+    "name: retries\narrivals: { kind: constant, ratePerS: 40, durationS: 2 }\nretryAfter: compliant\nallow: { deniedShare: 1 }\n",
+};
+
+/** Runs a command against a gateway behind a proxy that counts. @param budget of the target file; none: the default. */
+export async function counted(args: readonly string[], budget?: number) {
+  using folder = temporaryFolder();
+  await using gateway = await startGateway({ limits: { rpm: 60_000, inFlight: 64 } });
+  await using proxy = await countingProxy(gateway.ready.baseUrl);
+  const { keys, limited } = gateway.ready;
+  const [account] = limited;
+  const lines = [
+    `baseUrl: ${proxy.origin}/v1`,
+    "keys: { valid: env:K, second: env:K2 }",
+    "models: { chat: echo-fast, messages: echo-fast, stream: echo-stream }",
+    "limits: { rpm: 60000, inFlight: 64 }",
+    `limited: [{ key: env:L, limits: { rpm: ${account?.limits.rpm}, inFlight: ${account?.limits.inFlight} } }]`,
+    ...(budget === undefined ? [] : [`budget: { requests: ${budget} }`]),
+  ];
+  writeFileSync(join(folder.path, "t.yaml"), `${lines.join("\n")}\n`);
+  for (const [name, text] of Object.entries(WORKLOADS)) writeFileSync(join(folder.path, name), text);
+  const environment = { K: keys.valid, K2: keys.second ?? "", L: account?.key ?? "" };
+  const ran = await gauntlet(args, environment, folder.path);
+  // Of a target that has two parts in it, such as both builds of a comparison, each has its plan.
+  const plans = [...ran.stderr.matchAll(/plan for [^\n]*?: (\d+) requests at most/g)].map(([, count]) => Number(count));
+  return { ...ran, sent: proxy.all.length, planned: plans.reduce((sum, count) => sum + count, 0), plans };
+}
