@@ -6,7 +6,6 @@ test.concurrent.each<[command: string, budget: number, share: number]>([
   ["conform --quick --target t.yaml", 1_500, 0.5],
   ["conform --target t.yaml", 8_000, 0.5],
   ["compare t.yaml t.yaml --pairs 10 --block-s 0.5 --suites models", 2_000, 0.3],
-  ["load own --brief --target t.yaml", 200_000, 0.2],
 ])("%s within a budget of %i", { timeout: 600_000 }, async (command, budget, share) => {
   const { sent, planned, plans, stderr, stdout } = await counted(command.split(" "), budget);
   expect(plans.length, stderr + stdout).toBeGreaterThan(0);
