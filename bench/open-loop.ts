@@ -4,6 +4,7 @@
  *     npm run build && npm run bench                    Gauntlet and autocannon, 4,000 requests/s for 30 s, three runs each
  *     npm run bench -- --k6 --oha                       also k6 (from PATH) and oha (from PATH, or built by cargo)
  *     npm run bench -- --rate 1000 --seconds 8 --runs 1
+ *     npm run bench -- --build ../before --reply-bytes 1000   also another build of Gauntlet, by the folder of its checkout
  *
  * CPU is that of the whole process from its start to its end, as the kernel counts it.
  */
@@ -22,6 +23,8 @@ const options = await yargs(process.argv.slice(2))
   .option("runs", { type: "number", default: 3 })
   .option("k6", { type: "boolean", default: false })
   .option("oha", { type: "boolean", default: false })
+  .option("build", { type: "string", describe: "folder of a checkout with another build of Gauntlet" })
+  .option("reply-bytes", { type: "number", default: 0, describe: "size of each reply; default: 93" })
   .strict()
   .parseAsync();
 const { rate, seconds } = options;
@@ -30,17 +33,21 @@ const connections = String(Math.ceil(rate * 0.3));
 const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Say hello to the bench." }] });
 
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-bench-"));
+const workload = {
+  arrivals: { kind: "constant", ratePerS: rate, durationS: seconds },
+  mix: [{ dialect: "chat", promptTokens: 8, maxTokens: 16 }],
+};
 const tools: Record<string, (url: string) => readonly string[]> = {
-  gauntlet: (url) =>
-    gauntletLoad(folder, url, {
-      arrivals: { kind: "constant", ratePerS: rate, durationS: seconds },
-      mix: [{ dialect: "chat", promptTokens: 8, maxTokens: 16 }],
-    }),
+  gauntlet: (url) => gauntletLoad(folder, url, workload),
   autocannon: (url) => [
     ...[process.execPath, AUTOCANNON, "-c", connections, "-R", String(rate), "-d", String(seconds)],
     ...["-m", "POST", "-H", "content-type=application/json", "-b", body, "--json", `${url}/chat/completions`],
   ],
 };
+const { build } = options;
+if (build !== undefined)
+  tools["other build"] = (url) =>
+    gauntletLoad(folder, url, workload, { name: "other", main: join(build, "dist/src/main.js") });
 if (options.k6) {
   const k6 = findK6(undefined, process.env);
   tools["k6"] = (url) => [k6, "run", "-q", "--no-usage-report", k6Script(url)];
@@ -56,7 +63,7 @@ if (options.oha) {
 const runs = new Map<string, Record<string, number | undefined>[]>();
 for (let round = 0; round < options.runs; round++) {
   for (const [tool, command] of Object.entries(tools)) {
-    await using server = await startPacedServer({ latencyMs: 100 });
+    await using server = await startPacedServer({ latencyMs: 100, replyBytes: options.replyBytes });
     const { cpuS, peakRssMb } = await run(command(server.url));
     const truth = await server.truth();
     const error = scheduleErrorMs(truth.arrivalsMs);

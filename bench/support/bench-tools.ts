@@ -16,7 +16,7 @@ const OHA_VERSION = "1.16.0";
 /** Starts the server of `paced-server.ts`. */
 export async function startPacedServer(pacing: Partial<Pacing>) {
   const file = fileURLToPath(new URL("./paced-server.ts", import.meta.url));
-  const given: Pacing = { latencyMs: 100, firstMs: 100, gapMs: 20, events: 64, ...pacing };
+  const given: Pacing = { latencyMs: 100, firstMs: 100, gapMs: 20, events: 64, replyBytes: 0, ...pacing };
   const child: ChildProcess = fork(file, [JSON.stringify(given)], { execArgv: ["--import", "tsx"] });
   const [port] = (await once(child, "message")) as [number];
   return {
@@ -86,7 +86,12 @@ function peakOfChildren(pid: number): number | undefined {
 }
 
 /** Command line of a load run of our own; what it prints is one JSON document. */
-export function gauntletLoad(folder: string, url: string, workload: object, name = "bench"): readonly string[] {
+export function gauntletLoad(
+  folder: string,
+  url: string,
+  workload: object,
+  { name = "bench", main = MAIN }: { readonly name?: string; readonly main?: string } = {},
+): readonly string[] {
   const [file, target] = [join(folder, `${name}.json`), join(folder, "target.json")];
   writeFileSync(file, JSON.stringify({ name, ...workload }));
   writeFileSync(
@@ -99,7 +104,7 @@ export function gauntletLoad(folder: string, url: string, workload: object, name
     }),
   );
   const out = join(folder, `${name}-${Date.now()}`);
-  return [process.execPath, MAIN, "load", file, "--target", target, "--json", "--out", out];
+  return [process.execPath, main, "load", file, "--target", target, "--json", "--out", out];
 }
 
 /** @returns path of oha: from PATH, or built by cargo, which takes some minutes, and kept in the folder for temporary files. */

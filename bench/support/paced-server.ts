@@ -14,6 +14,8 @@ export interface Pacing {
   readonly gapMs: number;
   /** Events with content of a stream. */
   readonly events: number;
+  /** Size of the body of a non-streaming reply; shorter than an empty one: as short as it can be. */
+  readonly replyBytes: number;
 }
 
 /** What the server measured. */
@@ -39,7 +41,11 @@ const inChunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${
 const event = (delta: object, finish: string | null = null) =>
   inChunk(`data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
 
-const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}';
+const SHORTEST = '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}';
+const REPLY = SHORTEST.replace(
+  '"ok"',
+  `"ok${" and so on".repeat(200).slice(0, Math.max(0, pacing.replyBytes - SHORTEST.length))}"`,
+);
 const WHOLE = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${REPLY.length}\r\n\r\n${REPLY}`,
 );
