@@ -8,8 +8,8 @@ import { readBundle } from "../../src/program.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
 /** Bytes of the packed and the unpacked package that nobody should notice having installed. */
-const MOST_PACKED = 2_100_000;
-const MOST_UNPACKED = 7_900_000;
+const MOST_PACKED = 2_200_000;
+const MOST_UNPACKED = 8_000_000;
 
 /** Packages that run a script when they are installed: tools of development. */
 const SCRIPTED = ["node_modules/esbuild", "node_modules/protobufjs"];
