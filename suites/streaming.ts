@@ -6,7 +6,8 @@ import {
   type RequestSpec,
   type Response,
 } from "../src/checks/index.ts";
-import { DIALECTS } from "../src/dialects/index.ts";
+import { member } from "../src/core/index.ts";
+import { DIALECTS, parseJson } from "../src/dialects/index.ts";
 import { atMost, isTrue, type Verdict } from "../src/judging/index.ts";
 import { arrivalOf } from "./shared/arrival.ts";
 import { assumeControl } from "./shared/control-request.ts";
@@ -278,6 +279,28 @@ const goodStreamsAreComplete = defineInvariant({
   },
 });
 
+const everyStream = defineInvariant({
+  id: "streaming.every-stream",
+  title: "Every chat stream that was requested is a stream",
+  covers: ["STREAM-1"],
+  explains:
+    "Looks at every served chat request of the run that asks for a stream (`stream: true`), whichever check sent it and to whichever model. None may be answered with the one document of a non-streaming reply: clients read its bytes as events and find none.",
+  judge(answers, verdict) {
+    const served = answers.filter(({ asked, status = 0, exchange, complete }) => {
+      if (asked.endpoint !== "chat" || asked.mode !== "streaming" || !complete) return false;
+      if (asked.intent !== "good" || status < 200 || status > 299) return false;
+      return member(parseJson(exchange.request.body ?? ""), "stream") === true;
+    });
+    if (served.length === 0) return verdict.inconclusive("no stream was served");
+    const whole = served.filter(({ streamed, reply }) => !streamed && reply.parts !== undefined);
+    verdict.must("STREAM-1", whole.length, 0, {
+      in: whole[0] ?? served[0],
+      at: "Content-Type",
+      because: `of ${served.length} requested streams came as one JSON document`,
+    });
+  },
+});
+
 const CLOSINGS: readonly (readonly [string, (answer: Response) => boolean])[] = [
   ["an end marker", ({ stream }) => stream.endMarkers > 0],
   ["a finish reason", ({ stream }) => stream.finishReasons.length > 0],
@@ -291,4 +314,5 @@ export const STREAMING: readonly Check[] = [
   longTextIsIntact,
   cutStream,
   goodStreamsAreComplete,
+  everyStream,
 ];

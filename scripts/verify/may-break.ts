@@ -215,6 +215,9 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "text.piece-lost-now-and-then": ["SAME-REQUEST"],
 };
 
+/** A 2xx of no use fails whatever its request is sent for, as a refusal would. */
+const UNUSABLE_REPLY = /^reply\./;
+
 /** A mutation that answers with a 5xx what a client sent, whatever requirement says what should have come. */
 const SERVER_ERROR = /[.-]5\d\d|upstream-error/;
 
@@ -224,7 +227,8 @@ export function mayBreak(
   requirements: readonly string[],
   all: readonly string[],
 ): ReadonlySet<string> {
-  const failsOrdinaryRequests = requirements.some((requirement) => ORDINARY_REQUESTS.includes(requirement));
+  const failsOrdinaryRequests =
+    UNUSABLE_REPLY.test(mutation) || requirements.some((requirement) => ORDINARY_REQUESTS.includes(requirement));
   return new Set([
     ...requirements.flatMap((requirement) => FOLLOWS[requirement] ?? []),
     ...(ALSO[mutation] ?? []),

@@ -87,7 +87,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "stream-without-end",
     summary: "is a stream that ends cleanly after its first piece of text, without a final event",
-    requirements: ["STREAM-4", "BASE-3"],
+    requirements: ["STREAM-4"],
     on: streaming,
     apply: (when) =>
       onEvents(when, (events) => {
@@ -98,7 +98,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "stream-ignored",
     summary: "is one JSON document although a stream was requested",
-    requirements: ["STREAM-1", "BASE-3"],
+    requirements: ["STREAM-1"],
     on: streaming,
     apply: (when) =>
       wrap("readRequest", (next) => (call) => {
@@ -109,7 +109,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "stream-with-unnamed-error",
     summary: "is a stream that holds an error in the form of the gateway's framework, and then ends as if complete",
-    requirements: ["STREAM-4", "BASE-3"],
+    requirements: ["ERR-200-1", "STREAM-4"],
     on: streaming,
     apply: (when) =>
       onEvents(when, (events) => {
