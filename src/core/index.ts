@@ -18,6 +18,7 @@ export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./
 export { maskLikely } from "./mask-likely.ts";
 export { nonceOf, noncesIn } from "./nonce.ts";
 export { onAbort } from "./on-abort.ts";
+export { outliveWriteErrors, type WriteFailure } from "./outlive-write-errors.ts";
 export { PNG_SIGNATURE, pngOf } from "./png.ts";
 export { processorTimes } from "./processor-times.ts";
 export { type Random, seededRandom } from "./random.ts";

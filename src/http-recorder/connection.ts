@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Client } from "undici";
+import { outliveWriteErrors, type WriteFailure } from "../core/index.ts";
 import { InterimFilter } from "./interim-filter.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface ConnectionOptions {
 interface Wire {
   readonly id: string;
   readonly filter: InterimFilter;
+  readonly socket: Socket;
+  readonly writeFailure: WriteFailure;
   carried: number;
 }
 
@@ -105,7 +108,16 @@ export class Connection {
 
   /** Marks its end. */
   finish(): void {
-    if (this.#wire !== undefined) this.#wire.carried++;
+    const wire = this.#wire;
+    if (wire === undefined) return;
+    wire.carried++;
+    // The gateway responded before it had the whole request: what is left of it would stand before the next one.
+    if (wire.writeFailure.error !== undefined || wire.socket.writableLength > 0) wire.socket.destroy();
+  }
+
+  /** Why the request under way could not be written to its end; the response may have come all the same. */
+  get writeError(): Error | undefined {
+    return this.#wire?.writeFailure.error;
   }
 
   forget(listener: WireListener): void {
@@ -114,7 +126,13 @@ export class Connection {
 
   /** Watches the bytes of a socket as undici takes them: its `read` is the one place that all of them pass. */
   #adopt(socket: Socket, id: string): void {
-    const wire: Wire = { id, filter: new InterimFilter(), carried: 0 };
+    const wire: Wire = {
+      id,
+      filter: new InterimFilter(),
+      socket,
+      writeFailure: outliveWriteErrors(socket),
+      carried: 0,
+    };
     this.#wire = wire;
     const read = socket.read.bind(socket);
     let waiting: Buffer = NOTHING;

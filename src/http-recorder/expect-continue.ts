@@ -1,5 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { outliveWriteErrors } from "../core/index.ts";
 import type { OutgoingRequest } from "./live-exchange.ts";
 import { wholeBody } from "./sent-body.ts";
 
@@ -45,6 +46,7 @@ export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): P
     };
     const deadline = setTimeout(() => done(undefined), deadlineMs);
     const continueTimer = setTimeout(sendBody, CONTINUE_TIMEOUT_MS);
+    request.on("socket", outliveWriteErrors);
     request.on("continue", () => {
       continued = true;
       sendBody();

@@ -170,7 +170,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end(endingOf(this.#abortReason ?? error, this.#sentUs !== undefined));
+    const cause = isParserError(error) && !isCut(error) ? error : (this.#connection.writeError ?? error);
+    this.#end(endingOf(this.#abortReason ?? cause, this.#sentUs !== undefined));
   }
 
   onBreak(error: Error): void {

@@ -42,6 +42,11 @@ test.each<[string, object, RegExp]>([
   ["http.processing", {}, /^HTTP\/1\.1 102 Processing\r\n\r\nHTTP\/1\.1 200 OK/],
   ["http.reason-phrases", {}, /^HTTP\/1\.1 200 Fine\r\n/],
   ["http.close-delimited", {}, /^(?![\s\S]*(Content-Length|Transfer-Encoding))/],
+  [
+    "http.refuses-unread",
+    { messages: [{ role: "user", content: "x".repeat(1_100_000) }] },
+    /^HTTP\/1\.1 413 [\s\S]*Connection: close/,
+  ],
   ["http.one-byte-chunks", {}, /\r\n\r\n1\r\n\{\r\n1\r\n"\r\n/],
   ["stream.crlf", STREAM, /data: \{[^\n]*\}\r\n\r\n/],
   ["stream.cr", STREAM, /data: \{[^\n]*\}\r\r/],

@@ -1,4 +1,5 @@
 import { connect as connectTcp, type Socket } from "node:net";
+import { outliveWriteErrors, type WriteFailure } from "../../core/index.ts";
 import { type Ending, type LoadExchange, nowUs } from "./load-exchange.ts";
 import { ResponseParser } from "./response-parser.ts";
 import { tlsSocket } from "./tls-socket.ts";
@@ -30,6 +31,7 @@ export class LoadConnection {
   /** When the connection had become idle before the exchange under way, on the clock of `nowUs`. */
   idleBeforeSendUs = 0;
   #socket: Socket | undefined;
+  #writeFailure: WriteFailure = { error: undefined };
   #exchange: LoadExchange | undefined;
   readonly #events: ConnectionEvents;
   readonly #parser: ResponseParser;
@@ -54,6 +56,7 @@ export class LoadConnection {
       const onread = { buffer, callback: (count: number) => this.#read(buffer, count) };
       const socket = secure ? tlsSocket(url, ["http/1.1"]) : connectTcp({ host, port, noDelay: true, onread });
       this.#socket = socket;
+      this.#writeFailure = outliveWriteErrors(socket);
       if (secure) {
         socket.setNoDelay(true);
         socket.on("data", (bytes: Buffer) => this.#read(bytes, bytes.length));
@@ -96,6 +99,11 @@ export class LoadConnection {
     this.#socket?.write(exchange.prepared.bytes);
   }
 
+  /** Whether a part of the request is not sent: the gateway responded before it had read all of it. */
+  get #isUnsent(): boolean {
+    return this.#writeFailure.error !== undefined || (this.#socket?.writableLength ?? 0) > 0;
+  }
+
   /** Leaves the exchange under way: the connection is closed under the gateway. */
   leave(ending: Ending): void {
     const exchange = this.#exchange;
@@ -123,7 +131,7 @@ export class LoadConnection {
     const surplus = this.#parser.feed(bytes, 0, count);
     if (!exchange.done) return true;
     exchange.surplus = surplus > 0;
-    this.#finish(exchange, exchange.reusable && surplus === 0);
+    this.#finish(exchange, exchange.reusable && surplus === 0 && !this.#isUnsent);
     return true;
   }
 
@@ -138,7 +146,7 @@ export class LoadConnection {
     if (!this.#parser.close()) {
       this.#parser.reset();
       exchange.ending = exchange.sentUs === 0 ? "unreachable" : "reset";
-      exchange.detail = why;
+      exchange.detail = this.#writeFailure.error?.message ?? why;
     }
     this.#finish(exchange, false);
   }

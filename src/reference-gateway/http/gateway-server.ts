@@ -72,6 +72,11 @@ export function gatewayServer(settings: ServerSettings) {
       services,
       settings.behaviour(),
     );
+    if (!call.behaviour.readsBody(call)) {
+      response.shouldKeepAlive = false;
+      runCall(call, response);
+      return;
+    }
     receiveBody(request, settings.bodyLimitBytes, (received) => {
       if (received.kind === "tooLarge") call.bodyError = refusal("request_too_large");
       else if (purpose === "serve" && endpoint !== "models") readInto(call, received.bytes);

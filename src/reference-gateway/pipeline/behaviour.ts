@@ -112,6 +112,9 @@ export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" |
  * In the order in which a request meets them:
  */
 export interface Behaviour {
+  /** Whether the body is read before the request is decided. One that is not is left unread, and its connection is closed. */
+  readsBody(call: Call): boolean;
+
   /** From the request to what will be said. May take its time; the default does not. */
   respond(call: Call): GatewayResponse | Promise<GatewayResponse>;
 

@@ -20,6 +20,8 @@ import { tokensAtEnd, tokensOf } from "./tokens.ts";
 
 /** A gateway without a defect. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
+  readsBody: () => true,
+
   respond,
 
   inferenceChecks: ["credentials", "body", "model", "spending", "rate", "tokens", "concurrency"],

@@ -4,6 +4,7 @@ import { parcelHeader, parcelWithout } from "../edits/response-edits.ts";
 import { always, remembered, withBody } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 import { encodeAs } from "../encode/compress.ts";
+import { refusal } from "../pipeline/refusal.ts";
 import type { Parcel } from "../pipeline/response.ts";
 
 /** A whole body in pieces of so many bytes, all due at once. */
@@ -23,6 +24,20 @@ const inPieces = (parcel: Parcel, size: number): Parcel => {
 const chunkedIn = (size: number): Apply =>
   onParcel(withBody, (parcel) => inPieces(parcelWithout("Content-Length")(parcel), size));
 
+/** From this length on a body is refused unread, bytes. */
+const UNREAD_BYTES = 1_000_000;
+
+/** A key that is not known needs no body, and the length of a body is known from its head. */
+const refusesUnread: Apply = wrap("readsBody", (next) => (call) => {
+  const { headers } = call.arrival;
+  const length = Number(headers["content-length"] ?? 0);
+  if (length === 0 && headers["transfer-encoding"] === undefined) return next(call);
+  if (length > UNREAD_BYTES) call.bodyError = refusal("request_too_large");
+  const secret = call.behaviour.presentedKey(call);
+  const isKnown = secret !== undefined && call.behaviour.findKey(secret, call) !== undefined;
+  return call.bodyError === undefined && isKnown && next(call);
+});
+
 /** How a body is put on the connection. */
 export const TRANSFER_VARIANTS: readonly Variant[] = [
   variant(
@@ -41,6 +56,11 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
     "http.connection-close",
     "Every connection is closed after its response, and says so.",
     onParcel(always, parcelHeader("Connection", "close")),
+  ),
+  variant(
+    "http.refuses-unread",
+    "Requests with an unknown key or a large body are refused before their body is read, and their connections are closed.",
+    refusesUnread,
   ),
   variant(
     "http.close-delimited",
