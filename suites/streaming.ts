@@ -281,10 +281,10 @@ const goodStreamsAreComplete = defineInvariant({
 
 const everyStream = defineInvariant({
   id: "streaming.every-stream",
-  title: "Every chat stream that was requested is a stream",
+  title: "A chat request with stream: true gets a stream",
   covers: ["STREAM-1"],
   explains:
-    "Looks at every served chat request of the run that asks for a stream (`stream: true`), whichever check sent it and to whichever model. None may be answered with the one document of a non-streaming reply: clients read its bytes as events and find none.",
+    "Looks at every served chat request of the run with `stream: true`, whichever check sent it and whichever model it names. The response must not be the JSON document of a non-streaming reply, because clients parse the body as events and find none.",
   judge(answers, verdict) {
     const served = answers.filter(({ asked, status = 0, exchange, complete }) => {
       if (asked.endpoint !== "chat" || asked.mode !== "streaming" || !complete) return false;
@@ -292,11 +292,11 @@ const everyStream = defineInvariant({
       return member(parseJson(exchange.request.body ?? ""), "stream") === true;
     });
     if (served.length === 0) return verdict.inconclusive("no stream was served");
-    const whole = served.filter(({ streamed, reply }) => !streamed && reply.parts !== undefined);
-    verdict.must("STREAM-1", whole.length, 0, {
-      in: whole[0] ?? served[0],
+    const documents = served.filter(({ streamed, reply }) => !streamed && reply.parts !== undefined);
+    verdict.must("STREAM-1", documents.length, 0, {
+      in: documents[0] ?? served[0],
       at: "Content-Type",
-      because: `of ${served.length} requested streams came as one JSON document`,
+      because: `of ${served.length} requested streams were sent as one JSON document`,
     });
   },
 });

@@ -4,17 +4,17 @@ import type { Dialect } from "../../src/dialects/index.ts";
 import { isTrue, type Verdict } from "../../src/judging/index.ts";
 import { idsOf, requestedModel } from "../shared/model-ids.ts";
 
-/** Replies of each mode before their names are compared. */
-const LEAST = 3;
-/** Models that reply with the name of another listed one before that is no alias any more. */
-const NO_ALIASES = 3;
+/** Model names are compared between the modes only if each mode has this many replies. */
+const MIN_REPLIES = 3;
+/** If this many models reply with the name of another listed model, they are not treated as aliases. */
+const MIN_MISNAMED_MODELS = 3;
 
-/** Events of a stream among which the first one with a name is: others may be pings. */
+/** The model name is looked for in this many events of a stream: pings may precede the event that has it. */
 const FIRST_EVENTS = 4;
 
 /** A reply and the model that it names. */
-interface Named {
-  readonly answer: Response;
+interface NamedReply {
+  readonly response: Response;
   readonly requested: string;
   readonly named: string;
 }
@@ -27,60 +27,62 @@ function replyModel(dialect: Dialect): Check {
     about: `compat.${dialect}`,
     dialect,
     explains:
-      "Looks at the model names in all replies of this dialect. A dated name, the provider's own name and the target of an alias stand for the model that was requested. What does not: another name non-streaming than streaming, in all of several replies; the name of a listed model that itself replies with another one; and the names of other listed models for most of the models requested. Clients log, price and choose by this name.",
-    judge(answers, verdict) {
-      const replies = answers.filter(({ asked }) => asked.endpoint === dialect).flatMap(toNamed);
+      "Compares the model names in all replies of this dialect with the requested models. A dated name, the provider's own name and the target of an alias are accepted. These are not: a name that only the streaming or only the non-streaming replies have, in at least three replies of each mode; the name of a listed model that itself replies with a different name; and the names of other listed models in the replies of most requested models. Clients use this name for logs, prices and routing.",
+    judge(responses, verdict) {
+      const replies = responses.filter(({ asked }) => asked.endpoint === dialect).flatMap(toNamedReply);
       if (replies.length === 0) return verdict.notApplicable("no reply names a model");
       const listed = new Set(
-        answers.filter(({ asked, admitted }) => asked.endpoint === "models" && admitted).flatMap(idsOf),
+        responses.filter(({ asked, admitted }) => asked.endpoint === "models" && admitted).flatMap(idsOf),
       );
       const byModel = groupBy(replies, ({ requested }) => requested);
-      const aliases: Named[] = [];
+      const aliases: NamedReply[] = [];
       for (const [requested, own] of byModel) {
-        const apart = namedApart(own);
-        if (apart !== undefined)
-          verdict.compat("COMPAT-REPLY-MODEL", apart.named, isModel(requested), {
-            in: apart.answer,
-            because: `never this name in the ${apart.answer.streamed ? "non-streaming" : "streaming"} replies for ${requested}`,
+        const mismatch = findModeMismatch(own);
+        if (mismatch !== undefined)
+          verdict.compat("COMPAT-REPLY-MODEL", mismatch.named, isModel(requested), {
+            in: mismatch.response,
+            because: `no ${mismatch.response.streamed ? "non-streaming" : "streaming"} reply for ${requested} has this name`,
           });
-        const other = own.find(({ named }) => listed.has(requested) && listed.has(named) && !stands(named, requested));
+        const other = own.find(
+          ({ named }) => listed.has(requested) && listed.has(named) && !standsFor(named, requested),
+        );
         if (other !== undefined) aliases.push(other);
       }
       judgeAliases(aliases, byModel, verdict);
       if (verdict.findings.length === 0)
-        verdict.compat("COMPAT-REPLY-MODEL", true, isTrue("the requested model, or one that stands for it"), {
-          in: replies[0]?.answer,
+        verdict.compat("COMPAT-REPLY-MODEL", true, isTrue("the requested model, or a name that stands for it"), {
+          in: replies[0]?.response,
         });
     },
   });
 }
 
-/** An alias names its target, which replies with its own name; and most models are none. */
+/** An alias replies with the name of its target, which replies with its own name. Most models are not aliases. */
 function judgeAliases(
-  aliases: readonly Named[],
-  byModel: ReadonlyMap<string, readonly Named[]>,
+  aliases: readonly NamedReply[],
+  byModel: ReadonlyMap<string, readonly NamedReply[]>,
   verdict: Verdict,
 ): void {
-  const areMost = aliases.length >= NO_ALIASES && aliases.length * 2 > byModel.size;
-  for (const { answer, requested, named } of aliases) {
+  const areMost = aliases.length >= MIN_MISNAMED_MODELS && aliases.length * 2 > byModel.size;
+  for (const { response, requested, named } of aliases) {
     const target = byModel.get(named) ?? [];
-    const isNoTarget = target.length > 0 && target.every((reply) => !stands(reply.named, named));
-    if (areMost || isNoTarget)
+    const isNotTarget = target.length > 0 && target.every((reply) => !standsFor(reply.named, named));
+    if (areMost || isNotTarget)
       verdict.compat("COMPAT-REPLY-MODEL", named, isModel(requested), {
-        in: answer,
-        because: isNoTarget
+        in: response,
+        because: isNotTarget
           ? `${named} itself replies as ${target[0]?.named}`
           : `${aliases.length} of ${byModel.size} models reply with the name of another listed model`,
       });
   }
 }
 
-/** A reply of a mode whose replies never have a name of the other mode, which has the requested one. */
-function namedApart(own: readonly Named[]): Named | undefined {
-  const streams = own.filter(({ answer }) => answer.streamed);
-  const documents = own.filter(({ answer }) => !answer.streamed);
-  if (streams.length < LEAST || documents.length < LEAST) return undefined;
-  const isRight = ({ named, requested }: Named) => stands(named, requested);
+/** A reply of the mode that never names the requested model, if all replies of the other mode do. */
+function findModeMismatch(own: readonly NamedReply[]): NamedReply | undefined {
+  const streams = own.filter(({ response }) => response.streamed);
+  const documents = own.filter(({ response }) => !response.streamed);
+  if (streams.length < MIN_REPLIES || documents.length < MIN_REPLIES) return undefined;
+  const isRight = ({ named, requested }: NamedReply) => standsFor(named, requested);
   for (const [mode, other] of [
     [documents, streams],
     [streams, documents],
@@ -91,25 +93,27 @@ function namedApart(own: readonly Named[]): Named | undefined {
   return undefined;
 }
 
-/** Whether a name says the requested model: with a date, a version or a provider's prefix, too. */
-function stands(named: string, requested: string): boolean {
+/** Whether a name stands for the requested model: a date, a version or a provider's prefix may be added. */
+function standsFor(named: string, requested: string): boolean {
   const [a, b] = [named, requested].map((name) => (name.split("/").at(-1) ?? name).toLowerCase()) as [string, string];
   return a.startsWith(b) || b.startsWith(a);
 }
 
 const isModel = (requested: string) => ({
   description: `the model ${requested}, or a name that stands for it`,
-  test: (named: string) => stands(named, requested),
+  test: (named: string) => standsFor(named, requested),
 });
 
-function toNamed(answer: Response): Named[] {
-  const requested = requestedModel(answer);
-  if (!answer.admitted || requested === undefined) return [];
-  const bodies = answer.streamed ? answer.stream.events.slice(0, FIRST_EVENTS).map(({ json }) => json) : [answer.json];
+function toNamedReply(response: Response): NamedReply[] {
+  const requested = requestedModel(response);
+  if (!response.admitted || requested === undefined) return [];
+  const bodies = response.streamed
+    ? response.stream.events.slice(0, FIRST_EVENTS).map(({ json }) => json)
+    : [response.json];
   const named = bodies
     .map((body) => member(body, "model") ?? member(member(body, "message"), "model"))
     .find((name) => name !== undefined);
-  return typeof named === "string" && named !== "" ? [{ answer, requested, named }] : [];
+  return typeof named === "string" && named !== "" ? [{ response, requested, named }] : [];
 }
 
 export const REPLY_MODEL: readonly Check[] = [replyModel("chat"), replyModel("messages")];

@@ -9,7 +9,7 @@ const successIsAReply = defineInvariant({
   title: "A 2xx holds a reply and no error",
   covers: ["ERR-200-1"],
   explains:
-    "Looks at every inference answer of the run with a 2xx, whether the request was valid or not. A non-streaming reply must be JSON, to a valid request with the fields of its dialect; an error object may never take the place of the reply, not even as the only item of a stream. Status alone must tell success from failure.",
+    "Looks at every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply, not even as the only item of a stream: clients must be able to tell success from failure by the status alone.",
   judge(answers, verdict) {
     const replies = answers.filter((answer) => {
       const { status = 0, asked, complete } = answer;
@@ -32,7 +32,7 @@ function judgeSuccess(answer: Response, verdict: Verdict): void {
   if (!verdict.must("ERR-200-1", answer.json === undefined, false, { ...seen, because: "the body is not JSON" }))
     return;
   verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
-  // Whatever else was asked for may come in another form.
+  // A reply to an unusual request may have another form.
   if (answer.asked.intent !== "good") return;
   const place = answer.asked.endpoint === "messages" ? "content" : "choices";
   verdict.must("ERR-200-1", answer.reply.parts === undefined, false, {

@@ -12,7 +12,7 @@ const failures = new Counter("gauntlet_failures");
 /** Denied for another reason than a limit: waiting does not help. */
 const refusals = new Counter("gauntlet_refusals");
 const served = new Rate("gauntlet_served");
-/** Of the complete 2xx replies: those that no client could use. */
+/** Share of the complete 2xx replies that no client could use. */
 const invalid = new Rate("gauntlet_invalid");
 /** Denials that load is expected to meet. */
 const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];

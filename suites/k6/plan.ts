@@ -47,7 +47,7 @@ export interface PlannedRequest {
   readonly stream: boolean;
   /** Body of the request; `@nonce@` stands for a text of its own. */
   readonly body: string;
-  /** A chat stream that must tell its usage. */
+  /** A chat stream that must state its usage. */
   readonly usageRequested?: boolean;
   readonly weight: number;
 }

@@ -5,7 +5,7 @@ import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
 
 export interface Reply {
   readonly outcome: "admitted" | "denied" | "failed" | "invalid" | "unfinished";
-  /** Named reason of a denial, how it failed, or what makes a 2xx reply invalid. */
+  /** The named reason of a denial, the kind of failure, or what makes a 2xx reply invalid. */
   readonly what: string;
   readonly reason: string;
   readonly retry: Retry;
@@ -28,7 +28,7 @@ const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 
 type Response = RefinedResponse<"text">;
 
-/** Tells what a request came to, by status, named reason and what a 2xx reply holds; what broke off was admitted and did not finish. */
+/** Classifies a response by its status, its named reason and, for a 2xx, its body. A reply that was cut off is `unfinished`. */
 export function readReply(response: Response, request: PlannedRequest, plan: Plan, nonce: string): Reply {
   const { status, error_code: code } = response;
   const complete = code === 0 || code >= OF_STATUS;

@@ -154,7 +154,7 @@ async function tryOther(t: Session, request: RequestSpec): Promise<Response | un
   return tried === undefined ? undefined : t.start(tried).done;
 }
 
-/** Most that it sends. */
+/** The most requests that it sends. */
 function requestsOfScenario(target: Target): number {
   const limits = limitedFor(target, "concurrency")?.limits;
   if (limits === undefined) return 0;

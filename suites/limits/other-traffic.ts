@@ -11,14 +11,14 @@ import type { Key } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { A_WINDOW, QUIET_MS, untilQuiet } from "./paced.ts";
 
-/** Requests of the other account, in multiples of this account's rate: more than any window of it holds. */
+/** Requests of the other account, as a multiple of this account's rate limit: more than any of its windows admits. */
 const MULTIPLE = 1.5;
-/** Requests of the quiet account after them, further apart than a limiter without burst wants them. */
+/** Requests of the quiet account after them, further apart than a limiter without burst requires. */
 const TRIES = 3;
 const SPACING = 1.1;
-/** Rates that have room for these and the one before, and that another account can exceed without many requests. */
+/** Rate limits that admit the requests of the quiet account, and that another account exceeds with few requests. */
 const RPM = { min: 8, max: 400 };
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 
 type Round = {
   /** The quiet account, before the other one sends. */
@@ -32,7 +32,7 @@ const otherTraffic = defineCheck({
   title: "The traffic of another account does not count toward this one's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
-    "While an account is quiet, an account with a larger limit sends more than the quiet one may in a minute. Requests of the quiet account are then sent far apart, and must not be denied for the rate. Where all are, the same is done once more after a quiet minute: limits belong to accounts.",
+    "While one account is quiet, an account with a larger limit sends more requests than the quiet one may send in a minute. The quiet account then sends a few requests, far apart, which must not be denied for the rate, because limits belong to accounts. If all of them are denied, the check is repeated after a quiet minute.",
   needs: ["limited.rate"],
   schedule: (target) => scheduleOn(limitedFor(target, "rate")),
   cost: {
@@ -43,7 +43,9 @@ const otherTraffic = defineCheck({
   async run(t) {
     const { key, limits, shared } = t.limited("rate");
     const other =
-      shared || limits.rpm < RPM.min || limits.rpm > RPM.max ? undefined : larger(t, limits.rpm * MULTIPLE * 1.5);
+      shared || limits.rpm < RPM.min || limits.rpm > RPM.max
+        ? undefined
+        : largerAccount(t, limits.rpm * MULTIPLE * 1.5);
     if (other === undefined || t.isQuick) return { rounds: [] };
     const send = () => sendRound(t, { key, rpm: limits.rpm }, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
     await untilQuiet(t, key);
@@ -57,28 +59,30 @@ const otherTraffic = defineCheck({
     const last = rounds.at(-1);
     if (first === undefined || last === undefined)
       return verdict.notApplicable(
-        "no account with a limit much larger than that of the account set aside, or a quick run",
+        "a quick run, or no account with a limit much larger than that of the account set aside",
       );
     if (!rounds.every(({ before }) => isServed(before)))
-      return verdict.inconclusive(`the quiet account was not served before: ${first.before.summary}`);
+      return verdict.inconclusive(
+        `the quiet account was not served before the other one sent: ${first.before.summary}`,
+      );
     const { others, after } = last;
     const served = others.filter(isServed).length;
     if (rounds.length > 1 && !isDeniedFor(last))
       return verdict.inconclusive(
-        "the quiet account was denied for its rate after the traffic of another one, and not the second time",
+        "the quiet account was denied for its rate after another account's traffic the first time, but not the second time",
       );
     const denied = after.filter(isRateDenial);
     const seen = {
       in: denied[0],
-      because: `of ${after.length} requests of an account that was quiet, after ${served} served of another account, were denied for the rate`,
+      because: `of ${after.length} requests of a quiet account were denied for the rate after another account had ${served} requests served`,
     };
     verdict.must("LIMIT-1", denied.length, atMost(after.length - 1), seen);
     verdict.must("LIMIT-RATE-3", denied.length, atMost(after.length - 1), seen);
   },
 });
 
-/** A key of an account whose limit has room for so many requests per minute. */
-function larger(t: Session, rpm: number): Key | undefined {
+/** A key of the account with the highest rate limit, if it is at least `rpm`. */
+function largerAccount(t: Session, rpm: number): Key | undefined {
   const { keys, limits, tiers } = t.target;
   const known = [...(limits === undefined ? [] : [{ key: keys.valid, limits }]), ...Object.values(tiers)];
   return known.filter((account) => account.limits.rpm >= rpm).sort((a, b) => b.limits.rpm - a.limits.rpm)[0]?.key;
@@ -95,7 +99,7 @@ async function sendRound(
   const before = isServed(first) || isRateDenial(first) ? first : await t.start(quiet).done;
   const others: Response[] = [];
   while (others.length < other.count) {
-    const more = Math.min(AT_ONCE, other.count - others.length);
+    const more = Math.min(CONCURRENCY, other.count - others.length);
     others.push(
       ...(await Promise.all(Array.from({ length: more }, () => t.send({ key: other.key, intent: "either" })))),
     );

@@ -18,7 +18,7 @@ const farBelow = defineInvariant({
   title: "Traffic far below an account's limit is not given a long Retry-After",
   covers: ["LIMIT-RATE-3", "STEADY-SERVICE"],
   explains:
-    "The run keeps its own accounts below the limits that the target file names. A denial for the rate that asks for ten seconds or more, or that meets an account after a rest, when less than 60 % of the limit was used in the minute before it, means that another, smaller limit is enforced: a failure on an account that is set aside for limits or a tier, which nobody else uses, and a warning on the others. What traffic before the run may explain does not count, nor what a check sends in a burst.",
+    "The run keeps its own accounts below the limits in the target file. A rate denial when less than 60 % of the limit was used in the minute before it, with a Retry-After of ten seconds or more or after the account was idle, means that a smaller limit is enforced. It is a failure on an account that is set aside for limits or a tier, because nobody else uses it, and a warning on other accounts. Denials that traffic before the run may explain do not count, nor do those of requests that a check sends in a burst.",
   judge(answers, verdict) {
     const known = answers.filter(({ asked }) => asked.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
@@ -34,7 +34,7 @@ const farBelow = defineInvariant({
         (longWait(answer) || hadRested(answer, known)) &&
         usedBefore(answer, known) < FAR_BELOW,
     );
-    const ownOnly = odd.filter(({ asked }) => isSetAside(asked.account));
+    const onSetAside = odd.filter(({ asked }) => isSetAside(asked.account));
     const seenOf = ([first]: readonly Response[]) => ({
       in: first,
       because:
@@ -42,13 +42,13 @@ const farBelow = defineInvariant({
           ? "denials far below the limit"
           : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
     });
-    verdict.must("LIMIT-RATE-3", ownOnly.length, atMost(1), seenOf(ownOnly));
-    const shared = odd.filter((answer) => !ownOnly.includes(answer));
+    verdict.must("LIMIT-RATE-3", onSetAside.length, atMost(1), seenOf(onSetAside));
+    const shared = odd.filter((answer) => !onSetAside.includes(answer));
     verdict.should("STEADY-SERVICE", shared.length, atMost(1), seenOf(shared));
   },
 });
 
-/** Whether the target has an account for limits alone: somebody else may use the others meanwhile. */
+/** Whether the target sets this account aside for limits. Other clients may use the other accounts meanwhile. */
 const isSetAside = (account: string): boolean => /^(?:limited|tiers)\./.test(account);
 
 /** By its name: other denials share its status. */

@@ -49,7 +49,7 @@ const sharedByKeys = defineCheck({
         verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why }),
       verdict,
     );
-    // What is let past here and is not let past above has its dialect counted apart.
+    // Requests that are admitted here but not above mean that each dialect is counted separately.
     judgeKind(
       recording,
       "other key, messages",

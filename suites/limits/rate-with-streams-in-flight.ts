@@ -22,7 +22,7 @@ const withOthers = defineCheck({
   title: "A request is not denied for the rate because others are in flight",
   covers: ["LIMIT-RATE-3"],
   explains:
-    "Sixteen long streams on the account of a large tier, 120 ms apart: well below its rate, but several are running at a time. None may be denied for the rate. Where some are, the same number of requests is sent at the same pace, each after the one before it has ended, and then the streams once more: denied in flight both times, and not one after the other, means that the number in flight is taken for the rate.",
+    "Sends sixteen long streams on the account of a large tier, 120 ms apart: well below its rate limit, but with several in flight at a time. None may be denied for the rate. If some are, the same number of requests is sent at the same pace, each after the previous one has ended, and then the streams are sent again. If the concurrent streams are denied both times and the sequential requests are not, the gateway counts requests in flight toward the rate.",
   needs: ["model.stream"],
   // Nothing else may be sent on the account meanwhile; and a load run that follows wants it rested.
   schedule: { order: "exclusive-first" },
@@ -37,12 +37,12 @@ const withOthers = defineCheck({
     const waitMs = Math.max(0, ...denials.map((denial) => denial.retryAfterWaitMs ?? 0));
     if (waitMs > LONGEST_WAIT_MS) return NOTHING_SENT;
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
-    const first = await spacedStreams(t, account.key);
+    const first = await sendSpacedStreams(t, account.key);
     if (first.filter(isDenied).length <= TOLERATED) return { first, alone: [], second: [] };
     await t.wait(QUIET_MS, A_WINDOW);
-    const alone = await oneAfterTheOther(t, account.key);
+    const alone = await sendOneByOne(t, account.key);
     await t.wait(QUIET_MS, A_WINDOW);
-    return { first, alone, second: await spacedStreams(t, account.key) };
+    return { first, alone, second: await sendSpacedStreams(t, account.key) };
   },
   judge({ first, alone, second }, verdict) {
     if (first.length === 0) return verdict.notApplicable("the target has no account of the growth or scale tier");
@@ -50,21 +50,21 @@ const withOthers = defineCheck({
     const deniedAlone = alone.filter(isDenied);
     if (denied.length > TOLERATED && deniedAlone.length > 0)
       return verdict.inconclusive(
-        `${deniedAlone.length} of ${alone.length} requests at the same pace were denied for the rate although none was in flight: ${deniedAlone[0]?.summary}. Run again when nobody else uses the account`,
+        `${deniedAlone.length} of ${alone.length} requests at the same pace were denied for the rate although no other was in flight: ${deniedAlone[0]?.summary}. Run again when nobody else uses the account`,
       );
     const again = second.filter(isDenied);
     if (denied.length > TOLERATED && again.length <= TOLERATED)
       return verdict.inconclusive(
-        `${denied.length} of ${first.length} streams were denied for the rate at first, and ${again.length} of ${second.length} the second time`,
+        `${denied.length} of ${first.length} streams were denied for the rate the first time, and ${again.length} of ${second.length} the second time`,
       );
     verdict.must("LIMIT-RATE-3", denied.length, atMost(TOLERATED), {
       in: denied[0],
-      because: `of ${first.length} streams that began ${SPACING_MS} ms apart, ${first.filter(isServed).length} of them served, were denied for the rate; ${again.length} of ${second.length} the second time`,
+      because: `of ${first.length} streams that started ${SPACING_MS} ms apart, ${first.filter(isServed).length} of them served, were denied for the rate; ${again.length} of ${second.length} the second time`,
     });
   },
 });
 
-/** One may have come closer to another than it was sent. */
+/** Two requests may arrive closer together than they were sent. */
 const TOLERATED = 1;
 const NOTHING_SENT: Readonly<Record<"first" | "alone" | "second", readonly Response[]>> = {
   first: [],
@@ -74,7 +74,7 @@ const NOTHING_SENT: Readonly<Record<"first" | "alone" | "second", readonly Respo
 
 const isDenied = ({ status, reason }: Response): boolean => status === 429 && reason === "rate_limit_exceeded";
 
-async function spacedStreams(t: Session, key: Key): Promise<readonly Response[]> {
+async function sendSpacedStreams(t: Session, key: Key): Promise<readonly Response[]> {
   const sent: Held[] = [];
   for (let index = 0; index < STREAMS; index++) {
     if (index > 0) await t.wait(SPACING_MS);
@@ -83,13 +83,13 @@ async function spacedStreams(t: Session, key: Key): Promise<readonly Response[]>
   return leaveStarted(t, sent);
 }
 
-async function oneAfterTheOther(t: Session, key: Key): Promise<readonly Response[]> {
-  const answers: Response[] = [];
+async function sendOneByOne(t: Session, key: Key): Promise<readonly Response[]> {
+  const responses: Response[] = [];
   for (let index = 0; index < STREAMS; index++) {
     if (index > 0) await t.wait(SPACING_MS);
-    answers.push(await t.start({ key, intent: "either" }).done);
+    responses.push(await t.start({ key, intent: "either" }).done);
   }
-  return answers;
+  return responses;
 }
 
 export const RATE_WITH_STREAMS_IN_FLIGHT: readonly Check[] = [withOthers];

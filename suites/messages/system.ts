@@ -14,7 +14,7 @@ const systemPrompt = defineCheck({
   title: "The system prompt goes in the top-level system field",
   covers: ["MSG-7", "MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains:
-    "The same conversation with a top-level `system` string, with a short and with a long conversation, streaming and non-streaming, must be served, also one of several lines; an empty one is sent for `robustness.no-server-error`. No reply may follow the system prompt of an earlier request with the same user turn.",
+    "A request with a top-level `system` string must be served: with a short and a long conversation, streaming and non-streaming, and with a system prompt of several lines. An empty one is sent for `robustness.no-server-error`. No reply may follow the system prompt of an earlier request with the same user turn.",
   across: { mode: MODES },
   cost: { requests: 13 },
   async run(t) {
@@ -46,10 +46,10 @@ const systemPrompt = defineCheck({
   judge(recording, verdict) {
     const { control, marker, one, renamed, several, lines, short, long, longSystem } = recording;
     assumeControl(verdict, control);
-    const says = (answer: Response) => answer.replyText?.includes(nameIs(marker)) === true;
-    const old = renamed.find(says);
-    verdict.must("MSG-7", old !== undefined, false, {
-      in: old ?? renamed[0],
+    const followsEarlier = ({ replyText }: Response) => replyText?.includes(nameIs(marker)) === true;
+    const stale = renamed.find(followsEarlier);
+    verdict.must("MSG-7", stale !== undefined, false, {
+      in: stale ?? renamed[0],
       because: "the reply follows the system prompt of another request",
     });
     for (const answer of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {

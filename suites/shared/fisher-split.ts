@@ -1,17 +1,17 @@
-/** A check that compares shares fails a sound gateway at most this often. */
+/** The probability that a check which compares shares fails a sound gateway is at most this. */
 export const MAX_FALSE_FAILURE = 1e-4;
 
 interface Split {
-  /** Trials of the control in which it was seen, and its trials. */
+  /** Trials of the control in which the effect was seen, and all trials of the control. */
   readonly hits: number;
   readonly of: number;
-  /** Trials under test, in none of which it was seen. */
+  /** Trials under test; the effect was seen in none of them. */
   readonly others: number;
 }
 
 /**
- * How likely it is that all hits fall on the control if both are equally likely to have one: Fisher's exact test for none in one of two
- * groups, whatever that likelihood is.
+ * The probability that all hits fall in the control group by chance, if both groups have the same hit rate. This is Fisher's exact test
+ * for zero hits in one of two groups; it does not depend on the hit rate.
  */
 export function fisherSplit({ hits, of, others }: Split): number {
   let chance = 1;

@@ -78,7 +78,7 @@ function judgeBody(verdict: Verdict, denied: Response, entry: DenialEntry): void
     verdict.should("ERR-BODY-2", code, given, { in: denied, at: "/error/code" });
     return;
   }
-  // The specification shows this one: its message is text for people, so an empty one is none.
+  // The specification shows the body of a 402. Its message is text for people, so an empty string does not count as one.
   verdict.must("ERR-BODY-1", message, filledString, { in: denied, at: "/error/message" });
   const isText = verdict.must("ERR-BODY-1", type, aString, { in: denied, at: "/error/type" });
   if (isText) verdict.should("ERR-BODY-6", type, filledString, { in: denied, at: "/error/type" });
@@ -86,4 +86,4 @@ function judgeBody(verdict: Verdict, denied: Response, entry: DenialEntry): void
   if (isGiven) verdict.should("ERR-BODY-6", code, aNumber, { in: denied, at: "/error/code" });
 }
 
-const aNumber = that("a number, as in the shown case", (value) => typeof value === "number");
+const aNumber = that("a number, as in the example of the specification", (value) => typeof value === "number");

@@ -2,7 +2,7 @@ import type { Response } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { listEntries, parseJson } from "../../src/dialects/index.ts";
 
-/** Ids of a model list. */
+/** The model ids of a list response. */
 export function idsOf(list: Response): string[] {
   return listEntries(list.json).flatMap((entry) => {
     const id = member(entry, "id");
@@ -10,7 +10,7 @@ export function idsOf(list: Response): string[] {
   });
 }
 
-/** The model that was asked for; `undefined` where the request names none that can be read. */
+/** The requested model; `undefined` if the request has no readable model name. */
 export function requestedModel({ exchange }: Response): string | undefined {
   const model = member(parseJson(exchange.request.body ?? ""), "model");
   return typeof model === "string" ? model : undefined;

@@ -2,7 +2,7 @@ import type { Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { parseJson } from "../../src/dialects/index.ts";
 
-/** The last turn of a valid request, when it is so short that an output bound of `tokens` does not cut what repeats it. */
+/** The last turn of a valid request, if it is short enough to be repeated within `tokens` output tokens. */
 export function shortPrompt(
   { asked, exchange }: Response,
   tokens = 256,
@@ -12,14 +12,14 @@ export function shortPrompt(
   const messages = member(body, "messages");
   const content = Array.isArray(messages) ? member(messages.at(-1), "content") : undefined;
   const limit = member(body, "max_tokens");
-  const ample = typeof limit !== "number" || limit >= tokens;
+  const hasRoom = typeof limit !== "number" || limit >= tokens;
   const model = String(member(body, "model"));
-  return typeof content === "string" && content.length < 200 && ample ? { model, prompt: content } : undefined;
+  return typeof content === "string" && content.length < 200 && hasRoom ? { model, prompt: content } : undefined;
 }
 
 const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
 
-/** The plainest request, of which only the unique text differs: what else is said can depend on what was asked. */
+/** Whether a request is one user turn without options. Only then do requests differ in nothing but their unique text. */
 export function isPlain({ asked, exchange }: Response): boolean {
   if (asked.nonce === undefined) return false;
   const body = parseJson(exchange.request.body ?? "");

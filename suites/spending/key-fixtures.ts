@@ -218,7 +218,7 @@ const listAllowed = defineCheck({
     const seen = { in: list, at: "status", because: list.summary };
     // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own requirement.
     if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
-    // The list is free, so the condition of a spending denial does not hold for it.
+    // Listing models is free, so a spending denial does not apply to it.
     if (isSpendingDenial(list) && list.status !== 401) verdict.should("SPEND-13", list.status, success, seen);
     else verdict.must("AUTH-1", list.status, success, seen);
   },
