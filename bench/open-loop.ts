@@ -4,7 +4,7 @@
  *     npm run build && npm run bench                    Gauntlet and autocannon, 4,000 requests/s for 30 s, three runs each
  *     npm run bench -- --k6 --oha                       also k6 (from PATH) and oha (from PATH, or built by cargo)
  *     npm run bench -- --rate 1000 --seconds 8 --runs 1
- *     npm run bench -- --build ../before --reply-bytes 1000   also another build of Gauntlet, by the folder of its checkout
+ *     npm run bench -- --build ../before --reply-bytes 1000   also measures another build of Gauntlet
  *
  * CPU is that of the whole process from its start to its end, as the kernel counts it.
  */
@@ -23,8 +23,8 @@ const options = await yargs(process.argv.slice(2))
   .option("runs", { type: "number", default: 3 })
   .option("k6", { type: "boolean", default: false })
   .option("oha", { type: "boolean", default: false })
-  .option("build", { type: "string", describe: "folder of a checkout with another build of Gauntlet" })
-  .option("reply-bytes", { type: "number", default: 0, describe: "size of each reply; default: 93" })
+  .option("build", { type: "string", describe: "checkout of another, built version of Gauntlet" })
+  .option("reply-bytes", { type: "number", default: 0, describe: "size of each reply in bytes; default: 93" })
   .strict()
   .parseAsync();
 const { rate, seconds } = options;

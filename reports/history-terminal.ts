@@ -23,8 +23,8 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
 }
 
 function sentenceOf({ verdict, trends }: HistoryReport): string {
-  const isGone = verdict === "fail" && trends.every((trend) => trend.verdict !== "regressed");
-  return isGone ? "checks that earlier runs decided are gone" : SENTENCES[verdict];
+  const hasVanished = verdict === "fail" && trends.every((trend) => trend.verdict !== "regressed");
+  return hasVanished ? "checks that earlier runs decided have no result" : SENTENCES[verdict];
 }
 
 const SENTENCES = {

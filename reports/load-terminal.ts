@@ -103,7 +103,7 @@ function goodputText({ requestsPerS, tokensPerS, share, objectives }: NonNullabl
   return `${requestsPerS.toFixed(1)} requests/s and ${tokens}, ${ofAll} (${each})`;
 }
 
-/** What was wrong with the replies that no client could use, and output in fields that no known client reads. */
+/** Invalid replies by defect, and output in fields that no known client reads. */
 function invalidLines({ name, invalidReplies, unknownFields }: LoadPhase, hasSeveral: boolean): string[] {
   const where = hasSeveral ? ` in ${oneLine(name)}` : "";
   const kinds = invalidReplies.map(({ what, count }) => `${count} ${oneLine(what)}`);

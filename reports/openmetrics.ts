@@ -104,8 +104,8 @@ export const LATENCIES = [
   ["responseMs", "gauntlet_response_seconds", "From the due moment to the end.", "response"],
   ["serviceMs", "gauntlet_service_seconds", "From the send to the end.", "service"],
   ["ttftMs", "gauntlet_ttft_seconds", "From the send to the first content token.", "ttft"],
-  ["itlMs", "gauntlet_inter_token_seconds", "Gaps between neighbouring tokens.", "itl"],
-  ["eventGapMs", "gauntlet_event_gap_seconds", "Gaps between neighbouring events with output.", "eventGap"],
+  ["itlMs", "gauntlet_inter_token_seconds", "Gaps between consecutive tokens.", "itl"],
+  ["eventGapMs", "gauntlet_event_gap_seconds", "Gaps between consecutive events with output.", "eventGap"],
 ] as const satisfies readonly (readonly [keyof LoadClass, string, string, string])[];
 
 export const QUANTILES = [

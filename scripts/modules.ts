@@ -10,7 +10,7 @@ export interface Module {
 /** Modules of `src`, the lowest first. */
 export const MODULES: Readonly<Record<string, Module>> = {
   core: { holds: "clock, errors, exit codes, randomness, statistics, JSON helpers", imports: [] },
-  budget: { holds: "how much a command may still send; only `run` makes one", imports: ["core"] },
+  budget: { holds: "how many requests and tokens a command may still use; created only in `run`", imports: ["core"] },
   dialects: { holds: "requests, replies, event streams, error bodies, Retry-After; pure", imports: ["core"] },
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
@@ -75,7 +75,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
   },
   run: {
-    holds: "what every command that sends shares: the permit with its authorization, plan and budget",
+    holds: "shared by every command that sends: the permit, with authorization, plan and budget",
     imports: ["budget", "checks", "core", "load", "target"],
   },
   app: {

@@ -14,7 +14,7 @@ export interface Pacing {
   readonly gapMs: number;
   /** Events with content of a stream. */
   readonly events: number;
-  /** Size of the body of a non-streaming reply; shorter than an empty one: as short as it can be. */
+  /** Size of the body of a non-streaming reply, bytes; at least that of `SHORTEST`. */
   readonly replyBytes: number;
 }
 

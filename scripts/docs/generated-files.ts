@@ -45,7 +45,7 @@ export function generatedFiles(): GeneratedFile[] {
   ];
 }
 
-/** Files of `src/dialects` that the k6 scripts run as well: they import nothing but each other. */
+/** Files of `src/dialects` that the k6 scripts also use. They must import nothing but each other. */
 const K6_COPIES = ["reply-defect.ts", "reply-items.ts", "reply-output.ts"];
 
 function copyForK6(name: string): string {

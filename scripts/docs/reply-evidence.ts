@@ -21,10 +21,10 @@ export const KINDS = [
 /** Kinds that only streams have. */
 export const STREAM_KINDS: readonly string[] = ["stream-without-end", "stream-ignored", "stream-with-unnamed-error"];
 
-/** All replies, one in five, and every one from the 101st on: what is added to the name of the mutation. */
+/** Suffix of the mutation for invalid replies to all requests, to one in five, and from the 101st on. */
 export const WHEN = ["", "-in-five", "-later"] as const;
 
-/** What `npm run verify:replies -- --write` found: the exit code of `COLUMN.KIND` with one of `WHEN` behind it. */
+/** Results of `npm run verify:replies -- --write`: exit codes by `COLUMN.KIND` and a suffix of `WHEN`. */
 export interface ReplyEvidence {
   readonly cells: Readonly<Record<string, number>>;
 }
@@ -50,11 +50,11 @@ const DESCRIPTIONS: Readonly<Record<(typeof KINDS)[number], string>> = {
   "empty-text": "an empty text",
   "no-choices": "`choices: []`",
   "stream-without-end": "a stream that ends after one token, without a final event",
-  "stream-ignored": "`stream: true` answered with one JSON document",
-  "stream-with-unnamed-error": '`{"detail":…}` in a stream that ends as if complete',
+  "stream-ignored": "one JSON document for `stream: true`",
+  "stream-with-unnamed-error": '`{"detail":…}` in a stream that then ends normally',
 };
 
-/** The table of the page: exit codes for all replies, for one in five, and from the 101st on. */
+/** The table in docs/evidence.md: exit codes for all replies, one in five, and from the 101st on. */
 export function replyEvidence(): string {
   const { cells } = JSON.parse(readFileSync(REPLY_EVIDENCE_FILE, "utf8")) as ReplyEvidence;
   const cell = (column: Column, kind: string) => {

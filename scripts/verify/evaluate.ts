@@ -75,7 +75,7 @@ function ofMutation(judgement: Judgement): string[] {
   const musts = requirements.filter(isMust);
   return [
     ...(isUnderstated(killOf(judgement))
-      ? [`${mutation}: breaks ${musts.join(", ")}, which must fail, and there is only a warning`]
+      ? [`${mutation}: breaks ${musts.join(", ")}: expected a failure, got only a warning`]
       : []),
     ...(foundBy === null ? [`${mutation}: survived (${otherFailures}; belongs to ${requirements.join(", ")})`] : []),
     ...(stray.length > 0 ? [`${mutation}: broke ${stray.join(", ")}, which it must not (may-break.ts)`] : []),

@@ -15,9 +15,9 @@ export interface LoadGatewayOptions {
   readonly length?: "thorough" | "brief" | "quick";
   /** Through a front that speaks HTTP/2; default false. */
   readonly http2?: boolean;
-  /** Through a front that changes something. */
+  /** Sends through a proxy that changes requests or responses. */
   readonly front?: FrontOptions;
-  /** Told of each phase that has ended. */
+  /** Called when a phase has ended. */
   readonly onPhase?: (name: string) => void;
 }
 

@@ -215,13 +215,13 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "text.piece-lost-now-and-then": ["SAME-REQUEST"],
 };
 
-/** A 2xx of no use fails whatever its request is sent for, as a refusal would. */
+/** An unusable 2xx breaks whatever its request was testing, as a rejection would. */
 const UNUSABLE_REPLY = /^reply\./;
 
-/** A mutation that answers with a 5xx what a client sent, whatever requirement says what should have come. */
+/** A mutation that sends a 5xx because of the request, whatever requirement covers the expected response. */
 const SERVER_ERROR = /[.-]5\d\d|upstream-error/;
 
-/** @returns requirements that may break with a mutation, its own left out. */
+/** @returns requirements that may break with a mutation, except its own. */
 export function mayBreak(
   mutation: string,
   requirements: readonly string[],

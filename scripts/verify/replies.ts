@@ -1,6 +1,6 @@
 /**
- * What becomes of 2xx replies that no client can use: every kind of them, for all replies, for one in five and from a moment on,
- * through every command and engine that sends load. Each of these runs must end with exit code 1, and the sound gateway must pass.
+ * Runs every command and engine that sends load against gateways whose 2xx replies no client can use: all replies, one in five, or all
+ * from the 101st on. Each of these runs must end with exit code 1, and the run against the sound gateway must pass.
  *
  *     npm run build && npm run verify:replies                      every cell, about 20 minutes
  *     npm run verify:replies -- --only native                      one column
@@ -25,8 +25,8 @@ import {
 
 const args = await yargs(process.argv.slice(2))
   .option("only", { choices: COLUMNS, array: true, describe: "Some of the columns" })
-  .option("at-once", { type: "number", default: 4, describe: "Runs side by side" })
-  .option("write", { type: "boolean", default: false, describe: "Keep the results for docs/evidence.md" })
+  .option("at-once", { type: "number", default: 4, describe: "Number of concurrent runs" })
+  .option("write", { type: "boolean", default: false, describe: "Save the results for docs/evidence.md" })
   .strict()
   .parseAsync();
 
@@ -35,7 +35,7 @@ const k6 = (() => {
   try {
     return findK6(undefined, process.env);
   } catch {
-    // Without k6 its column is left empty, and the output says so.
+    // Without k6, its column stays empty and the output says so.
     return undefined;
   }
 })();
@@ -51,7 +51,7 @@ const WORKLOADS = {
   tier: { tier: { rpm: 120, inFlight: 8 } },
 } as const;
 
-/** Limits of the account: those of the tier run are reached, the others are not. */
+/** Limits of the account. Only the tier run reaches them. */
 const limitsOf = (column: Column) => (column === "tier" ? { rpm: 120, inFlight: 8 } : { rpm: 60_000, inFlight: 500 });
 
 interface Target {
@@ -59,7 +59,7 @@ interface Target {
   readonly env: Record<string, string>;
 }
 
-/** The target file of a gateway of ours. */
+/** Writes the target file of a reference gateway. */
 function targetOf(gateway: Gateway, name: string, column: Column): Target {
   const { baseUrl, keys, models } = gateway.ready;
   const file = join(folder, `${name}.target.json`);
@@ -98,7 +98,7 @@ async function run(
     case "overhead": {
       await using upstream = await startGateway({ limits: limitsOf(column) });
       const direct = targetOf(upstream, `${name}-direct`, column);
-      // The keys of both are made from the same seed.
+      // Both gateways create their keys from the same seed.
       const sizes = ["--concurrency", "1", "--prompt-bytes", "1000", "--rounds", "8", "--block-s", "0.3"];
       return await codeOf(
         ["overhead", ...target, "--direct", direct.file, "--no-frontier", "--anyway", ...sizes, ...out],
@@ -138,19 +138,19 @@ interface Job {
 }
 
 const columns = (args.only ?? COLUMNS).filter((column) => column !== "k6" || k6 !== undefined);
-if (k6 === undefined) console.log("k6 was not found: its column is not run");
+if (k6 === undefined) console.log("k6 was not found: skipping its column");
 const jobs: Job[] = columns.flatMap((column) => [
   { column, kind: "sound", when: "" },
   ...KINDS.filter((kind) => column !== "autocannon" || !STREAM_KINDS.includes(kind)).flatMap((kind) =>
     WHEN.map((when) => ({ column, kind, when })),
   ),
 ]);
-// The longest first: nothing waits for them at the end.
+// Start the longest runs first, so that nothing waits for them at the end.
 jobs.sort((a, b) => Number(b.column === "tier") - Number(a.column === "tier"));
 const cells: Record<string, number> = {};
 const wrong: string[] = [];
 const total = jobs.length;
-console.log(`replies: ${total} runs, ${args.atOnce} at once`);
+console.log(`replies: ${total} runs, ${args.atOnce} concurrently`);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
     for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
@@ -171,6 +171,6 @@ if (args.write) {
 }
 if (wrong.length === 0) rmSync(folder, { recursive: true, force: true });
 console.log(
-  `verify:replies: ${total - wrong.length} of ${total} runs as expected${wrong.length === 0 ? "" : `; not: ${wrong.join(", ")}`}`,
+  `verify:replies: ${total - wrong.length} of ${total} runs as expected${wrong.length === 0 ? "" : `; unexpected: ${wrong.join(", ")}`}`,
 );
 process.exit(wrong.length === 0 ? 0 : 1);

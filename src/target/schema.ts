@@ -193,14 +193,14 @@ export const targetSchema = z
       z.strictObject({
         requests: optional(
           z.int().positive(),
-          "Most requests that one command sends, load included; default 10,000, on this machine 1,000,000.",
+          "Maximum number of requests that one command sends, load included; default 10,000, on loopback 1,000,000.",
         ),
         outputTokens: optional(
           z.int().positive(),
-          "Most output tokens, estimated where the gateway does not count; default 2,000,000, on this machine 200,000,000.",
+          "Maximum number of output tokens, estimated if the gateway does not count them; default 2,000,000, on loopback 200,000,000.",
         ),
       }),
-      "Upper bounds for everything that one command sends. A load whose plan exceeds one is rejected, checks that do not fit are blocked, and a search ends where the budget does.",
+      "Upper bounds for everything that one command sends. A load whose plan exceeds one is rejected, checks that do not fit are blocked, and a search stops when the budget is used up.",
     ),
     circuit: optional(
       z.union([

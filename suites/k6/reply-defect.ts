@@ -22,7 +22,6 @@ export type ReplyDefect =
   | "JSON without a reply"
   | "empty text"
   | "one JSON document instead of a stream"
-  | "not an event stream"
   | "a stream without output"
   | "a stream without a final event"
   | "no usage although it was requested"

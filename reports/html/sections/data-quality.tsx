@@ -71,7 +71,7 @@ function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
     <>
       {unknown.size === 0 ? null : (
         <p>
-          Streams carried output in fields that no known client reads; it counts as output:{" "}
+          Streams have output in fields that no known client reads. It counts as output:{" "}
           {[...unknown].map(([name, streams]) => `${oneLine(name, 40)} (${plural(streams, "stream")})`).join(", ")}.
         </p>
       )}

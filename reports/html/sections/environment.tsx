@@ -136,7 +136,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ["E2E latency", "response time: end minus the moment when the request was due"],
   ["service time", "end minus send time"],
   ["TTFT", "time to first token: first output of any kind minus send time"],
-  ["ITL", "inter-token latency: the gap between two events of a stream, shared by the tokens of an event"],
+  ["ITL", "inter-token latency: the gap between two events of a stream, divided by the tokens per event"],
   ["TPOT", "time per output token after the first: the mean gap of one stream"],
   ["blocked", "a state that the check needs was missing: not tested, and not a pass"],
   ["inconclusive", "something else got in the way: chance denials, transport, too few samples"],

@@ -189,10 +189,7 @@ export function Denials({ run }: { readonly run: LoadRun }) {
         />
       )}
       <ByKind caption={`Failures of ${oneLine(run.name, 40)} by kind`} entries={failures} />
-      <ByKind
-        caption={`Invalid 2xx replies of ${oneLine(run.name, 40)} by what is wrong with them`}
-        entries={invalid}
-      />
+      <ByKind caption={`Invalid 2xx replies of ${oneLine(run.name, 40)} by defect`} entries={invalid} />
     </details>
   );
 }
