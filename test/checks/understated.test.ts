@@ -12,7 +12,7 @@ const judgement = (status: "warn" | "fail"): Judgement => ({
 
 test("a mutation that breaks a MUST and is only warned about is a complaint", () => {
   expect(complaints(judgement("warn"))).toEqual([
-    "messages.system-dropped: breaks MSG-7, which must fail, and there is only a warning",
+    "messages.system-dropped: breaks MSG-7: expected a failure, got only a warning",
   ]);
   expect(complaints(judgement("fail"))).toEqual([]);
 });
