@@ -32,6 +32,7 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
   images: ["capabilities"],
   structured: ["capabilities"],
   load: [],
+  reply: ["chat", "streams"],
 };
 
 /** Defects that another probe shows than those of their area. */
@@ -63,6 +64,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "load.unknown-model-503-when-full",
   "messages.empty-system-500",
   "messages.output-limit-of-one-turn-only",
+  "messages.system-in-parts-500",
   "messages.system-lines-refused",
   "messages.version-refused-on-streams",
   "models.dead-entry-for-second-key",
