@@ -20,7 +20,7 @@ let flips = 0;
 const check = (name, judge, more = {}) => defineCheck({
   id: "acme." + name,
   title: "Comes out as " + name,
-  covers: ["BASE-3", "CHAT-8", "BASE-5"],
+  covers: ["BASE-3", "BASE-4", "CHAT-8", "BASE-5"],
   explains: "One of the nine things that can become of a check.",
   cost: { requests: 1 },
   async run(t) { return { answer: await t.send(), turn: ++turn }; },
@@ -30,7 +30,7 @@ const check = (name, judge, more = {}) => defineCheck({
 export default [
   check("pass", ({ answer }, v) => v.must("BASE-3", answer.status, 200)),
   check("fail", ({ answer }, v) => v.must("BASE-3", answer.status, 299)),
-  check("warn", ({ answer }, v) => v.should("BASE-3", answer.status, 299)),
+  check("warn", ({ answer }, v) => v.should("BASE-4", answer.status, 299)),
   check("observed", ({ answer }, v) => v.observe("BASE-5", answer.status)),
   check("not-applicable", (_, v) => v.notApplicable("not here")),
   check("blocked", () => {}, { needs: ["key.revoked"] }),

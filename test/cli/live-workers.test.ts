@@ -7,7 +7,7 @@ import { startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { metricsOf, spansOf, startCollector, startTracedGateway, valuesOf } from "../support/otlp.ts";
 import { readMetrics } from "../support/readers.ts";
 
-const COUNTS = ["offered", "sent", "admitted", "denied", "failed", "dropped"] as const;
+const COUNTS = ["offered", "sent", "admitted", "denied", "failed", "invalid", "dropped"] as const;
 const RUNS = ["short", "long"] as const;
 
 /** The short one has ended long before the other. */

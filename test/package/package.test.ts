@@ -79,7 +79,7 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   npm(["install", "--prefer-offline", "--no-audit", "--no-fund", join(folder.path, packed.filename)], folder.path);
   const installed = (...args: readonly string[]) =>
     spawnSync("./node_modules/.bin/gauntlet", args, { cwd: folder.path, encoding: "utf8", env });
-  const run = installed("conform", "models", "--out", "run");
+  const run = installed("conform", "models", "--target", "embedded", "--out", "run");
   expect(run.stdout + run.stderr).toContain("PASS: embedded reference gateway");
   expect(run.status).toBe(0);
   // What a build of another Node, or half a build, would leave there.

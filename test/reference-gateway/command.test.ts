@@ -92,7 +92,7 @@ test("--tokens-per-minute: an account with that limit, as the printed line says"
 test.each([
   [["--with-upstream", "--upstream", "http://127.0.0.1:1/v1"], /with-upstream/],
   [["--upstream", "http://127.0.0.1:1/v1", "--upstream-key", "sk-a-key-itself"], /a reference is expected, not a key/],
-  [["--upstream", "nowhere"], /nowhere/],
+  [["--upstream", "nowhere"], /--upstream must be an http/],
   [["--token-counts", "prompt"], /Say --tokens-per-minute N as well/],
 ])("%s is refused", async (args, says) => {
   await using command = run(...args);
