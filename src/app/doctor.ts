@@ -9,7 +9,7 @@ import { dialectAdvice } from "./dialect-advice.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Outcome } from "./outcome.ts";
 import { headerHint, toldBy } from "./own-words.ts";
-import { listedModels, listModels } from "./preflight.ts";
+import { listedModels, listModels, unreachable } from "./preflight.ts";
 import type { OnProgress } from "./run-control.ts";
 import type { Symptom } from "./symptom.ts";
 
@@ -41,6 +41,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const list = await listModels(traffic);
+  if (list.status === undefined) throw unreachable(target.baseUrl, list);
   for (const symptom of reachSymptoms(target, list)) say(symptom);
   const listed = listedModels(list);
   for (const advice of modelAdvice(target, listed))

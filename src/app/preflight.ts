@@ -45,6 +45,7 @@ async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
     if (isBelow && isOfGateway(answer)) return;
     seen.push(answer);
   }
+  if (list.status === undefined) throw unreachable(target.baseUrl, list);
   const advice = listAdvice(target, list);
   // Parts of it come from whatever answers: no control characters get through.
   const clean = (text: string) => text.replace(/\p{Cc}+/gu, " ");
@@ -91,13 +92,18 @@ export function askForList(traffic: Traffic): Promise<Response> {
 /**
  * Asks for the model list, and names the models that the target file leaves open.
  *
- * @throws UnreachableError when no HTTP answer comes.
+ * @throws UnreachableError when nothing comes. A malformed response is for the caller to judge.
  */
 export async function listModels(traffic: Traffic): Promise<Response> {
   const list = await askForList(traffic);
-  if (list.status === undefined) throw unreachable(traffic.target.baseUrl, list);
+  if (list.status === undefined && !isMalformed(list)) throw unreachable(traffic.target.baseUrl, list);
   await traffic.fillModels(listedModels(list));
   return list;
+}
+
+/** Whether a response came and is not HTTP/1.1: others of the same gateway may be well-formed, and are judged then. */
+function isMalformed({ exchange }: Response): boolean {
+  return exchange.ending.kind === "protocol-error";
 }
 
 /** Ids that are read of a list. */

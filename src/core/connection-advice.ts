@@ -8,6 +8,13 @@ export interface ConnectionAdvice {
 
 /** Causes by what Node and undici call them. The first that matches is shown. */
 const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string])[] = [
+  [/a TLS record/, "the port speaks TLS, not plain HTTP", "Write https:// in baseUrl."],
+  [
+    /an HTTP\/2 frame/,
+    "the port speaks HTTP/2 without TLS",
+    "Serve HTTP/1.1 on it, or give the port that does in baseUrl.",
+  ],
+  [/no HTTP status line/, "what listens there does not speak HTTP", "Check host and port in baseUrl."],
   [/ENOTFOUND|EAI_AGAIN/, "the host's name is not known", "Check its spelling in baseUrl, and whether it needs a VPN."],
   [
     /wrong version number|packet length too long|unsupported protocol|EPROTO/i,
@@ -33,6 +40,9 @@ const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string]
   [/EHOSTUNREACH|ENETUNREACH/, "there is no way to that network", "Check the network or the VPN."],
   [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not answer", "A firewall may be in the way; check host, port and VPN."],
 ];
+
+/** What the recorder says of a response that is not HTTP/1.1. */
+const MALFORMED = /^protocol-error: (.+)/;
 
 /** Why no answer came from an address, as far as the ending tells. */
 function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.ProcessEnv): ConnectionAdvice {
@@ -68,6 +78,12 @@ export function noAnswer(
   detail: string,
   environment: NodeJS.ProcessEnv = process.env,
 ): UnreachableError {
+  const malformed = MALFORMED.exec(detail)?.[1];
+  if (malformed !== undefined && !CONNECTION.some(([sign]) => sign.test(detail))) {
+    const hint =
+      "Fix what the gateway, or the proxy in front of it, sends. `gauntlet explain HTTP-FRAMING` shows the requirement.";
+    return new UnreachableError(`no valid HTTP response from ${baseUrl}: ${malformed}`, { hint, cause: detail });
+  }
   const { cause, next } = connectionAdvice(baseUrl, detail, environment);
   return new UnreachableError(`no answer from ${baseUrl}: ${cause}`, { hint: next, cause: detail });
 }

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Client } from "undici";
 import { outliveWriteErrors, type WriteFailure } from "../core/index.ts";
+import { MAX_KEPT_HEAD } from "./head-defect.ts";
 import { InterimFilter } from "./interim-filter.ts";
 
 /**
@@ -53,6 +54,8 @@ export class Connection {
   /** First characters of the head under way, and its last bytes: enough to see its kind and its end. */
   #headStart = "";
   #headEnd: Buffer = NOTHING;
+  /** The head under way, or the final one; built up piece by piece and seldom read. */
+  #head = "";
   #afterHead: number | undefined;
 
   /** @param origin scheme, host and port. @param nextId names the sockets; unique within the run. */
@@ -96,12 +99,18 @@ export class Connection {
     return this.#afterHead;
   }
 
+  /** The beginning of what was received in place of a final head, or of that head, as latin1. */
+  get head(): string {
+    return this.#head;
+  }
+
   /** Marks the start of an exchange on the current socket. */
   start(listener: WireListener): void {
     this.#listener = listener;
     this.#awaitingByte = true;
     this.#headStart = "";
     this.#headEnd = NOTHING;
+    this.#head = "";
     this.#afterHead = undefined;
     this.#wire?.filter.arm();
   }
@@ -164,6 +173,7 @@ export class Connection {
   #countAfterHead(bytes: Buffer): void {
     let rest = bytes;
     while (this.#afterHead === undefined) {
+      if (this.#head.length < MAX_KEPT_HEAD) this.#head += rest.toString("latin1");
       this.#headStart += rest.toString("latin1", 0, STATUS_CHARACTERS - this.#headStart.length);
       const seen = Buffer.concat([this.#headEnd, rest]);
       const end = seen.indexOf("\r\n\r\n");
@@ -173,11 +183,17 @@ export class Connection {
       }
       rest = seen.subarray(end + 4);
       // An interim response has a head of its own.
-      if (!/^HTTP\/1\.1 1\d\d/.test(this.#headStart)) this.#afterHead = 0;
+      if (/^HTTP\/1\.1 1\d\d/.test(this.#headStart)) this.#forgetInterim();
+      else this.#afterHead = 0;
       this.#headStart = "";
       this.#headEnd = NOTHING;
     }
     this.#afterHead += rest.length;
+  }
+
+  /** A 101 is kept: no response follows it. */
+  #forgetInterim(): void {
+    if (!this.#headStart.endsWith(" 101")) this.#head = "";
   }
 
   async destroy(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Ending } from "./exchange.ts";
+import { headDefect } from "./head-defect.ts";
 
 /** Why we left; becomes the ending. */
 export class OwnAbort extends Error {
@@ -25,17 +26,31 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/**
- * What an error says about the end of an exchange.
- *
- * @param sent whether the request was on its way.
- */
-export function endingOf(error: Error, sent: boolean): Ending {
+/** What undici throws for a head that is larger than it may be; the bound is ours. */
+const TOO_LARGE_HEAD = "UND_ERR_HEADERS_OVERFLOW";
+const TOO_LARGE_HEAD_DETAIL =
+  "a head of more than 256 KiB; a client may refuse one, and most refuse more than 16 to 64 KiB (RFC 9110, 5.4)";
+
+/** How far an exchange had come when its connection failed. */
+interface Progress {
+  /** Whether the request was on its way. */
+  readonly sent: boolean;
+  /** What was received in place of a head that the parser accepts; `undefined` when it accepted one. */
+  readonly unreadHead: string | undefined;
+}
+
+/** What an error says about the end of an exchange. */
+export function endingOf(error: Error, { sent, unreadHead }: Progress): Ending {
   if (error instanceof OwnAbort) return error.ending;
+  if (codeOf(error) === TOO_LARGE_HEAD) return { kind: "protocol-error", detail: TOO_LARGE_HEAD_DETAIL };
+  // However the parser or the connection put it: a malformed head is malformed.
+  const defect = unreadHead === undefined ? undefined : headDefect(unreadHead);
+  if (defect !== undefined) return { kind: "protocol-error", detail: defect };
   const code = codeOf(error);
   const detail = code === "" || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
-  if (code.startsWith("HPE_") || error.name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW") {
-    return { kind: isCut(error) ? "reset" : "protocol-error", detail };
+  if (code.startsWith("HPE_") || error.name === "HTTPParserError") {
+    if (isCut(error)) return { kind: "reset", detail };
+    return { kind: "protocol-error", detail: /chunk/i.test(detail) ? `${detail} (RFC 9112, 7.1)` : detail };
   }
   if (!sent) return { kind: "unreachable", detail: causeOf(error) ?? detail };
   return { kind: "reset", detail };

@@ -79,6 +79,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #framedBytes = 0;
   #afterwards: string | undefined;
   #ended = false;
+  #isComplete = false;
   #controller: Dispatcher.DispatchController | undefined;
   #abortReason: OwnAbort | undefined;
   #deadline: NodeJS.Timeout;
@@ -171,12 +172,13 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const cause = isParserError(error) && !isCut(error) ? error : (this.#connection.writeError ?? error);
-    this.#end(endingOf(this.#abortReason ?? cause, this.#sentUs !== undefined));
+    const unreadHead = this.#status === 0 && this.#firstByteUs !== undefined ? this.#connection.head : undefined;
+    this.#end(endingOf(this.#abortReason ?? cause, { sent: this.#sentUs !== undefined, unreadHead }));
   }
 
   onBreak(error: Error): void {
     // A plain close after the answer is the gateway's good right; a parser's complaint is about bytes it sent.
-    if (this.#ended && isParserError(error) && !isCut(error)) this.#afterwards ??= error.message;
+    if (this.#isComplete && isParserError(error) && !isCut(error)) this.#afterwards ??= error.message;
   }
 
   #now(): number {
@@ -220,6 +222,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #end(ending: Ending): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#isComplete = ending.kind === "complete";
     const bodiless = this.#request.method === "HEAD" || this.#status === 204 || this.#status === 304;
     const surplus = bodiless ? (this.#connection.bytesAfterHead ?? 0) : 0;
     if (surplus > 0) this.#afterwards = `${surplus} bytes of a body where none belongs`;

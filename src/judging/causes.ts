@@ -82,7 +82,7 @@ function depthOf(finding: Finding): number {
 
 /** Whether a response was no HTTP, as what read it says. */
 function isMalformed(note = ""): boolean {
-  return /protocol-error|HTTP\/1\.1 protocol|CONTENT_LENGTH_MISMATCH|ERR_ASSERTION|HPE_/.test(note);
+  return /protocol-error|HTTP\/1\.1 protocol|ERR_ASSERTION|HPE_/.test(note);
 }
 
 /** What two findings must have in common to be the same deviation. */
@@ -207,11 +207,16 @@ const MOST_NAMED = 3;
 /** A result of load and the tier or workload that it is about. */
 const OF_LOAD = /^load\.([^.]+)/;
 
+/** What is wrong with a response that is no HTTP, in a summary of it. */
+const MALFORMED = /protocol-error: (.+?\(.+?\)|[^()]+)/;
+
 function titleOf(
   worst: Finding,
   { findings, checks }: { readonly findings: readonly Finding[]; readonly checks: readonly string[] },
 ): string {
   const { pointer, observed } = worst;
+  const malformed = MALFORMED.exec(worst.note ?? "")?.[1];
+  if (malformed !== undefined) return `malformed HTTP: ${malformed}`;
   const runs = [...new Set(checks.map((id) => OF_LOAD.exec(id)?.[1]))];
   // What else was counted in the phase stands in the finding itself.
   if (pointer === undefined && !runs.includes(undefined))
@@ -227,6 +232,8 @@ function titleOf(
 /** What to do, as far as the deviation tells. */
 function adviceFor(finding: Finding): string {
   const { pointer, observed, weight } = finding;
+  if (isMalformed(finding.note))
+    return "Fix what the gateway, or the proxy in front of it, sends: clients reject such a response, or read it in different ways.";
   if (expectsSuccess(finding) && isAboutPath(finding))
     return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
   if (pointer === "status" && observed.startsWith("2"))
