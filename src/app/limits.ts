@@ -8,6 +8,7 @@ import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
+import { assertKeysAccepted } from "./wrong-key.ts";
 
 export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
   readonly account: string;
@@ -29,6 +30,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(permit);
   const startMs = performance.now();
+  const rejected = new AbortController();
   const analysis = await analyseLimits({
     target,
     key,
@@ -37,13 +39,16 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
     declared,
     budget,
     most,
-    stop: interruption.signal,
+    stop: AbortSignal.any([interruption.signal, rejected.signal]),
+    onRejected: () => rejected.abort(),
     onStep: (text) => {
       onProgress({ kind: "note", text });
       const leftS = most.minutes * 60 - (performance.now() - startMs) / 1_000;
       onProgress({ kind: "step", text, leftS, atMost: true });
     },
   });
+  // Not before: the analysis begins with an account that is quiet.
+  if (rejected.signal.aborted) await assertKeysAccepted({ ...permit, target }, [key]);
   const exitCode = exitAfter(interruption, exitOf(analysis));
   return {
     exitCode,

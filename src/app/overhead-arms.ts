@@ -9,6 +9,7 @@ import { fillModels } from "./load-target-models.ts";
 import { mainFile } from "./open-target.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
 import type { RunControl } from "./run-control.ts";
+import { assertKeysAccepted } from "./wrong-key.ts";
 
 /** The upstream and the gateways in front of it, all answering. */
 export interface Arms extends AsyncDisposable {
@@ -86,7 +87,9 @@ async function allowed(target: Target, onPermit: Opening["onPermit"]): Promise<P
   const permit = searchPermit(target, OVERHEAD);
   onPermit(permit);
   await assertReachable(target);
-  return { ...permit, target: await fillModels(permit) };
+  const filled = { ...permit, target: await fillModels(permit) };
+  await assertKeysAccepted(filled, [filled.target.keys.valid]);
+  return filled;
 }
 
 /** An upstream that was started here. */

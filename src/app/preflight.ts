@@ -3,6 +3,7 @@ import { ConfigError, isObject, member, noAnswer, UnreachableError } from "../co
 import { listEntries } from "../dialects/index.ts";
 import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";
+import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 
 /**
  * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not
@@ -10,13 +11,16 @@ import { toldBy } from "./own-words.ts";
  *
  * @param advise gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
  * @throws UnreachableError when no HTTP answer comes, or nothing but a proxy's word that there is nobody behind it.
- * @throws ConfigError when what answers is no gateway.
+ * @throws ConfigError when what answers is no gateway, or rejects the key.
  */
 export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
   const { target } = traffic;
   const list = await listModels(traffic);
   await demandGateway(traffic, list);
+  await assertKeyAccepted(traffic);
+  const dropped = await traffic.fixtures.dropRejectedKeys();
   if (advise !== undefined) {
+    for (const [name, rejection] of dropped) advise(rejectedKeyAdvice(name, rejection));
     for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listedModels(list))].flat())
       advise(advice);
   }

@@ -1,11 +1,16 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
+import type { KeyAcceptance } from "./key-acceptance.ts";
 import type { Need } from "./need.ts";
+import type { Response } from "./response.ts";
 import { type Send, ServedModels } from "./served-models.ts";
 import { type Fixture, staticFixture, unblockLines } from "./static-fixture.ts";
 
 /** Roles that are found out at the start. */
 const FOUND_AT_START: readonly ModelRole[] = ["plain", "unknown"];
+/** Keys that should be served, and keys that should be denied for what the account lacks. Others would be used up by being tried. */
+const SERVED: readonly KeyName[] = ["second", "other"];
+const DENIED: readonly KeyName[] = ["capped", "childExhausted", "empty", "emptySecond"];
 
 export interface FixturesOptions {
   readonly target: Target;
@@ -15,6 +20,7 @@ export interface FixturesOptions {
   readonly onKey: (key: Key) => void;
   /** By which the gateway is asked whether it knows a model. */
   readonly send: Send;
+  readonly keys: KeyAcceptance;
 }
 
 /** What a run has to work with: the target, and what is added to it on the way because somebody can make it. */
@@ -26,15 +32,19 @@ export class Fixtures {
   readonly #onKey: (key: Key) => void;
   readonly #found = new Map<string, Promise<Fixture>>();
   readonly #served: ServedModels;
+  readonly #keys: KeyAcceptance;
+  /** How the gateway rejects keys that the target file names, by their need. */
+  readonly #refusedKeys = new Map<string, string>();
   #listed: readonly string[] = [];
   #target: Target;
 
-  constructor({ target, provisioner, signal, onKey, send }: FixturesOptions) {
+  constructor({ target, provisioner, signal, onKey, send, keys }: FixturesOptions) {
     this.provisioner = provisioner;
     this.#served = new ServedModels(send);
     this.#target = target;
     this.#signal = signal;
     this.#onKey = onKey;
+    this.#keys = keys;
   }
 
   get target(): Target {
@@ -65,7 +75,11 @@ export class Fixtures {
   }
 
   async #find(need: Need, dialect: Dialect): Promise<Fixture> {
-    const fixture = staticFixture(need, this.#target, dialect);
+    const refused = this.#refusedKeys.get(need);
+    const fixture: Fixture =
+      refused === undefined
+        ? staticFixture(need, this.#target, dialect)
+        : { ok: false, unblock: unblockLines(need), because: `the gateway rejects the key: ${refused}` };
     if (fixture.ok && need.startsWith("model."))
       return this.#withoutUnknown(need.slice(6) as ModelRole, dialect, fixture);
     if (fixture.ok || fixture.skipped !== undefined || !need.startsWith("key.")) return fixture;
@@ -94,6 +108,31 @@ export class Fixtures {
     this.#setModel(role, dialect, undefined);
     const unblock = unblockLines(`model.${role}`, this.#target, dialect);
     return { ok: false, unblock, because: `${id} is no model of this gateway in the ${dialect} dialect: ${refusal}` };
+  }
+
+  /**
+   * Leaves out keys that the gateway does not know. Of the embedded gateway's keys it is certain that it knows them.
+   *
+   * @returns how the gateway rejects each of them.
+   */
+  async dropRejectedKeys(): Promise<ReadonlyMap<KeyName, Response>> {
+    const dropped = new Map<KeyName, Response>();
+    if (this.#target.source === "embedded") return dropped;
+    const { keys } = this.#target;
+    const drop = async (name: KeyName, rejectionOf: (key: Key) => Promise<Response | undefined>) => {
+      const key = keys[name];
+      const rejection = key && (await rejectionOf(key));
+      if (rejection === undefined) return;
+      dropped.set(name, rejection);
+      this.#refusedKeys.set(`key.${name}`, rejection.summary);
+      const { [name]: _, ...others } = this.#target.keys;
+      this.#target = { ...this.#target, keys: { ...others, valid: keys.valid } };
+    };
+    await Promise.all([
+      ...SERVED.map((name) => drop(name, (key) => this.#keys.rejection(key))),
+      ...DENIED.map((name) => drop(name, (key) => this.#keys.rejectionAsUnknown(key))),
+    ]);
+    return dropped;
   }
 
   #modelOf(role: ModelRole, dialect: Dialect): string | undefined {

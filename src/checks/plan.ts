@@ -110,12 +110,13 @@ function withListedModels(target: Target): Target {
   return { ...target, models: { chat: of("chat"), messages: of("messages") } };
 }
 
-/** Most requests by which a run prepares itself: the model list, and which of the models each dialect knows. */
-export function preflightOf({ source, models, dialects }: Target): number {
+/** Most requests by which a run prepares itself: the model list, which of the models each dialect knows, and each key once. */
+export function preflightOf({ source, models, dialects, keys }: Target): number {
   const ids = dialects.flatMap((dialect) => Object.keys(models[dialect]).filter((role) => role !== "plain"));
   const isNamed = dialects.every((dialect) => models[dialect].plain !== undefined);
   const roles = source === "embedded" ? 0 : ids.length * PER_ROLE;
-  return PREFLIGHT + roles + (isNamed ? 0 : TO_FIND_A_MODEL);
+  const tried = source === "embedded" ? 0 : Object.keys(keys).length;
+  return PREFLIGHT + roles + tried + (isNamed ? 0 : TO_FIND_A_MODEL);
 }
 
 /** What an instance lacks, and nobody can make. */

@@ -160,7 +160,7 @@ async function resultFrom(
     return unjudged(instance, { status: "blocked", message: `missing: ${missing.join(", ")}`, unblock });
   }
   const startedUs = traffic.recorder.nowUs();
-  const key = scheduleOf(check, traffic.target).account === "any" ? traffic.nextKey() : undefined;
+  const key = scheduleOf(check, traffic.target).account === "any" ? await traffic.nextKey() : undefined;
   try {
     const recording = await check.run(
       new Session(

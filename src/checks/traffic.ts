@@ -1,12 +1,13 @@
 import type { RequestBudget } from "../budget/index.ts";
 import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
-import { allKeys, type Key, type Target } from "../target/index.ts";
+import { type Account, allKeys, type Key, keysOf, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
 import { type Attempt, type Held, heldRequest } from "./held-request.ts";
+import { KeyAcceptance } from "./key-acceptance.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { readingRules } from "./reading-rules.ts";
 import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
@@ -60,6 +61,7 @@ export class Traffic implements AsyncDisposable {
   readonly #runTag: string;
   readonly #scenarios = new Map<string, Promise<unknown>>();
   readonly fixtures: Fixtures;
+  readonly keys: KeyAcceptance;
   readonly loadFollows: boolean;
   readonly isQuick: boolean;
   readonly budget: RequestBudget;
@@ -93,7 +95,9 @@ export class Traffic implements AsyncDisposable {
     const { redactor } = this.recorder;
     const onKey = (key: Key) => redactor.add(key.secret());
     const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "non-streaming" });
-    this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send });
+    const plain = (request: RequestSpec) => this.send(request, { endpoint: "chat", mode: "non-streaming" });
+    this.keys = new KeyAcceptance(plain, () => this.target);
+    this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send, keys: this.keys });
     signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
 
@@ -143,17 +147,25 @@ export class Traffic implements AsyncDisposable {
 
   /**
    * The key for checks that any funded key can show: that of `valid`, or of a tier's account when the rate of `valid` is
-   * so low that it would hold up the run for minutes. Keys of one account take turns.
+   * so low that it would hold up the run for minutes. Keys of one account take turns. A key that the gateway rejects has none.
    */
-  nextKey(): Key {
+  async nextKey(): Promise<Key> {
     const { keys, limits, tiers } = this.target;
     const wide = Object.values(tiers)
       .filter((account) => account.limits.rpm >= AMPLE_RPM)
       .sort((a, b) => b.limits.rpm - a.limits.rpm)[0];
     const own = { key: keys.valid, second: keys.second };
-    const { key, second } = (limits?.rpm ?? 0) >= AMPLE_RPM ? own : (wide ?? own);
+    const isOwn = (limits?.rpm ?? 0) >= AMPLE_RPM || wide === undefined || (await this.#isRejected(wide));
+    const { key, second } = isOwn ? own : wide;
     // The two keys of an account take turns: a defect may lie with one of them.
     return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
+  }
+
+  /** Whether the gateway rejects a key of an account. */
+  async #isRejected(account: Account): Promise<boolean> {
+    if (this.target.source === "embedded") return false;
+    const rejections = await Promise.all(keysOf(account).map((key) => this.keys.rejection(key)));
+    return rejections.some((rejection) => rejection !== undefined);
   }
 
   /** Waits below the account's limits, sends, and repeats what an ambient denial stopped. */

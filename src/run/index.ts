@@ -9,4 +9,5 @@ export {
   requestsOnly,
   type SendingPlan,
   sumOf,
+  withKeyCheck,
 } from "./plan.ts";

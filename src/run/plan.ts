@@ -72,6 +72,12 @@ export function planOfLoads(target: Target, workloads: readonly Workload[], leng
     : { ...loads, requests: loads.requests + open, parts: [...loads.parts, requestsOnly("models", open)] };
 }
 
+/** The same with one plain request for each key, by which the command finds out whether the gateway accepts it. */
+export function withKeyCheck(plan: SendingPlan, { source }: Target, keys: number): SendingPlan {
+  if (source === "embedded") return plan;
+  return { ...plan, requests: plan.requests + keys, parts: [...plan.parts, requestsOnly("key", keys)] };
+}
+
 /** A part of which only the number of requests is known. */
 export function requestsOnly(name: string, requests: number): PlanPart {
   return { name, requests, inputTokens: 0, outputTokens: 0, durationS: 0 };

@@ -73,10 +73,3 @@ test("doctor does not say of a web page that it serves a dialect", async () => {
     expect(code).toBe(4);
   });
 });
-
-test("a gateway that refuses the key is judged", async () => {
-  await withServer(json(401, { error: { message: "no", type: "invalid_api_key" } }), async (origin) => {
-    const { code } = await against(`${origin}/v1`, ["conform", "models"]);
-    expect(code).toBe(1);
-  });
-});

@@ -15,6 +15,8 @@ export interface LimitsAnalysisOptions extends AnalysisAccount {
   /** What the analysis may take of it, and how long. */
   readonly most: { readonly requests: number; readonly minutes: number };
   readonly stop: AbortSignal;
+  /** Called where the first requests were all rejected with 401 or 403. */
+  readonly onRejected?: (() => void) | undefined;
   /** Called with what is being done, in a few words. */
   readonly onStep?: (what: string) => void;
   /** The minute of "requests per minute", ms; 60,000 outside tests. */

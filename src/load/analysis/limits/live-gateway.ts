@@ -16,7 +16,12 @@ export interface LiveOptions extends AnalysisAccount {
   readonly share: Share;
   readonly durationMs: number;
   readonly stop: AbortSignal;
+  /** Called where the first requests were all rejected with 401 or 403: with this key there is nothing to find out. */
+  readonly onRejected?: (() => void) | undefined;
 }
+
+/** First requests that are rejected when the key is. */
+const FIRST = 3;
 
 /** Least slack, microseconds: timers, the event loop and a proxy on the way. */
 const LEAST_SLACK_US = 2_000;
@@ -46,6 +51,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   readonly wallOffsetUs = Date.now() * 1_000 - nowUs();
   /** Requests of every kind, those of the concurrency experiment included. */
   sent = 0;
+  #rejected = 0;
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -107,6 +113,8 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
         if (exchange.ending === "aborted") return resolve(undefined);
         const decision = this.#trialOf(ordinal, kind, exchange);
         this.decisions.push(decision);
+        if (exchange.status === 401 || exchange.status === 403) this.#rejected++;
+        if (this.#rejected === FIRST && this.decisions.length === FIRST) this.#options.onRejected?.();
         resolve(decision);
       });
       if (!sent) resolve(undefined);
