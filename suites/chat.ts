@@ -164,7 +164,11 @@ const unreadableBody = defineCheck({
   },
   judge({ refused }, verdict) {
     verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
-    verdict.should("CHAT-10", refused.exchange.ending.kind, "complete", { in: refused, because: refused.summary });
+    verdict.should("CHAT-10", refused.exchange.ending.kind, "complete", {
+      in: refused,
+      at: "ending",
+      because: refused.summary,
+    });
   },
 });
 

@@ -65,7 +65,8 @@ const listShape = defineCheck({
     const fields = [
       ...new Set(listEntries(first.json).flatMap((entry) => (isObject(entry) ? Object.keys(entry) : []))),
     ];
-    const duplicates = ids.filter((id, index) => ids.indexOf(id) !== index);
+    const seen = new Set<string>();
+    const duplicates = ids.filter((id) => seen.size === seen.add(id).size);
     const odd = ids.filter((id) => /[/:]/.test(id));
     verdict.observe(
       "MODELS-6",

@@ -111,7 +111,7 @@ function isMalformed({ exchange }: Response): boolean {
 }
 
 /** Ids that are read of a list. */
-const MOST_MODELS = 10_000;
+const MOST_MODELS = 100_000;
 const LONGEST_ID = 256;
 
 /** An id that can be asked for: each request repeats it, so that one of megabytes would be sent a thousand times. */

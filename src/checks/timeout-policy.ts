@@ -65,10 +65,16 @@ export class TimeoutPolicy {
     return `${mode} ${intent} ${intent === "good" || intent === "either" ? JSON.stringify(model ?? "") : ""}`;
   }
 
-  boundsFor(kind: string, intent: Asked["intent"], wanted: Partial<Bounds> = {}): Partial<Bounds> {
+  boundsFor(
+    kind: string,
+    { intent, endpoint }: Pick<Asked, "intent" | "endpoint">,
+    wanted: Partial<Bounds> = {},
+  ): Partial<Bounds> {
     const { answerMs, idleMs } = this.#timeoutsOf();
     const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
-    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, (KEPT_BYTES - this.#keptBytes) * SHARE));
+    // A list of sixteen thousand models has 2 to 5 MB, and takes an eighth of that.
+    const share = endpoint === "models" ? SHARE / LIST_SHARE : SHARE;
+    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, (KEPT_BYTES - this.#keptBytes) * share));
     const maxPieces = Math.round(Math.max(LEAST_PIECES, (KEPT_PIECES - this.#keptPieces) * PIECES_SHARE));
     const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...wanted };
     const own = this.#timeouts.get(kind) ?? 0;

@@ -239,7 +239,7 @@ export class Traffic implements AsyncDisposable {
     const live = this.recorder.start(
       { ...built, key: keyName },
       {
-        bounds: this.#timeouts.boundsFor(kind, intent, request.bounds),
+        bounds: this.#timeouts.boundsFor(kind, asked, request.bounds),
         freshConnection: request.freshConnection ?? false,
       },
     );

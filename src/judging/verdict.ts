@@ -8,12 +8,13 @@ import {
   type ShouldRequirement,
 } from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
+import { type EvidenceResponse, missingEvidence } from "./evidence.ts";
 import { type Expectation, show, toExpectation } from "./expectation.ts";
 
 /** Where something was seen, for the evidence. */
 export interface Seen {
   /** The exchange. */
-  readonly in?: { readonly id: string } | undefined;
+  readonly in?: EvidenceResponse | undefined;
   /** `status`, a header name, or a JSON pointer. */
   readonly at?: string | undefined;
   readonly because?: string | undefined;
@@ -151,6 +152,11 @@ export class Verdict {
   ): boolean {
     const { description, test, magnitude } = toExpectation<T>(expected);
     const met = test(observed);
+    const missing = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
+    if (missing !== undefined) {
+      this.#add(requirement, "undecided", weight, description, missing, seen);
+      return false;
+    }
     const kind = JSON.stringify([requirement, weight, description, seen.at]);
     const known = met ? this.#met.get(kind) : undefined;
     // A judge of all answers compares ten thousand times, and its findings would be most of the record.

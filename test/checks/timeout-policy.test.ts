@@ -4,7 +4,7 @@ import type { Exchange } from "../../src/http-recorder/index.ts";
 
 const TIMEOUTS = { answerMs: 60_000, idleMs: 20_000 };
 const KIND = "non-streaming good";
-const boundsAfter = (policy: TimeoutPolicy) => policy.boundsFor(KIND, "good");
+const boundsAfter = (policy: TimeoutPolicy) => policy.boundsFor(KIND, { intent: "good", endpoint: "chat" });
 
 type Noted = Pick<Exchange, "ending" | "request" | "response">;
 
