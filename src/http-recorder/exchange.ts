@@ -44,7 +44,7 @@ export interface Redaction {
   readonly secret: string;
   /** Whether all of it was there, or only a long part. */
   readonly whole: boolean;
-  readonly form: "plain" | "base64" | "url" | "json";
+  readonly form: "plain" | "base64" | "hex" | "url" | "json" | "html";
   readonly place: "request" | "response-headers" | "response-body";
 }
 

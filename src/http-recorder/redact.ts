@@ -1,5 +1,6 @@
 import type { Redaction } from "./exchange.ts";
 import { StretchIndex } from "./stretch-index.ts";
+import { type TextView, unescaped, viewOf } from "./unescaped-view.ts";
 
 /** Places that are listed of one text; all are masked. An answer of 8 MiB has room for a quarter of a million. */
 const MOST_FOUND = 200;
@@ -29,9 +30,13 @@ const LONG_PART = 1 / 2;
 /** Shorter keys are hidden as a whole only: half of six letters is found in ordinary words. */
 const PARTS_FROM = 18;
 
+/** Layers of escapes that are undone: a JSON text in a JSON string in an HTML page has three. */
+const MAX_LAYERS = 4;
+
 /**
- * Hides secrets by value, wherever they stand and in the forms in which they travel: as they are, in changed letter case,
- * URL-encoded, inside JSON strings, and in base64 at any of its three alignments. Long parts are hidden as well.
+ * Hides secrets by value, wherever they stand and in the forms in which they travel: as they are, in changed letter case, in
+ * hexadecimal, and in base64 at any of its three alignments; each of them also where any of its characters are escaped as URLs, JSON
+ * and HTML do it. Long parts are hidden as well.
  *
  * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
  */
@@ -53,18 +58,30 @@ export class Redactor {
 
   /** @returns the text with every secret masked, and what was found. */
   redact(text: string): { readonly text: string; readonly found: readonly FoundSecret[] } {
-    const found: FoundSecret[] = [];
-    let clean = text;
-    const present = this.#index.ownersIn(text);
-    if (present.size === 0) return { text, found };
-    for (const form of this.#forms.filter((one) => present.has(one))) {
-      const spans = spansOf(clean, form);
-      if (spans.length === 0) continue;
-      clean = cover(clean, spans, form.secret);
-      for (const { start, end } of spans.slice(0, MOST_FOUND - found.length))
-        found.push({ secret: form.secret, whole: end - start >= form.text.length, form: form.form });
+    const spans: FoundSpan[] = [];
+    let view: TextView | undefined = viewOf(text);
+    for (let layer = 0; layer <= MAX_LAYERS && view !== undefined; layer++) {
+      this.#findIn(view, text, spans);
+      view = unescaped(view);
     }
-    return { text: clean, found };
+    if (spans.length === 0) return { text, found: [] };
+    const apart = joinOverlapping(spans);
+    const found = apart.slice(0, MOST_FOUND).map(({ secret, whole, form }) => ({ secret, whole, form }));
+    return { text: cover(text, apart), found };
+  }
+
+  /** Finds what a view of a text shows, and where that stands in the text. */
+  #findIn(view: TextView, text: string, spans: FoundSpan[]): void {
+    const present = this.#index.ownersIn(view.text);
+    if (present.size === 0) return;
+    for (const form of this.#forms.filter((one) => present.has(one))) {
+      for (const shown of spansOf(view.text, form)) {
+        const start = view.originalOf(shown.start);
+        const end = view.originalOf(shown.end);
+        const whole = shown.end - shown.start >= form.text.length;
+        spans.push({ start, end, secret: form.secret, whole, form: formIn(text.slice(start, end), form) });
+      }
+    }
   }
 
   /** Redacts every string inside a JSON-like value; keys of objects too, since a hostile gateway can choose them. */
@@ -84,8 +101,10 @@ function formsOf({ name, value }: Secret): SecretForm[] {
   // A probe for sloppy comparison sends the key in another letter case, from which it could be read.
   for (const text of [value.toLowerCase(), value.toUpperCase(), swapCase(value)]) forms.set(text, "plain");
   for (const [text, form] of [
-    [encodeURIComponent(value), "url"],
-    [JSON.stringify(value).slice(1, -1), "json"],
+    // Bytes that are read as one character each, as those of escapes are.
+    [bytes.toString("latin1"), "plain"],
+    [bytes.toString("hex"), "hex"],
+    [bytes.toString("hex").toUpperCase(), "hex"],
     ...[0, 1, 2].flatMap((shift) => base64Forms(bytes, shift)),
   ] as const) {
     if (text.length >= 4 && !forms.has(text)) forms.set(text, form);
@@ -143,11 +162,29 @@ function spansOf(text: string, form: SecretForm): Span[] {
   return spans;
 }
 
+/** Where a secret was found: in one of its forms, behind some layers of escapes. */
+interface FoundSpan extends Span, FoundSecret {}
+
+/** Spans in order and apart from each other: of those that overlap one is made, with the name of the longest. */
+function joinOverlapping(spans: readonly FoundSpan[]): FoundSpan[] {
+  const apart: FoundSpan[] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = apart.at(-1);
+    if (last === undefined || span.start >= last.end) apart.push(span);
+    else {
+      const longer = span.end - span.start > last.end - last.start ? span : last;
+      const whole = last.whole || span.whole;
+      apart[apart.length - 1] = { ...longer, whole, start: last.start, end: Math.max(last.end, span.end) };
+    }
+  }
+  return apart;
+}
+
 /** Masks spans in one pass: cutting the text anew for each took minutes when an answer was nothing but keys. */
-function cover(text: string, spans: readonly Span[], secret: string): string {
+function cover(text: string, spans: readonly FoundSpan[]): string {
   const parts: string[] = [];
   let from = 0;
-  for (const { start, end } of spans) {
+  for (const { start, end, secret } of spans) {
     parts.push(text.slice(from, start), mask(secret, end - start));
     from = end;
   }
@@ -162,6 +199,12 @@ function extend(text: string, hit: number, core: { text: string; at: number }, s
   let end = hit + core.text.length;
   for (let at = core.at + core.text.length; at < secret.length && text[end] === secret[at]; at++) end++;
   return { start, end };
+}
+
+/** How a secret stood in a text: in its own form, or with escapes. */
+function formIn(stood: string, { form, text }: SecretForm): Redaction["form"] {
+  const sign = stood.length > text.length ? /[%\\&]/.exec(stood)?.[0] : undefined;
+  return sign === "%" ? "url" : sign === "\\" ? "json" : sign === "&" ? "html" : form;
 }
 
 function swapCase(text: string): string {

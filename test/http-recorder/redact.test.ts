@@ -36,6 +36,68 @@ describe("secrets are masked by value", () => {
       expect(own.redact(text).text).not.toContain("0123456789");
   });
 
+  const percent = (character: string, upper: boolean) => {
+    const hex = character.charCodeAt(0).toString(16).padStart(2, "0");
+    return `%${upper ? hex.toUpperCase() : hex}`;
+  };
+  const unicode = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const ESCAPES: Readonly<Record<string, (character: string) => string>> = {
+    "percent-encoded in lower case": (character) => percent(character, false),
+    "percent-encoded in upper case": (character) => percent(character, true),
+    "percent-encoded twice": (character) => percent(character, true).replace("%", "%25"),
+    "as JSON escapes": unicode,
+    "as JSON escapes in a JSON text in a string": (character) => `\\${unicode(character)}`,
+    "as JavaScript escapes": (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+    "as decimal HTML references": (character) => `&#${character.charCodeAt(0)};`,
+    "as hexadecimal HTML references": (character) => `&#x${character.charCodeAt(0).toString(16)};`,
+  };
+
+  describe.each(Object.entries(ESCAPES))("%s", (_name, escaped) => {
+    test.each<[string, RegExp]>([
+      ["every character", /./g],
+      ["every second one", /(?<=^(?:..)*)./g],
+      ["signs", /[^A-Za-z0-9]/g],
+      ["digits and capitals", /[A-Z0-9]/g],
+    ])("%s", (_what, which) => {
+      for (const value of [KEY, Buffer.from(`Bearer ${KEY}`).toString("base64")]) {
+        const text = `{"n": "before\\n${value.replace(which, escaped)} after"}`;
+        const { text: clean, found } = redactor.redact(text);
+        expect(clean).toHaveLength(text.length);
+        expect(found.some(({ secret, whole }) => secret === "key.valid" && whole)).toBe(true);
+        const kept = clean.slice('{"n": "before\\n'.length, -' after"}'.length).replace(/\[key\.valid\]\**/, "");
+        // The first characters of the base64 text are those of "Bearer ".
+        expect(kept.length).toBeLessThan(value === KEY ? 1 : kept.length + 1);
+        expect(clean.startsWith('{"n": "before\\n')).toBe(true);
+        expect(clean.endsWith(' after"}')).toBe(true);
+      }
+    });
+  });
+
+  test("any characters of a key escaped in any way", () => {
+    const ways = [...Object.values(ESCAPES), (character: string) => character];
+    const choices = fc.array(fc.nat({ max: ways.length - 1 }), { minLength: KEY.length, maxLength: KEY.length });
+    fc.assert(
+      fc.property(choices, (chosen) => {
+        const text = [...KEY].map((character, at) => ways[chosen[at] ?? 0]?.(character)).join("");
+        expect(redactor.redact(`x ${text} y`).text).toMatch(/^x \[key\.valid\]\** y$/);
+      }),
+    );
+  });
+
+  test("a key in hexadecimal, and one beyond ASCII as URLs have it", () => {
+    const hex = Buffer.from(KEY).toString("hex");
+    expect(redactor.redact(hex).text).toMatch(/^\[key\.valid\]\**$/);
+    const own = new Redactor([{ name: "key.odd", value: "schlüssel-0123456789-größe" }]);
+    expect(own.redact(encodeURIComponent("schlüssel-0123456789-größe").toLowerCase()).text).toMatch(
+      /^\[key\.odd\]\**$/,
+    );
+  });
+
+  test("texts with escapes and no key stay as they are", () => {
+    const text = '{"a": "x\\ny %41 &amp; \\u0041 100% &unknown; \\q"}'.repeat(50);
+    expect(redactor.redact(text)).toEqual({ text, found: [] });
+  });
+
   test.each([18, 19, 38, 39, 40, 41])("both parts of a key of %i characters whose middle one is another", (length) => {
     const key = `gk-${"0123456789abcdef".repeat(3)}`.slice(0, length);
     const middle = Math.floor(length / 2);

@@ -14,9 +14,9 @@ const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
   );
 
 /** Models that only this variant has: in the list, and callable. */
-const moreModels = (ids: readonly string[], more: object = {}): Apply =>
+const moreModels = (ids: readonly string[]): Apply =>
   all(
-    list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor", ...more }))]),
+    list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor" }))]),
     wrap("findModel", (next) => (id, call) => {
       const echo = call.services.models.get("echo-fast");
       return next(id, call) ?? (echo !== undefined && ids.includes(id) ? { ...echo, id } : undefined);
@@ -37,14 +37,6 @@ export const MODELS_VARIANTS: readonly Variant[] = [
     "models.many",
     "The list has eight hundred models.",
     moreModels(Array.from({ length: 800 }, (_none, at) => `catalogue/model-${at}`)),
-  ),
-  variant(
-    "models.sixteen-thousand",
-    "The list has sixteen thousand models with their descriptions, over 5 MB in all.",
-    moreModels(
-      Array.from({ length: 16_000 }, (_none, at) => `catalogue/vendor-${at % 97}/model-${at}`),
-      { description: "A model of the catalogue. ".repeat(9), context_length: 131_072 },
-    ),
   ),
   variant(
     "models.reversed",

@@ -1,0 +1,78 @@
+/** A text with one layer of escapes undone, and where each of its characters stands in the text that it was made of. */
+export interface TextView {
+  readonly text: string;
+  /** Offset in the original of the character at `at`; of the end, the end. */
+  originalOf(at: number): number;
+}
+
+/** Characters that an HTML name stands for; those that may stand in a key or around one. */
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", sol: "/", bsol: "\\", plus: "+", equals: "=", colon: ":" },
+  ...{ period: ".", comma: ",", lowbar: "_", num: "#", percnt: "%", excl: "!", ast: "*", commat: "@", dollar: "$" },
+  ...{ semi: ";", lpar: "(", rpar: ")", lsqb: "[", rsqb: "]", lcub: "{", rcub: "}", vert: "|", quest: "?", Hat: "^" },
+};
+const BY_LETTER: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+/** URLs: `%2D`. JSON and JavaScript: `\u002d`, `\x2d`, `\/`. HTML: `&#45;`, `&#x2d;`, `&amp;`. */
+const ESCAPE =
+  /%([\da-f]{2})|\\u([\da-f]{4})|\\x([\da-f]{2})|\\(["'\\/bfnrt])|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,6});/gi;
+
+/** The text itself. */
+export function viewOf(text: string): TextView {
+  return { text, originalOf: (at) => at };
+}
+
+/**
+ * Undoes one layer of escapes of all kinds, wherever they stand: an encoder may escape any characters of a key and leave the others.
+ *
+ * @returns `undefined` when there is nothing to undo.
+ */
+export function unescaped(view: TextView): TextView | undefined {
+  const parts: string[] = [];
+  // Where the offset between the two texts changes, in both.
+  const at: number[] = [0];
+  const from: number[] = [0];
+  let copied = 0;
+  let length = 0;
+  for (const match of view.text.matchAll(ESCAPE)) {
+    const character = characterOf(match);
+    if (character === undefined) continue;
+    parts.push(view.text.slice(copied, match.index), character);
+    length += match.index - copied + character.length;
+    copied = match.index + match[0].length;
+    at.push(length - character.length, length);
+    from.push(match.index, copied);
+  }
+  if (copied === 0) return undefined;
+  parts.push(view.text.slice(copied));
+  const offsetOf = (position: number) => {
+    const index = lastAtMost(at, position);
+    return (from[index] ?? 0) + position - (at[index] ?? 0);
+  };
+  return { text: parts.join(""), originalOf: (position) => view.originalOf(offsetOf(position)) };
+}
+
+function characterOf([, percent, unicode, byte, plain, hex, decimal, name]: RegExpMatchArray): string | undefined {
+  const code = percent ?? unicode ?? byte ?? hex;
+  if (code !== undefined) return fromCode(Number.parseInt(code, 16));
+  if (plain !== undefined) return BY_LETTER[plain] ?? plain;
+  if (decimal !== undefined) return fromCode(Number(decimal));
+  return name === undefined ? undefined : NAMED[name];
+}
+
+/** One character of the view for each escape, so that an offset inside of none has to be found. */
+function fromCode(code: number): string {
+  return String.fromCharCode(code <= 0xffff ? code : 0xfffd);
+}
+
+/** Index of the last of ascending numbers that is at most so large. */
+function lastAtMost(ascending: readonly number[], most: number): number {
+  let low = 0;
+  let high = ascending.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((ascending[middle] as number) <= most) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
