@@ -1,13 +1,14 @@
 import { type Check, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
-import { InternalError, UsageError } from "../core/index.ts";
+import { UsageError } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
-import { type CheckResult, countStatuses, readRun, type StoredRun } from "../record/index.ts";
+import { type CheckResult, countStatuses, EXCHANGES, RECORDINGS, readRun, type StoredRun } from "../record/index.ts";
 import { rejudgeClient } from "./client/rejudge-client.ts";
 import { isExchangeLine } from "./exchange-line.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 import { readOrRecover } from "./recover-record.ts";
 import { settle } from "./settle-results.ts";
+import { truncatedFile } from "./truncated-file.ts";
 
 export interface RejudgeOptions {
   readonly dir: string;
@@ -25,7 +26,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
       hint: "Its figures stand in run.json and in its report.",
     });
   }
-  const judged = record.command === "client" ? rejudgeClient(stored) : rejudgeChecks(stored, checks);
+  const judged = record.command === "client" ? rejudgeClient(stored, dir) : rejudgeChecks(stored, checks, dir);
   const { waivers = [], unscored = [] } = record;
   const { results, breaches } = settle(judged, { waivers, unscored, checks, today: new Date(record.startedAt) });
   const changed = results.flatMap((result, index) => {
@@ -68,22 +69,29 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
 }
 
 /** Judges every check again of which a recording was kept. */
-function rejudgeChecks({ record, exchanges, recordings }: StoredRun, checks: readonly Check[]): CheckResult[] {
+function rejudgeChecks(
+  { record, exchanges, recordings }: StoredRun,
+  checks: readonly Check[],
+  dir: string,
+): CheckResult[] {
   const rules = record.target.reading as ReadingRules;
   const answers = new Map(
     exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
   );
   const answerOf = (id: string): Response => {
     const answer = answers.get(id);
-    if (answer === undefined) throw new InternalError(`the recording refers to exchange ${id}, which was not kept`);
+    if (answer === undefined) throw truncatedFile(dir, EXCHANGES, `exchange ${id}, to which a recording refers`);
     return answer;
   };
   const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
   return record.checks.map((before): CheckResult => {
     const instance = instances.get(before.id);
     const recorded = recordings.get(before.id) ?? [];
+    const isMissing = recorded.every((recording) => recording === undefined);
+    if (instance !== undefined && isMissing && record.complete && wasJudged(before))
+      throw truncatedFile(dir, RECORDINGS, `the recording of ${before.id}, which was judged`);
     // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
-    if (instance === undefined || recorded.every((recording) => recording === undefined)) return before;
+    if (instance === undefined || isMissing) return before;
     const { rounds = [before], waived: _, ...facts } = before;
     return mergeRounds(
       rounds.map(({ status, message }, round) => {
@@ -93,4 +101,9 @@ function rejudgeChecks({ record, exchanges, recordings }: StoredRun, checks: rea
       }),
     );
   });
+}
+
+/** Whether a result came of a recording, and not of a reason why there was none. */
+function wasJudged({ findings, exchanges }: CheckResult): boolean {
+  return findings.length > 0 || exchanges.length > 0;
 }

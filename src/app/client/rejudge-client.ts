@@ -1,14 +1,17 @@
 import { type ClientRun, judgeScenario, SCENARIOS } from "../../client-conformance/index.ts";
 import { isObject } from "../../core/index.ts";
-import type { CheckResult, StoredRun } from "../../record/index.ts";
+import { type CheckResult, RECORDINGS, type StoredRun } from "../../record/index.ts";
+import { truncatedFile } from "../truncated-file.ts";
 
-/** Judges the recorded runs of a client again. A result without a recording stays as it was. */
-export function rejudgeClient({ record, recordings }: StoredRun): CheckResult[] {
+/** Judges the recorded runs of a client again. Of a run that was cut off, a result without a recording stays as it was. */
+export function rejudgeClient({ record, recordings }: StoredRun, dir: string): CheckResult[] {
   const configuration = record.configuration.value;
   const most = isObject(configuration) ? configuration["mostAttempts"] : undefined;
   return record.checks.map((before) => {
     const scenario = SCENARIOS.find(({ name }) => before.id === `client.${name}`);
     const [runs] = recordings.get(before.id) ?? [];
+    if (scenario !== undefined && runs === undefined && record.complete)
+      throw truncatedFile(dir, RECORDINGS, `the recording of ${before.id}`);
     if (scenario === undefined || runs === undefined || typeof most !== "number") return before;
     // Written by this program, as the runs are in memory.
     return judgeScenario(scenario, runs as unknown as readonly ClientRun[], { mostAttempts: most });
