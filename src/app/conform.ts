@@ -9,6 +9,7 @@ import {
   loadWaivers,
   mergeRuns,
   notRun,
+  resultOf,
   runChecks,
   select,
   Traffic,
@@ -145,6 +146,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     onAnswer: ({ exchange, asked }) => folder.exchange({ asked, exchange }),
     onWait: (wait) => progress?.waiting(wait),
     inFlightOfLoad: () => tiers?.inFlight ?? 0,
+    onStopped: () => interruption.stop(),
   });
   const { redactor } = traffic.recorder;
   journalStart(folder, head, redactor, { checks: instances.map(notRun), notSelected, rounds, waivers, unscored });
@@ -162,16 +164,18 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
   const undeclared = dialectAdvice(target, traffic.answers);
   if (undeclared !== undefined) advise(undeclared);
-  const load = await driveFurther(await tiers?.result(prepared), workloads, step);
+  const ofTiers = await tiers?.result(prepared);
+  const load = traffic.stop === undefined ? await driveFurther(ofTiers, workloads, step) : ofTiers;
   const refused = plan?.refused;
   const ofLoad = [...checksOfLoad(load), ...(refused === undefined ? [] : checksOfUnsent(refused.names, refused.why))];
+  const ofStop = judgeStop(planned, traffic, folder);
   const found = composeRecord({
     ...head,
-    ...settle([...mergeRuns(runs), ...ofLoad], { unscored, waivers, checks, today: startedAt }),
+    ...settle([...mergeRuns(runs), ...ofLoad, ...ofStop], { unscored, waivers, checks, today: startedAt }),
     waivers,
     unscored,
     rounds,
-    notSelected,
+    notSelected: notSelected.filter((id) => ofStop.every((result) => result.id !== id)),
     leftovers: await leftoversOf(prepared, [...probed]),
     load,
     requests: traffic.sent.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
@@ -189,6 +193,18 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     return { ...found, load: figuresOfLoad(measured) };
   };
   return outcomeOf(await judged(found, planned, again), folder);
+}
+
+/** That a gateway stops responding is judged whatever was selected. */
+function judgeStop({ checks, notSelected }: Planned, { stop, answers }: Traffic, folder: RunFolder): CheckResult[] {
+  if (stop === undefined) return [];
+  const instances = checks.filter((check) => check.kind === "invariant" && check.judgesStop).flatMap(instancesOf);
+  return instances
+    .filter(({ id }) => notSelected.includes(id))
+    .map((instance) => {
+      folder.recording(instance.id, freeze(answers), 0);
+      return resultOf(instance, answers, { attestations: [], durationMs: 0 });
+    });
 }
 
 /** The record as the policy has it, where there is one. */

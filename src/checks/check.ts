@@ -93,6 +93,8 @@ export interface InvariantSpec extends Declaration {
   readonly about?: Need;
   /** Dialect whose answers it judges; default any. */
   readonly dialect?: DialectOfCheck;
+  /** Whether it also gets the requests that were lost because the gateway stopped responding. */
+  readonly judgesStop?: boolean;
   /** Decides over the answers to everything that the run sent. Pure. */
   judge(answers: readonly Response[], verdict: Verdict): void;
 }

@@ -9,8 +9,6 @@ export class CircuitOpen extends GauntletError {
 
 /** Good requests without one admission after which a run gives up: enough to judge what a refusal breaks. */
 const REFUSALS = 240;
-/** Valid requests in a row that found nobody listening. */
-const UNREACHED = 60;
 
 /** Plain replies at the beginning, whose middle is what the gateway takes when it is fresh. */
 const FIRST = 12;
@@ -25,13 +23,13 @@ const SLOWER = 30;
 const SLOW_MS = 3_000;
 
 /**
- * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, nothing listens any more, or
- * every reply takes longer than the one before.
- * A gateway that hangs, or fails, is judged to the end: where it does so is what the run is for.
+ * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, or every reply takes longer
+ * than the one before.
+ * A gateway that hangs, or fails, is judged to the end: where it does so is what the run is for. One that responds to nothing any
+ * more is not (`Liveness`).
  */
 export class CircuitBreaker {
   #refused = 0;
-  #unreached = 0;
   #admitted = false;
   /** How long plain replies took, ms: the first ones, and those of the last two spans. */
   readonly #firstMs: number[] = [];
@@ -40,16 +38,13 @@ export class CircuitBreaker {
 
   /** @param isPlain whether it answers a plain prompt by the plain model: other models are slow on purpose. */
   note(answer: Response, isPlain: boolean): void {
-    const { status, asked, exchange } = answer;
+    const { status, asked } = answer;
     if (asked.intent !== "good" || this.opened !== undefined) return;
-    this.#unreached = exchange.ending.kind === "unreachable" ? this.#unreached + 1 : 0;
     // A list of models is often free: it says nothing about the account.
     if (answer.admitted && asked.endpoint !== "models") this.#admitted = true;
     else if (status === 401 || status === 402) this.#refused++;
     if (answer.admitted && isPlain) this.#noteReply(answer);
-    if (this.#unreached >= UNREACHED)
-      this.#give(`nothing answers any more: ${UNREACHED} valid requests in a row found nobody`, "Start it again.");
-    else if (!this.#admitted && this.#refused >= REFUSALS)
+    if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
         `every valid request was refused, ${REFUSALS} of them (last: ${answer.summary})`,
         "See whether keys.valid is an active key of an account with balance: `gauntlet doctor`.",

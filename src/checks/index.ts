@@ -19,6 +19,7 @@ export {
 } from "./check.ts";
 export { contractInWords, readAs } from "./contract.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
+export { isOwnNetwork, stopIn, stopInWords } from "./gateway-stop.ts";
 export type { Held } from "./held-request.ts";
 export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";

@@ -57,6 +57,8 @@ export interface RequestSpec {
   /** Whether a provider fails on purpose; default: where the model's role says so. */
   readonly upstreamFails?: boolean;
   readonly bounds?: Partial<Bounds>;
+  /** Sent to find out whether the gateway responds at all. */
+  readonly probe?: true;
 }
 
 export interface BuiltRequest {

@@ -45,6 +45,8 @@ export interface Asked {
   readonly nonce?: string | undefined;
   /** The repetition of a request that met an ambient denial, a stale connection or a server error. */
   readonly repeats?: string | undefined;
+  /** Sent to find out whether the gateway responds at all. */
+  readonly probe?: true | undefined;
   /** A provider fails on purpose. */
   readonly upstreamFails?: boolean | undefined;
 }

@@ -6,6 +6,7 @@ import {
   dialectOf,
   dialectOfCheck,
   type Instance,
+  type Invariant,
   needsOf,
   type RunKind,
   type SendingCheck,
@@ -14,8 +15,9 @@ import {
   waitSOf,
 } from "./check.ts";
 import { CircuitOpen } from "./circuit-breaker.ts";
+import { isLostTo } from "./gateway-stop.ts";
 import { resultOf, unjudged } from "./judge.ts";
-import { MissingFixture, type Need, notServed, UndeclaredDialect } from "./need.ts";
+import { MissingFixture, notServed, UndeclaredDialect } from "./need.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { answersIn, type Recordable } from "./recording.ts";
@@ -106,14 +108,14 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const last = inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run));
   for (const { instance } of last) await runOne(instance);
   for (const instance of instances)
-    if (instance.check.kind === "invariant") report(overAllTraffic(instance, instance.check.about, options));
+    if (instance.check.kind === "invariant") report(overAllTraffic(instance, instance.check, options));
   return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
 }
 
-/** Judges an invariant. @param about what a gateway must have for it to apply. */
+/** Judges an invariant. */
 function overAllTraffic(
   instance: Instance,
-  about: Need | undefined,
+  { about, judgesStop = false }: Invariant,
   { traffic, onStart, onRecording }: RunnerOptions,
 ): CheckResult {
   const { dialects, skip } = traffic.target;
@@ -123,7 +125,10 @@ function overAllTraffic(
   onStart?.(instance);
   const gap = about === undefined ? undefined : skip[about];
   if (gap !== undefined) return unjudged(instance, { status: "not-applicable", message: `${about}: ${gap}` });
-  const seen = traffic.signal.aborted ? traffic.answers.filter((answer) => !wasLeft(answer)) : [...traffic.answers];
+  const { stop } = traffic;
+  const seen = traffic.answers.filter((answer) =>
+    stop === undefined ? !traffic.signal.aborted || !wasLeft(answer) : judgesStop || !isLostTo(stop, answer),
+  );
   onRecording?.(instance, seen);
   if (seen.length > 0) return resultOf(instance, seen, { attestations: [], durationMs: 0 });
   return unjudged(instance, { status: "inconclusive", message: "no request was sent that it could look at" });
@@ -172,6 +177,7 @@ async function resultFrom(
         },
       ),
     );
+    if (await traffic.wereLost(answersIn(recording))) return afterStop(instance, traffic);
     // What we left because the run ends says nothing about the gateway.
     if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
     onRecording?.(instance, recording);
@@ -179,6 +185,8 @@ async function resultFrom(
   } catch (error) {
     // A broken hook is the operator's to mend: going on would report its states as missing.
     if (error instanceof ConfigError) throw error;
+    await traffic.settled;
+    if (traffic.stop !== undefined) return afterStop(instance, traffic);
     if (error instanceof BudgetReached || error instanceof CircuitOpen)
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
@@ -243,6 +251,12 @@ function byResource(scheduled: readonly Scheduled[], target: Target, run: RunKin
 function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {
   const unblock = ["budget:", `  requests: ${needed}`];
   return unjudged(instance, { status: "blocked", message: `left out: it takes ${what}`, unblock });
+}
+
+/** The result of an instance whose requests were lost, or not sent, because the gateway stopped responding. */
+function afterStop(instance: Instance, { stop }: Traffic): CheckResult {
+  const message = `not judged: the gateway stopped responding${stop === undefined ? "" : ` after ${stop.after.id}`}`;
+  return unjudged(instance, { status: "inconclusive", message });
 }
 
 /** The result of an instance that the run did not come to. */

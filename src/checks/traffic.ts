@@ -1,13 +1,15 @@
-import type { RequestBudget } from "../budget/index.ts";
+import { BudgetReached, type RequestBudget } from "../budget/index.ts";
 import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { type Account, allKeys, type Key, keysOf, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
+import { CircuitBreaker, CircuitOpen } from "./circuit-breaker.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
+import { type GatewayStop, isLostTo, stopIn, stopInWords } from "./gateway-stop.ts";
 import { type Attempt, type Held, heldRequest } from "./held-request.ts";
 import { KeyAcceptance } from "./key-acceptance.ts";
+import { isUnanswered, Liveness } from "./liveness.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { readingRules } from "./reading-rules.ts";
 import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
@@ -53,6 +55,11 @@ export class Traffic implements AsyncDisposable {
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
   readonly #circuit = new CircuitBreaker();
   readonly #serverErrors = new ServerErrors((...request) => this.#throttledOnce(...request));
+  readonly #over = new AbortController();
+  readonly #liveness: Liveness;
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** How the gateway stopped responding, once it has. */
+  stop: GatewayStop | undefined;
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #packer = new ExchangePacker();
@@ -79,7 +86,12 @@ export class Traffic implements AsyncDisposable {
     this.loadFollows = loadFollows;
     this.isQuick = isQuick;
     this.random = seededRandom(seed);
-    this.signal = signal;
+    this.signal = AbortSignal.any([signal, this.#over.signal]);
+    this.#liveness = new Liveness({
+      nowMs: () => this.#monotonicMs(),
+      probe: (round) => this.#probe(round),
+      onStopped: () => this.#end(options.onStopped),
+    });
     this.#onAnswer = options.onAnswer;
     this.#onWait = options.onWait;
     this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
@@ -98,7 +110,7 @@ export class Traffic implements AsyncDisposable {
     const plain = (request: RequestSpec) => this.send(request, { endpoint: "chat", mode: "non-streaming" });
     this.keys = new KeyAcceptance(plain, () => this.target);
     this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send, keys: this.keys });
-    signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
+    this.signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
 
   get target(): Target {
@@ -131,7 +143,49 @@ export class Traffic implements AsyncDisposable {
 
   /** Why nothing more is sent, if the gateway gave cause for it. */
   get circuitOpen(): string | undefined {
-    return this.#circuit.opened?.message;
+    return this.stop === undefined ? this.#circuit.opened?.message : stopInWords(this.stop);
+  }
+
+  /**
+   * Whether some of these requests were lost because the gateway stopped responding. Where one was not answered, waits until it is known
+   * that the gateway responded to something afterwards.
+   */
+  async wereLost(responses: readonly Response[]): Promise<boolean> {
+    const lastUs = Math.max(...responses.filter(isUnanswered).map(({ exchange }) => exchange.timeline.endUs));
+    if (Number.isFinite(lastUs)) await this.#liveness.confirm(lastUs / 1_000);
+    const { stop } = this;
+    return stop !== undefined && responses.some((response) => isLostTo(stop, response));
+  }
+
+  /** One round of plain requests that show whether the gateway responds. @returns whether they could be sent. */
+  #probe(round: number): boolean {
+    const common = { intent: "either", probe: true, freshConnection: true, maxTokens: 8 } as const;
+    const [dialect = "chat"] = this.target.dialects;
+    const id = this.target.models[dialect].plain;
+    const plain: RequestSpec[] =
+      round === 0 || id === undefined ? [] : [{ ...common, endpoint: dialect, model: { id } }];
+    const list: RequestSpec = { ...common, endpoint: "models" };
+    try {
+      for (const request of [list, ...(plain.length === 0 && round > 0 ? [list] : plain)])
+        this.#startOnce(request, { endpoint: dialect, mode: "non-streaming" }, undefined);
+      return true;
+    } catch (error) {
+      if (error instanceof BudgetReached || error instanceof CircuitOpen || this.signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  /** Ends all that is sent: the gateway does not respond any more. */
+  async #end(onStopped: (() => void) | undefined): Promise<void> {
+    this.#over.abort();
+    await Promise.all(this.#underWay);
+    this.stop = stopIn(this.answers);
+    onStopped?.();
+  }
+
+  /** Resolves when it is known whether the gateway responds; at once where nobody asks. */
+  get settled(): Promise<void> {
+    return this.#liveness.settled;
   }
 
   /** A text that stands in no other prompt of any run. */
@@ -188,6 +242,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats?: string): Promise<Response> {
+    await this.#liveness.settled;
     const throttle = await this.#enter(accountOf(request), defaults.by);
     try {
       return await this.#held(request, defaults, repeats).done;
@@ -234,6 +289,7 @@ export class Traffic implements AsyncDisposable {
       ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
       ...(repeats === undefined ? {} : { repeats }),
       ...(failsUpstream(request) && { upstreamFails: true }),
+      ...(request.probe === true && { probe: true }),
     };
     const kind = TimeoutPolicy.kindOf(asked, request.model);
     const live = this.recorder.start(
@@ -243,11 +299,13 @@ export class Traffic implements AsyncDisposable {
         freshConnection: request.freshConnection ?? false,
       },
     );
+    this.#liveness.started(live, asked.upstreamFails !== true && request.probe !== true);
     const done = live.done.then((exchange) => {
       this.#inFlight--;
       this.#timeouts.note(kind, exchange);
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
+      this.#liveness.ended(live, answer);
       this.#circuit.note(
         answer,
         asked.nonce !== undefined && (request.model === undefined || request.model === "plain"),
@@ -258,6 +316,8 @@ export class Traffic implements AsyncDisposable {
       answer.pack(this.#packer);
       return answer;
     });
+    this.#underWay.add(done);
+    void done.finally(() => this.#underWay.delete(done));
     return { live, done };
   }
 
@@ -293,6 +353,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#liveness[Symbol.dispose]();
     await this.recorder[Symbol.asyncDispose]();
   }
 

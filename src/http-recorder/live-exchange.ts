@@ -115,6 +115,11 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#deadline = setTimeout(check, deadlineMs);
   }
 
+  /** When the last part of the body came, µs on the clock of the recorder; 0 before. */
+  get lastByteUs(): number {
+    return this.#lastUs;
+  }
+
   /** Leaves as a client does that gives up: the connection is closed under the gateway. */
   abort(): void {
     this.#leave("aborted");

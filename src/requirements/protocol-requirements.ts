@@ -158,6 +158,12 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "Good requests are served every time: no sporadic errors, resets or endings.",
   },
   {
+    id: "KEEPS-RESPONDING",
+    level: "MUST",
+    source: "common sense; CWE-400",
+    text: "Nothing that a client sends makes the gateway stop responding to other requests.",
+  },
+  {
     id: "STEADY-LATENCY",
     level: "SHOULD",
     source: "common sense",

@@ -9,6 +9,7 @@ import { FORMS } from "./forms.ts";
 import { HTTP } from "./http.ts";
 import { IDLE_CONNECTIONS } from "./idle-connections.ts";
 import { INVARIANTS } from "./invariants.ts";
+import { KEEPS_RESPONDING } from "./keeps-responding.ts";
 import { LATENCY } from "./latency.ts";
 import { SERVER_ERRORS } from "./server-errors.ts";
 import { STALLS } from "./stalls.ts";
@@ -28,6 +29,7 @@ export const ROBUSTNESS: readonly Check[] = [
   ...BUSY_STREAMS,
   ...INVARIANTS,
   ...SERVER_ERRORS,
+  ...KEEPS_RESPONDING,
   ...IDLE_CONNECTIONS,
   ...AFTER_IDLE,
 ];

@@ -1,0 +1,78 @@
+import type { Response } from "./response.ts";
+
+/** Probes that are sent before a gateway is said to have stopped responding, and how long that takes at least. */
+export const PROBE_ROUNDS = 3;
+const MIN_PROBES = 5;
+/** Requests in flight that a sentence names. */
+const MAX_NAMED = 12;
+/** What says that it is our network that is gone. */
+const OWN_NETWORK = /ENETUNREACH|ENETDOWN|EHOSTUNREACH|EADDRNOTAVAIL|EMFILE|EAI_AGAIN|ENOTFOUND/;
+
+/** A gateway that responded, and from some moment on did not respond to anything. */
+export interface GatewayStop {
+  /** The last response, or the last part of one. */
+  readonly after: Response;
+  readonly afterUs: number;
+  /** Requests that it had and did not respond to, those sent nearest to its end first: one of them may be why. */
+  readonly inFlight: readonly Response[];
+  /** Requests that found out that it does not respond. */
+  readonly probes: readonly Response[];
+}
+
+/** Whether the gateway stopped responding, told by the probes at the end of a run. Pure. */
+export function stopIn(responses: readonly Response[]): GatewayStop | undefined {
+  if (responses.filter(({ asked }) => asked.probe === true).length < MIN_PROBES) return undefined;
+  let after: Response | undefined;
+  let afterUs = Number.NEGATIVE_INFINITY;
+  for (const response of responses) {
+    const signUs = lastSignUs(response);
+    if (signUs === undefined || signUs <= afterUs) continue;
+    after = response;
+    afterUs = signUs;
+  }
+  if (after === undefined) return undefined;
+  const probes = responses.filter(({ asked, exchange }) => asked.probe === true && exchange.timeline.dueUs > afterUs);
+  if (probes.length < MIN_PROBES) return undefined;
+  return { after, afterUs, inFlight: inFlightAt(afterUs, responses), probes };
+}
+
+/** Whether a request was lost because the gateway stopped, and so says nothing about anything else. */
+export function isLostTo({ afterUs }: Pick<GatewayStop, "afterUs">, { complete, exchange }: Response): boolean {
+  return !complete && exchange.timeline.endUs > afterUs;
+}
+
+/** Whether the network of this machine was gone, and not the gateway. */
+export function isOwnNetwork({ probes }: GatewayStop): boolean {
+  return probes.every(({ exchange }) => OWN_NETWORK.test(exchange.ending.detail ?? ""));
+}
+
+/** The stop as a sentence. */
+export function stopInWords({ after, inFlight, probes }: GatewayStop): string {
+  const named = inFlight.slice(0, MAX_NAMED).map(({ id, exchange: { request } }) => {
+    return `${id} ${request.method} ${new URL(request.url).pathname}`;
+  });
+  const more = inFlight.length > MAX_NAMED ? ` and ${inFlight.length - MAX_NAMED} more` : "";
+  const flight = named.length === 0 ? "" : `; in flight at that moment: ${named.join(", ")}${more}`;
+  return `the gateway stopped responding after ${after.id}${flight}; ${probes.length} plain requests on new connections got no response`;
+}
+
+/** When the last part of a response came, µs; `undefined` where none did. */
+function lastSignUs({ exchange: { response, timeline } }: Response): number | undefined {
+  if (response === undefined) return undefined;
+  return response.body.pieces.at(-1)?.[0] ?? timeline.headersUs;
+}
+
+/** What stops a gateway may be sent a little after its last response, µs. */
+const LATE_US = 1_000_000;
+
+function inFlightAt(afterUs: number, responses: readonly Response[]): Response[] {
+  const distance = ({ exchange }: Response) => Math.abs(exchange.timeline.dueUs - afterUs);
+  const lost = responses
+    .filter((response) => response.asked.probe !== true && isLostTo({ afterUs }, response))
+    .sort((a, b) => distance(a) - distance(b));
+  // A crash resets what was sent before it and not yet answered, also after the last response.
+  const had = lost.filter(
+    ({ exchange }) => exchange.timeline.dueUs <= afterUs + LATE_US || exchange.ending.kind === "reset",
+  );
+  return had.length > 0 ? had : lost.slice(0, 1);
+}

@@ -1,0 +1,123 @@
+import { sleep } from "../core/index.ts";
+import type { LiveExchange } from "../http-recorder/index.ts";
+import { PROBE_ROUNDS } from "./gateway-stop.ts";
+import type { Response } from "./response.ts";
+
+/** Silence, with requests under way for as long, after which it is asked whether the gateway still responds, ms. */
+const SILENT_MS = 8_000;
+/** The same after so many requests in a row without a response. */
+const MAX_UNANSWERED = 5;
+/** A round of probes waits so long for any response, ms: three of them are more than a stall of some seconds, or a restart. */
+const ROUND_MS = 5_000;
+/** In a busy run another request shows sooner than a probe that the gateway responds, ms. */
+const OTHERS_MS = 200;
+const TICK_MS = 1_000;
+
+const UNANSWERED: readonly string[] = ["reset", "unreachable", "deadline", "idle-timeout", "protocol-error"];
+
+/** Whether a request was not answered, or not to the end, and not because we left. */
+export function isUnanswered({ exchange }: Response): boolean {
+  return UNANSWERED.includes(exchange.ending.kind);
+}
+
+export interface LivenessOptions {
+  /** Monotonic, ms. */
+  readonly nowMs: () => number;
+  /** Sends the plain requests of a round, on new connections. @returns whether they could be sent. */
+  readonly probe: (round: number) => boolean;
+  readonly onStopped: () => Promise<void>;
+}
+
+/**
+ * Watches whether a gateway still responds to anything. A request that hangs or is reset is a finding of its check; a gateway that
+ * responds to nothing any more, not to plain requests on new connections either, has stopped, and nothing that follows says anything.
+ */
+export class Liveness implements Disposable {
+  readonly #options: LivenessOptions;
+  readonly #inFlight = new Map<LiveExchange, number>();
+  readonly #timer: NodeJS.Timeout;
+  /** When the gateway last showed that it responds, ms; `undefined` before its first response. */
+  #aliveMs: number | undefined;
+  #unanswered = 0;
+  #probing: Promise<void> | undefined;
+  #wake = () => undefined as void;
+  #hasStopped = false;
+
+  constructor(options: LivenessOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#look(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  /** Resolves when it is known whether the gateway responds; at once where nobody asks. */
+  get settled(): Promise<void> {
+    return this.#probing ?? Promise.resolve();
+  }
+
+  /** @param isWatched whether its silence says anything: a provider that fails on purpose may take its time. */
+  started(live: LiveExchange, isWatched: boolean): void {
+    if (isWatched) this.#inFlight.set(live, this.#options.nowMs());
+    void live.headed.then((status) => status !== undefined && this.#alive());
+  }
+
+  ended(live: LiveExchange, response: Response): void {
+    this.#inFlight.delete(live);
+    if (response.complete) this.#alive();
+    else if (isUnanswered(response) && ++this.#unanswered >= MAX_UNANSWERED) void this.#ask();
+  }
+
+  /** Waits until it is known whether the gateway has responded to anything since a moment, or has stopped. */
+  async confirm(sinceMs: number): Promise<void> {
+    if (this.#hasStopped) return this.settled;
+    if (this.#isAliveSince(sinceMs)) return;
+    await sleep(OTHERS_MS);
+    if (!this.#isAliveSince(sinceMs)) await this.#ask();
+  }
+
+  #isAliveSince(sinceMs: number): boolean {
+    return this.#hasStopped || this.#aliveMs === undefined || this.#aliveMs > sinceMs;
+  }
+
+  #alive(): void {
+    this.#aliveMs = this.#options.nowMs();
+    this.#unanswered = 0;
+    this.#wake();
+  }
+
+  #look(): void {
+    const sinceMs = this.#options.nowMs() - SILENT_MS;
+    if (this.#isAliveSince(sinceMs)) return;
+    const under = [...this.#inFlight];
+    // Parts of a stream are responses, too.
+    if (under.some(([live]) => live.lastByteUs / 1_000 > sinceMs)) this.#alive();
+    else if (under.some(([, startedMs]) => startedMs <= sinceMs)) void this.#ask();
+  }
+
+  #ask(): Promise<void> {
+    if (this.#hasStopped || this.#aliveMs === undefined) return Promise.resolve();
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined;
+    });
+    return this.#probing;
+  }
+
+  async #probe(): Promise<void> {
+    const beganMs = this.#options.nowMs();
+    for (let round = 0; round < PROBE_ROUNDS; round++) {
+      if (!this.#options.probe(round)) return;
+      const awake = new AbortController();
+      this.#wake = () => awake.abort();
+      await sleep(ROUND_MS, awake.signal);
+      // Where this process stood still, what has arrived meanwhile is read first.
+      await new Promise(setImmediate);
+      if ((this.#aliveMs ?? beganMs) > beganMs) return;
+      if ([...this.#inFlight.keys()].some((live) => live.lastByteUs / 1_000 > beganMs)) return this.#alive();
+    }
+    this.#hasStopped = true;
+    await this.#options.onStopped();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,23 @@
+import { type Check, defineInvariant, isOwnNetwork, stopIn, stopInWords } from "../../src/checks/index.ts";
+import { that } from "../../src/judging/index.ts";
+
+const noStop = that("a gateway that responds to the end of the run", (value) => value === "responds");
+
+const keepsResponding = defineInvariant({
+  id: "robustness.keeps-responding",
+  title: "The gateway responds to the end of the run",
+  covers: ["KEEPS-RESPONDING"],
+  explains:
+    "Where requests are not answered, plain requests on new connections show whether the gateway still responds to anything: a list of models and a reply, five requests within fifteen seconds. If none of them gets a response, the gateway has stopped, and the run ends. One of the requests that were in flight at that moment is why: send each of them by itself to a fresh instance. A single request that hangs or is reset, and a stall of some seconds, are matters of other checks.",
+  judgesStop: true,
+  judge(responses, verdict) {
+    const stop = stopIn(responses);
+    if (stop !== undefined && isOwnNetwork(stop))
+      return verdict.inconclusive("the network of this machine was not available");
+    verdict.must("KEEPS-RESPONDING", stop === undefined ? "responds" : "stopped", noStop, {
+      ...(stop === undefined ? {} : { in: stop.inFlight[0] ?? stop.after, because: stopInWords(stop) }),
+    });
+  },
+});
+
+export const KEEPS_RESPONDING: readonly Check[] = [keepsResponding];
