@@ -285,8 +285,8 @@ const everyStream = defineInvariant({
   covers: ["STREAM-1"],
   explains:
     "Looks at every served chat request of the run with `stream: true`, whichever check sent it and whichever model it names. The response must not be the JSON document of a non-streaming reply, because clients parse the body as events and find none.",
-  judge(answers, verdict) {
-    const served = answers.filter(({ asked, status = 0, exchange, complete }) => {
+  judge(responses, verdict) {
+    const served = responses.filter(({ asked, status = 0, exchange, complete }) => {
       if (asked.endpoint !== "chat" || asked.mode !== "streaming" || !complete) return false;
       if (asked.intent !== "good" || status < 200 || status > 299) return false;
       return member(parseJson(exchange.request.body ?? ""), "stream") === true;

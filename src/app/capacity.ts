@@ -42,8 +42,8 @@ const TO = 10_000;
 const BEYOND = 1.2;
 
 /**
- * Searches the capacity. Ends with 1 when replies were unusable at any level, and with 4 when no level met the objective for certain,
- * or time ran out.
+ * Searches the capacity. Exit code 1: replies were unusable at some level. Exit code 4: no level certainly met the objective, or time ran
+ * out.
  */
 export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
@@ -99,7 +99,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   // Why a level was missed may be in the gateway's words, and these may hold a key.
   const found = redactor.redactValue(raw);
   const isOpen = found.best === undefined || found.cut !== null || found.binds === "generator";
-  // A 2xx promises a reply at any rate: a gateway that has none to give has to refuse.
+  // A 2xx promises a reply. A gateway without one must reject the request, at any level of load.
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
   return {

@@ -34,7 +34,7 @@ interface Facts {
   readonly unscored?: readonly string[];
   /** Default 1. */
   readonly rounds?: number;
-  /** Ids of the check instances that were not to be run. */
+  /** Ids of the check instances that were not selected. */
   readonly notSelected?: readonly string[];
   readonly leftovers?: readonly string[];
   /** Only requirements that bind this side stand in the record. Default: all. */

@@ -91,7 +91,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const { target } = opened;
   const asked = askedFor(selected, options, target);
   const instances = options.quick === true ? quickOf(asked) : asked;
-  const notSelected = others(instances, checks);
+  const notSelected = notSelectedOf(instances, checks);
   const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${asked.length} checks`] : [];
   const unscored = unscoredRequirements(target);
   const isHooked = opened.provisioner !== undefined;
@@ -113,7 +113,7 @@ interface Planned {
   readonly checks: readonly Check[];
   /** Those to be run. */
   readonly instances: readonly Instance[];
-  /** Ids of all others. */
+  /** Ids of the instances that were not selected. */
   readonly notSelected: readonly string[];
   readonly qualifiers: readonly string[];
   readonly rounds: number;
@@ -279,8 +279,8 @@ function policyOf({ policy, baseline, confirm }: ConformOptions, checks: readonl
   });
 }
 
-/** Ids of the instances that there are beside those that are run. */
-function others(instances: readonly Instance[], checks: readonly Check[]): string[] {
+/** Ids of all instances that were not selected. */
+function notSelectedOf(instances: readonly Instance[], checks: readonly Check[]): string[] {
   const selected = new Set(instances.map(({ id }) => id));
   return checks.flatMap(instancesOf).flatMap(({ id }) => (selected.has(id) ? [] : [id]));
 }

@@ -184,7 +184,7 @@ function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
   };
 }
 
-/** Each key once, and the dialect that the first of them is not tried in. */
+/** Each key once, plus one request in the dialect in which the first key is not tried. */
 function doctorPlan(target: Target): SendingPlan {
   return sumOf([requestsOnly("doctor", preflightOf(target) + Object.keys(target.keys).length + 1)], false);
 }

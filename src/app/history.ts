@@ -45,7 +45,7 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const known = since(kept.runs(), options.since);
   const runs = comparable(known, named);
   const isWanted = (name: string) =>
-    options.metric.length === 0 || options.metric.some((wanted) => name.startsWith(wanted));
+    options.metric.length === 0 || options.metric.some((prefix) => name.startsWith(prefix));
   const trends = trendsOf(runs, { margin: options.margin / 100, isWanted });
   if (trends.length === 0 && options.metric.length > 0)
     throw new UsageError(`no run has a metric ${options.metric.join(" or ")}`, {

@@ -83,7 +83,7 @@ export function problemOf(answer: Partial<InitAnswers>): string | undefined {
 export async function init({ answers, ci, force }: InitOptions): Promise<Initialised> {
   const wrong = (Object.keys(answers) as (keyof InitAnswers)[]).flatMap((name) => {
     const problem = problemOf({ [name]: answers[name] });
-    // An address may hold a key, and is then what is wrong with it.
+    // An address may contain a key, so the message does not repeat it.
     const value = name === "baseUrl" ? "" : ` ${JSON.stringify(answers[name])}`;
     return problem === undefined ? [] : [`${name}${value}: ${problem}`];
   });

@@ -40,10 +40,10 @@ function chooseTarget(
   }
   if (changed) return EMBEDDED;
   if (existsSync(TARGET_FILE)) return TARGET_FILE;
-  const reader = policy !== undefined ? "with --policy" : json ? "with --json" : unattended();
-  if (reader !== undefined) {
+  const mode = policy !== undefined ? "With --policy" : json ? "With --json" : unattendedMode();
+  if (mode !== undefined) {
     throw new UsageError(`no target is named, and there is no ${TARGET_FILE} here`, {
-      hint: `The target must be named ${reader}: --target FILE, or --target embedded for the reference gateway.`,
+      hint: `${mode}, the target must be given: --target FILE, or --target embedded for the reference gateway.`,
     });
   }
   const text = `no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target`;
@@ -51,10 +51,12 @@ function chooseTarget(
   return EMBEDDED;
 }
 
-/** Why nobody sees which gateway is judged; `undefined` at a terminal. A cron job has neither a terminal nor CI. */
-function unattended(): string | undefined {
-  if (isCi(process.env)) return "in CI";
-  return process.stdout.isTTY === true || process.stderr.isTTY === true ? undefined : "without a terminal";
+/**
+ * How the command runs if nobody watches which gateway it judges; `undefined` at a terminal. A cron job has neither a terminal nor `CI`.
+ */
+function unattendedMode(): string | undefined {
+  if (isCi(process.env)) return "In CI";
+  return process.stdout.isTTY === true || process.stderr.isTTY === true ? undefined : "Without a terminal";
 }
 
 function isCi({ CI }: NodeJS.ProcessEnv): boolean {

@@ -52,10 +52,10 @@ export async function openArms(
 }
 
 interface Opening {
-  /** Gets what has to be ended. */
+  /** Everything that is started is added here, to be stopped at the end. */
   readonly started: AsyncDisposable[];
   readonly signal: AbortSignal;
-  /** Told before the first request to a target. */
+  /** Called before the first request to a target. */
   readonly onPermit: (permit: Permit) => void;
 }
 
@@ -71,19 +71,19 @@ async function openAll(
   started.push(build);
   const gateways: Permit[] = [];
   for (const target of [withLog(build.target, own), ...others.map((file) => loadTarget(file, process.env))])
-    gateways.push(await allowed(target, onPermit));
+    gateways.push(await permitted(target, onPermit));
   const direct =
     options.direct === undefined
       ? searchPermit(upstreamTarget(address as string, (gateways[0] as Permit).target), OVERHEAD)
-      : await allowed(loadTarget(options.direct, process.env), onPermit);
+      : await permitted(loadTarget(options.direct, process.env), onPermit);
   return { direct, gateways, pid: build.pid };
 }
 
-/** The name of what is sent, in its plan. */
+/** Name in the printed plan. */
 const OVERHEAD = "overhead";
 
-/** The permit for a target, and the target with the models that its file leaves open. */
-async function allowed(target: Target, onPermit: Opening["onPermit"]): Promise<Permit> {
+/** The permit for a target, completed with the models that its file does not name. */
+async function permitted(target: Target, onPermit: Opening["onPermit"]): Promise<Permit> {
   const permit = searchPermit(target, OVERHEAD);
   onPermit(permit);
   await assertReachable(target);
@@ -134,13 +134,13 @@ export function upstreamLogOf(target: Target, dialect: Dialect): UpstreamLog | u
   return { control: upstreamControl(upstream, target), model: upstream.models[dialect] };
 }
 
-/** Before anything is opened: an address that is wrong, holds a secret, or is somebody else's. */
+/** Rejects an address that is invalid, contains a secret, or is on another host, before anything starts. */
 function assertOwnUpstream(address: string): void {
   const problem = addressProblem(address);
   if (problem !== undefined) throw new UsageError(`--upstream ${problem}`);
   if (isLoopback(address)) return;
-  const message = `${new URL(address).host} is not this machine, and load goes there.`;
-  const hint = "Describe it in a target file with its key and `authorized: true`, and say --direct FILE.";
+  const message = `load would go to ${new URL(address).host}, which is not this machine.`;
+  const hint = "Describe it in a target file with its key and `authorized: true`, and pass --direct FILE.";
   throw new ConfigError([{ file: "--upstream", path: "", message, hint }]);
 }
 

@@ -75,7 +75,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
     blockS: options.blockS,
     frontier: options.frontier,
     seed,
-    // Where one arm may send no more, there is nothing left to compare.
+    // If the budget of one arm is used up, there is nothing left to compare.
     stop: AbortSignal.any([interruption.signal, ...guards.map(({ guard }) => spentSignal(guard))]),
     abort: interruption.now,
     onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
@@ -158,14 +158,14 @@ function nameOf({ name, source }: Target, all: readonly Target[]): string {
   return all.filter((one) => one.name === name).length > 1 ? `${name} (${source})` : name;
 }
 
-/** Fires when the budget of an arm is used up. That nearly everything fails is for the measurement to tell. */
+/** Aborts when the budget of an arm is used up. An open circuit does not count: the measurement reports the failures. */
 function spentSignal(guard: LaneTarget["guard"]): AbortSignal {
   const spent = new AbortController();
   guard.signal.addEventListener("abort", () => guard.stop?.kind !== "circuit" && spent.abort(), { once: true });
   return spent.signal;
 }
 
-/** Why no more was sent to an arm, in words. */
+/** Why arms stopped sending, one sentence each. */
 function stopsOf(lanes: readonly LaneTarget[]): string[] {
   return lanes.flatMap(({ name, target, guard: { stop } }) => {
     if (stop === undefined) return [];
@@ -224,7 +224,7 @@ function promptOf(bytes: number): string {
 interface JudgedArms {
   readonly direct: Target;
   readonly gateways: readonly Target[];
-  /** Why no more was sent to some of them. */
+  /** Why some arms stopped sending. */
   readonly stops: readonly string[];
 }
 

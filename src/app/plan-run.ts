@@ -5,12 +5,12 @@ import type { Target } from "../target/index.ts";
 import { policyParts, policyWorkloads } from "./policy-load.ts";
 import { planTiers, type TierPlan } from "./run-tiers.ts";
 
-/** All that a run sends, as it is known before the first request. */
+/** Everything that a run sends, as known before the first request. */
 export interface RunPlan {
   readonly checks: Plan;
-  /** `undefined` where the run has no load over the tiers. */
+  /** `undefined` if the run does not load the tiers. */
   readonly tiers: TierPlan | undefined;
-  /** What the policy asks for beyond the tiers. */
+  /** Workloads of the policy that are not already among the tiers. */
   readonly workloads: readonly Workload[];
   readonly run: RunKind;
   readonly sending: SendingPlan;
@@ -19,10 +19,10 @@ export interface RunPlan {
 interface RunPlanOptions {
   readonly instances: readonly Instance[];
   readonly rounds: number;
-  /** Whether somebody can make keys that the target file does not have. */
+  /** Whether a hook or the embedded gateway can create keys that the target file does not have. */
   readonly isHooked: boolean;
   readonly isQuick: boolean;
-  /** Whether load over the tiers is part of the run. */
+  /** Whether the run also loads the tiers. */
   readonly tiers?: boolean | undefined;
   /** Names of the workloads of a policy. */
   readonly load: readonly string[];

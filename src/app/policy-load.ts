@@ -20,12 +20,12 @@ export function policyWorkloads(names: readonly string[], target: Target): Workl
   return names.map((name) => servedWorkload(findWorkload(name), target));
 }
 
-/** What workloads of a policy send at most, one after another. */
+/** The most that the workloads of a policy send. They run one after another. */
 export function policyParts(target: Target, workloads: readonly Workload[]): readonly PlanPart[] {
   return loadParts(target, workloads, POLICY_LENGTH);
 }
 
-/** Tiers of a policy do not wait for a whole minute with nothing else under way. */
+/** Tiers of a policy do not wait for a minute without other traffic. */
 const POLICY_LENGTH = "brief";
 
 /** A workload by the name that its run has. */

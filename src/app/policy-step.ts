@@ -20,9 +20,9 @@ import { isRequirementId, REQUIREMENTS } from "../requirements/index.ts";
 import { readYaml } from "../target/index.ts";
 
 interface PolicyContext {
-  /** In place of the file that the policy names. */
+  /** Replaces the file that the policy names. */
   readonly baseline?: string | undefined;
-  /** All that there are; the default are the built-in ones. */
+  /** All known checks; default: the built-in ones. */
   readonly checks?: readonly Check[];
 }
 
@@ -63,10 +63,10 @@ interface UnknownName {
   readonly known: readonly string[];
 }
 
-/** Checks of load: there is one for each phase of a workload, under its name. */
+/** Suite of the load checks: one for each phase of a workload, named after it. */
 const LOAD_SUITE = "load";
 
-/** Names of suites, requirements and checks that there are not. Of these, nothing would ever be counted. */
+/** Unknown names of suites, requirements and checks: a gate on one of them would never count anything. */
 function unknownNames(file: Policy["file"], checks: readonly Check[]): UnknownName[] {
   const ids: string[] = checks.map(({ id }) => id);
   const suites: string[] = [...new Set(ids.map(suiteOf))];

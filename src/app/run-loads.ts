@@ -38,8 +38,8 @@ export async function runLoads(
 }
 
 /**
- * Most output tokens of one of some workloads that run side by side: each has the share of what is left that it has of the plan. A
- * plan is an estimate; what the gateway says in the end is not.
+ * Output token limit of one of several concurrent workloads: the remaining budget, divided in proportion to their plans. The plans are
+ * estimates; the gateway's own counts are what is charged to the budget.
  */
 function tokensFor(
   workload: Workload,

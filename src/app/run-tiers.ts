@@ -18,7 +18,7 @@ export interface TierPlan {
   readonly workloads: readonly Workload[];
   /** Tiers of the target that may not be loaded, and why. */
   readonly refused: { readonly names: readonly string[]; readonly why: string } | undefined;
-  /** What they send at most. */
+  /** The most that they send. */
   readonly parts: readonly PlanPart[];
 }
 
@@ -42,9 +42,9 @@ const TIERS = ["starter", "growth", "scale"];
 const QUICK_TIER = "starter";
 
 /**
- * What load the tiers of a run will be; what forbids it is reported later, by `runTiers`.
+ * Plans the load on the tiers of a run. If the plan is not permitted, `runTiers` reports why later.
  *
- * @param before what the run sends besides.
+ * @param before everything else that the run sends.
  */
 export function planTiers(target: Target, quick: boolean, before: readonly PlanPart[]): TierPlan {
   const workloads = (quick ? [QUICK_TIER] : TIERS).map(findWorkload).filter((workload) => hasAccount(workload, target));

@@ -26,7 +26,9 @@ import { assertKeysAccepted } from "./wrong-key.ts";
 /** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
 
-/** Predicts which tier a workload needs. Ends with 1 when a run does not agree or requests were not served, with 4 when it cannot be judged. */
+/**
+ * Predicts which tier a workload needs. Exit code 1: a run disagrees, or requests were not served. Exit code 4: the run cannot be judged.
+ */
 export async function size(options: SizeOptions, control: RunControl): Promise<Outcome> {
   const { ttftMs, tokensPerS, seed } = options;
   if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
@@ -48,7 +50,7 @@ function exitOf({ broken, undecided, agrees }: Verified): number {
   return agrees ? EXIT.pass : EXIT.gateFailed;
 }
 
-/** What the run shows to be wrong with the gateway itself, whatever its limits are: replies of no use, and failures that it states. */
+/** Defects of the gateway that have nothing to do with its limits: unusable replies, and failures that its responses state. */
 function brokenBy({ findings }: JudgedPhase): string | null {
   const broken = findings.filter(
     ({ outcome, weight, basis }) => outcome === "broken" && weight === "fail" && basis === "content",

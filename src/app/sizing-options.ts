@@ -20,7 +20,7 @@ export interface Verified {
   /** Least and most share that the simulated limiters deny. */
   readonly predicted: readonly [low: number, high: number];
   readonly agrees: boolean;
-  /** What was wrong with replies or with failed requests beyond what the workload allows; `null` where nothing was. */
+  /** Unusable replies or failures beyond what the workload allows; `null` if there are none. */
   readonly broken: string | null;
   /** Why the run says nothing of the prediction; `null` when it does. */
   readonly undecided: string | null;

@@ -82,7 +82,7 @@ export class TierRuns {
       const why = typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass beside the checks`;
       const { permit, plan } = this.#options;
       if (!permit.more(sumOf(plan.parts, true))) {
-        onProgress({ kind: "note", text: `${why}; the budget has no room for the load on the tiers once more` });
+        onProgress({ kind: "note", text: `${why}; the budget has no room to repeat the load on the tiers` });
         if (typeof first === "string") throw new InternalError(first);
         return first;
       }

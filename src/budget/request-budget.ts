@@ -1,6 +1,6 @@
 import { EXIT, GauntletError } from "../core/index.ts";
 
-/** Nothing more may be sent: the check or the load that wanted to says so. */
+/** Thrown when nothing more may be sent. The check or load that tried to send reports it. */
 export class BudgetReached extends GauntletError {
   readonly code = "BUDGET_REACHED";
   readonly exit = EXIT.inconclusive;
@@ -12,16 +12,16 @@ export interface Allowance {
   readonly outputTokens: number;
 }
 
-/** Requests that are set aside for one check or one load. A `RequestBudget` gives it out. */
+/** Requests reserved for one check or one load. A `RequestBudget` creates it. */
 export class Share {
   readonly planned: number;
-  // Private, so that an object with the same fields is no permission to send.
+  // Private, so that no other object can pass as a share.
   #sent = 0;
   constructor(planned: number) {
     this.planned = planned;
   }
 
-  /** Requests that are set aside and not sent. */
+  /** Reserved requests that have not been sent. */
   get unused(): number {
     return Math.max(0, this.planned - this.#sent);
   }
@@ -32,10 +32,11 @@ export class Share {
 }
 
 /**
- * What a command has sent and used so far, against what it may. Everything that sends takes one, and only `src/run` makes one: for
- * the plan that it has printed.
+ * Counts what a command has sent and used, and stops it at its limits. Everything that sends requests needs one. Only `src/run` creates it,
+ * for the plan that was printed.
  *
- * Requests are set aside for what is still to come: whatever sends more than was planned for it takes only what nobody else needs.
+ * Requests are reserved for work that is still to come, so a check that exceeds its plan can only use requests that are not reserved for
+ * others.
  */
 export class RequestBudget {
   #allowed: Allowance;
@@ -51,12 +52,12 @@ export class RequestBudget {
     return this.#allowed;
   }
 
-  /** Allows more requests, for a plan that was printed after the first. */
+  /** Allows more requests, for an additional plan that was printed. */
   grant(requests: number): void {
     this.#allowed = { ...this.#allowed, requests: this.#allowed.requests + requests };
   }
 
-  /** Requests sent, those of load that is still under way not included. */
+  /** Requests sent so far, without those of load that is still running. */
   get requests(): number {
     return this.#requests;
   }
@@ -66,14 +67,14 @@ export class RequestBudget {
     return this.#outputTokens;
   }
 
-  /** Sets requests aside. The share ends with `release`. */
+  /** Reserves requests until `release`. */
   setAside(planned: number): Share {
     const share = new Share(planned);
     this.#shares.add(share);
     return share;
   }
 
-  /** What a share did not use is there for others. */
+  /** Ends a share. Others can use the rest of it. */
   release(share: Share): void {
     this.#shares.delete(share);
   }
@@ -89,9 +90,9 @@ export class RequestBudget {
   }
 
   /**
-   * Sets requests aside for load, which counts for itself what it sends. The share ends with `spend`.
+   * Reserves requests for load, which counts its own requests. The share ends with `spend`.
    *
-   * @throws BudgetReached when there are fewer left.
+   * @throws BudgetReached if fewer are left.
    */
   reserve(requests: number): Share {
     if (!(requests <= this.#free)) throw usedUp("requests", this.allowed.requests);
@@ -105,7 +106,7 @@ export class RequestBudget {
     this.#outputTokens += outputTokens;
   }
 
-  /** What there is still room for; for the holder of a share, with what is set aside for it. */
+  /** What may still be sent, including the unused part of `share`. */
   left(share?: Share): Allowance {
     const own = share === undefined ? 0 : share.unused;
     return {
@@ -119,15 +120,15 @@ export class RequestBudget {
     this.#outputTokens += outputTokens;
   }
 
-  /** What nobody has set aside. */
+  /** Requests that are not reserved. */
   get #free(): number {
-    const held = [...this.#shares].reduce((sum, share) => sum + share.unused, 0);
-    return this.allowed.requests - this.#requests - held;
+    const reserved = [...this.#shares].reduce((sum, share) => sum + share.unused, 0);
+    return this.allowed.requests - this.#requests - reserved;
   }
 }
 
 function usedUp(what: string, count: number): BudgetReached {
   return new BudgetReached(`the budget of ${count} ${what} is used up`, {
-    hint: "Raise budget in the target file, or select less.",
+    hint: "Increase `budget` in the target file, or select less.",
   });
 }

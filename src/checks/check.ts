@@ -12,21 +12,21 @@ import type { Session } from "./session.ts";
 
 /** What an instance will send, for `--dry-run` and budgets. */
 export interface Cost {
-  /** Most requests per instance: for checks over limits they depend on the target, and on the tier. */
+  /** Maximum number of requests per instance. For limit checks it depends on the target and the tier. */
   readonly requests: number | ((target: Target, axes: Axes) => number);
   /** Seconds that the specification makes it wait, e.g. for a rate window. */
   readonly waitS?: number;
-  /** The same in a quick run, where it leaves out steps then. */
+  /** The cost in a quick run, if the check then skips steps. */
   readonly quick?: Omit<Cost, "quick" | "leftToLoad">;
-  /** It sends nothing where load over the tiers is part of the run. */
+  /** The check sends nothing if the run also loads the tiers. */
   readonly leftToLoad?: true;
 }
 
-/** What a run is besides its checks. */
+/** Properties of a run that change what its checks send. */
 export interface RunKind {
-  /** Scenarios leave out the steps that wait. */
+  /** Scenarios skip the steps that wait. */
   readonly isQuick: boolean;
-  /** Load over the tiers is part of the run, in parallel with the checks or after them. */
+  /** The run also loads the tiers, in parallel with the checks or after them. */
   readonly loadFollows: boolean;
 }
 
@@ -171,7 +171,7 @@ export function scheduleOf({ schedule = {} }: Pick<SendingCheck, "schedule">, ta
   return typeof schedule === "function" ? schedule(target) : schedule;
 }
 
-/** Most requests of an instance. */
+/** Maximum number of requests of an instance. */
 export function requestsOfCheck(
   { cost }: SendingCheck,
   { target, axes, run }: { readonly target: Target; readonly axes: Axes; readonly run: RunKind },
@@ -181,7 +181,7 @@ export function requestsOfCheck(
   return typeof requests === "function" ? requests(target, axes) : requests;
 }
 
-/** How long it waits because the specification makes it, seconds. */
+/** How long it has to wait because of the specification, seconds. */
 export function waitSOf(check: Check, run: RunKind): number {
   if (check.kind === "invariant" || (run.loadFollows && check.cost.leftToLoad === true)) return 0;
   return costIn(check.cost, run).waitS ?? 0;
@@ -242,7 +242,7 @@ export function needsOf(instance: Pick<Instance, "check" | "axes">, target: Pick
   return target.dialects.includes(dialect) ? named : [`dialect.${dialect}`, ...named];
 }
 
-/** What a check names, and the account whose limit it reaches. */
+/** The needs that a check names, and the account whose limit it reaches. */
 function namedNeeds({ needs = [], reaches }: SendingCheck): readonly Need[] {
   const account = reaches === undefined ? undefined : ACCOUNTS_TO_REACH[reaches];
   return account === undefined || needs.some((need) => need.startsWith(account)) ? needs : [...needs, account];

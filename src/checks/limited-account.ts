@@ -15,14 +15,15 @@ const REACHABLE_RPM = 1_200;
 /** Streams that a conformance run holds open at most. */
 const REACHABLE_SLOTS = 256;
 
-/** Whether a run may reach the limits of an account that it was not given for that: that of `valid`, which others may use. */
+/** Whether a run may reach the limits of an account that is not set aside for this: the one of `valid`, which others may use. */
 export function mayReachAnyLimit({ baseUrl, authorized }: Pick<Target, "baseUrl" | "authorized">): boolean {
   return isLoopback(baseUrl) || authorized;
 }
 
 /**
- * Picks the account for a kind of limit check: the smallest limit decides quickest. Accounts set aside come first, then
- * the account of `valid` if its limits are known and may be reached. For the concurrency limit the rate must be so far above that it does not come first.
+ * Picks the account for a kind of limit check: the smallest limit decides quickest. Accounts set aside come first, then the account of
+ * `valid` if its limits are known and may be reached. For the concurrency limit, the rate limit must be high enough that it is not reached
+ * first.
  */
 export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | undefined {
   const aside = target.limited.map((account) => ({ ...account, shared: false }));

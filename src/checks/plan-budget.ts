@@ -1,17 +1,17 @@
 import type { Target } from "../target/index.ts";
 import { type Instance, type RunKind, requestsOfCheck } from "./check.ts";
 
-/** Share of a plan that is kept for requests that no check declares, such as repetitions after an ambient denial. */
-const KEPT_BACK = 1 / 6;
+/** Share of a plan that is reserved for requests that no check declares, such as repetitions after an ambient denial. */
+const RESERVED_SHARE = 1 / 6;
 
 export interface BudgetPlan {
   /** Requests that are set aside, by instance. Of instances that share their traffic, the first has all of it. */
   readonly planned: ReadonlyMap<string, number>;
   /** Instances that the budget has no room for, with what they would need, in words. */
   readonly leftOut: ReadonlyMap<string, string>;
-  /** Most requests of what there is room for, in all rounds, what is kept back included. */
+  /** Maximum number of requests of the checks that fit, in all rounds, reserve included. */
   readonly requests: number;
-  /** The same with room for everything. */
+  /** The same if all checks fit. */
   readonly needed: number;
 }
 
@@ -23,9 +23,9 @@ interface Scenario {
 
 export interface BudgetPlanOptions {
   readonly target: Target;
-  /** Requests that the budget still has. */
+  /** Requests left in the budget. */
   readonly left: number;
-  /** Rounds that are still to come, each with all of it; default 1. */
+  /** Rounds that are still to come; each sends everything. Default 1. */
   readonly rounds?: number | undefined;
   readonly run: RunKind;
 }
@@ -44,7 +44,7 @@ export function planBudget(
   const planned = new Map<string, number>();
   const leftOut = new Map<string, string>();
   const total = scenarios.reduce((sum, { requests }) => sum + requests, 0);
-  let room = Math.floor((left / rounds) * (1 - KEPT_BACK) + EPSILON);
+  let room = Math.floor((left / rounds) * (1 - RESERVED_SHARE) + EPSILON);
   let taken = 0;
   for (const { requests, instances: own } of scenarios.sort((a, b) => a.requests - b.requests)) {
     if (requests <= room) {
@@ -56,11 +56,11 @@ export function planBudget(
       for (const { id } of own) leftOut.set(id, what);
     }
   }
-  const withReserve = (requests: number) => Math.ceil((requests * rounds) / (1 - KEPT_BACK));
+  const withReserve = (requests: number) => Math.ceil((requests * rounds) / (1 - RESERVED_SHARE));
   return { planned, leftOut, requests: Math.min(left, withReserve(taken)), needed: withReserve(total) };
 }
 
-/** A product of fractions that comes to a whole number on paper must not lose one. */
+/** Keeps a rounding error from lowering a product that is exactly a whole number. */
 const EPSILON = 1e-6;
 
 /** Requests of instances, those that share their traffic counted once. */

@@ -20,11 +20,11 @@ export interface SuitePlan {
 
 export interface Plan {
   readonly suites: readonly SuitePlan[];
-  /** Most requests of all rounds, those that no check declares and those that prepare the run included. */
+  /** Maximum number of requests of all rounds, including the preflight and requests that no check declares. */
   readonly requests: number;
-  /** Output tokens of so many requests, about. */
+  /** Estimated output tokens of these requests. */
   readonly outputTokens: number;
-  /** Input tokens, about. */
+  /** Estimated input tokens of these requests. */
   readonly inputTokens: number;
   /** Instances that the budget has no room for. */
   readonly leftOut: readonly string[];
@@ -37,9 +37,9 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** Whether somebody may make keys that the file does not have: a hook, or the embedded gateway. */
+  /** Whether a hook or the embedded gateway can create keys that the file does not have. */
   readonly hooked: boolean;
-  /** How often all is sent; default 1. */
+  /** Number of rounds, each of which sends everything; default 1. */
   readonly rounds?: number;
   readonly run?: RunKind;
 }
@@ -50,14 +50,14 @@ const SHARE = 0.85;
 const DEFAULT_RPM = 300;
 /** Tokens of a conformance request, on average over all checks against the reference gateway: prompts are short, few replies are long. */
 const TOKENS_EACH = { input: 100, output: 30 };
-/** Requests of the preflight: the model list, again after an ambient denial, and one a dialect where it is none. */
+/** Requests of the preflight: the model list, its repetitions after an ambient denial, and one per dialect if the list is not usable. */
 const PREFLIGHT = 5;
-/** Requests by which a plain model is found in a list (`ServedModels`). */
+/** Requests that find a plain model in the list (`ServedModels`). */
 const TO_FIND_A_MODEL = 26;
-/** Requests by which it is found out whether a dialect knows the model of a role: two, and one for a model that does not exist. */
+/** Requests that show whether a dialect knows the model of a role: two, and one for a model that does not exist. */
 const PER_ROLE = 2;
 
-/** Says what a selection will send and how long that takes. Sends nothing and starts nothing. */
+/** Plans what a selection sends and how long that takes. Sends and starts nothing. */
 export function planOf(instances: readonly Instance[], given: Target, options: PlanOptions): Plan {
   const { hooked, rounds = 1, run = FULL_RUN } = options;
   const target = withListedModels(given);
@@ -101,16 +101,16 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
   };
 }
 
-/** All that the checks have, with nothing beside it. */
+/** A full run of the checks, without load. */
 export const FULL_RUN: RunKind = { isQuick: false, loadFollows: false };
 
-/** Models that a run finds in the gateway's list are there as far as a plan can know. */
+/** Assumes that the gateway lists the models that a run looks for: a plan cannot know. */
 function withListedModels(target: Target): Target {
   const of = (dialect: "chat" | "messages") => ({ unknown: "unknown", plain: "listed", ...target.models[dialect] });
   return { ...target, models: { chat: of("chat"), messages: of("messages") } };
 }
 
-/** Most requests by which a run prepares itself: the model list, which of the models each dialect knows, and each key once. */
+/** Maximum number of requests before the checks: the model list, which models each dialect knows, and each key once. */
 export function preflightOf({ source, models, dialects, keys }: Target): number {
   const ids = dialects.flatMap((dialect) => Object.keys(models[dialect]).filter((role) => role !== "plain"));
   const isNamed = dialects.every((dialect) => models[dialect].plain !== undefined);

@@ -54,7 +54,7 @@ export interface RequestSpec {
   readonly intent?: "good" | "either" | "odd" | "denied";
   /** `false`: a 429 is the answer that is wanted, and nothing is waited out or repeated. */
   readonly repeats?: boolean;
-  /** Whether a provider fails on purpose; default: where the model's role says so. */
+  /** Whether the provider fails on purpose; default: depends on the model's role. */
   readonly upstreamFails?: boolean;
   readonly bounds?: Partial<Bounds>;
   /** Sent to find out whether the gateway responds at all. */

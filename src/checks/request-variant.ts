@@ -1,7 +1,7 @@
 import { noncesIn } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 
-/** What two requests have in common that differ in nothing but their unique texts and their connection. */
+/** A key that is the same for requests that differ only in their unique texts and their connection. */
 export function variantOf({ request, key }: Pick<Exchange, "request" | "key">): string {
   const { method, url, headers, body = "" } = request;
   const text = noncesIn(body).reduce((all, nonce) => all.replaceAll(nonce, "…"), body);

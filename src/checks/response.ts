@@ -43,11 +43,11 @@ export interface Asked {
   readonly rpm?: number | undefined;
   /** Unique text in the prompt, if any. */
   readonly nonce?: string | undefined;
-  /** The repetition of a request that met an ambient denial, a stale connection or a server error. */
+  /** Id of the request that this one repeats after an ambient denial, a stale connection or a server error. */
   readonly repeats?: string | undefined;
   /** Sent to find out whether the gateway responds at all. */
   readonly probe?: true | undefined;
-  /** A provider fails on purpose. */
+  /** The provider fails on purpose. */
   readonly upstreamFails?: boolean | undefined;
 }
 

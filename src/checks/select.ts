@@ -19,42 +19,41 @@ export function select(checks: readonly Check[], { suites = [], only = [] }: Sel
   for (const suite of suites) {
     if (known.includes(suite)) continue;
     if (all.some(matches(suite))) {
-      const hint = `Name it with --only ${suite}.`;
-      throw new UsageError(`"${suite}" is a check or a requirement, and suites are named here`, { hint });
+      const hint = `Select it with --only ${suite}.`;
+      throw new UsageError(`"${suite}" is a check or a requirement, not a suite`, { hint });
     }
     throw unknown("suite", suite, known);
   }
   const instances = checks.filter(({ id }) => suites.length === 0 || suites.includes(suiteOf(id))).flatMap(instancesOf);
   if (only.length === 0) return instances;
-  for (const wanted of only) {
-    if (instances.some(matches(wanted))) continue;
-    const elsewhere = [...new Set(all.filter(matches(wanted)).map(({ check }) => suiteOf(check.id)))];
-    if (elsewhere.length > 0) throw ofOtherSuites(wanted, elsewhere, suites);
-    if (known.includes(wanted)) {
-      const hint = `Name it without --only: \`gauntlet conform ${wanted}\`.`;
-      throw new UsageError(`"${wanted}" is a suite, and --only takes checks and requirements`, { hint });
+  for (const name of only) {
+    if (instances.some(matches(name))) continue;
+    const owners = [...new Set(all.filter(matches(name)).map(({ check }) => suiteOf(check.id)))];
+    if (owners.length > 0) throw inOtherSuites(name, owners, suites);
+    if (known.includes(name)) {
+      const hint = `Select it without --only: \`gauntlet conform ${name}\`.`;
+      throw new UsageError(`"${name}" is a suite, but --only takes checks and requirements`, { hint });
     }
     throw unknown(
       "check",
-      wanted,
+      name,
       instances.flatMap(({ id, check }) => [id, check.id, ...check.covers]),
     );
   }
-  return instances.filter((instance) => only.some((wanted) => matches(wanted)(instance)));
+  return instances.filter((instance) => only.some((name) => matches(name)(instance)));
 }
 
-/** Whether an instance is one that a name means: its own, that of its check, or a requirement. */
-function matches(wanted: string): (instance: Instance) => boolean {
-  return ({ id, check }) =>
-    id === wanted || check.id === wanted || (check.covers as readonly string[]).includes(wanted);
+/** Whether a name selects an instance: its id, the id of its check, or a requirement that the check covers. */
+function matches(name: string): (instance: Instance) => boolean {
+  return ({ id, check }) => id === name || check.id === name || (check.covers as readonly string[]).includes(name);
 }
 
-function ofOtherSuites(wanted: string, elsewhere: readonly string[], suites: readonly string[]): UsageError {
-  const where = elsewhere.length === 1 ? `the suite ${elsewhere[0]}` : `the suites ${elsewhere.join(", ")}`;
+function inOtherSuites(name: string, owners: readonly string[], suites: readonly string[]): UsageError {
+  const where = owners.length === 1 ? `the suite ${owners[0]}` : `the suites ${owners.join(", ")}`;
   return new UsageError(
-    `${wanted} is in ${where}, and only ${suites.join(", ")} ${suites.length === 1 ? "is" : "are"} selected`,
+    `${name} is in ${where}, but only ${suites.join(", ")} ${suites.length === 1 ? "is" : "are"} selected`,
     {
-      hint: `Leave the suites out, or add ${elsewhere.join(" ")}.`,
+      hint: `Omit the suites, or add ${owners.join(" ")}.`,
     },
   );
 }

@@ -8,15 +8,14 @@ type Send = (request: RequestSpec, defaults: SendDefaults, repeats?: string) => 
 /** Models whose provider fails on purpose. */
 const FAILING: readonly unknown[] = ["upstreamError", "upstreamTimeout", "cutStream"];
 
-/** Whether a request is one for which a provider fails on purpose. */
+/** Whether the provider fails on purpose for a request. */
 export function failsUpstream({ model, upstreamFails }: RequestSpec): boolean {
   return upstreamFails ?? FAILING.includes(model);
 }
 
 /**
- * Repeats what was answered with a 5xx, once per variant of a request. Checks judge the first answer, as clients see it; the others show
- * whether it was the request or the moment, for whoever judges the run as a whole. Before them a valid request shows that the gateway
- * serves.
+ * Repeats requests that got a 5xx, once per variant. Checks judge the first response, as a client sees it. The repetitions show the
+ * invariants of the run whether the request or the moment caused the 5xx. A valid request is sent first, to show that the gateway serves.
  */
 export class ServerErrors {
   readonly #seen = new Set<string>();
@@ -26,15 +25,15 @@ export class ServerErrors {
     this.#send = send;
   }
 
-  /** Begins anew, as for another round of the same checks. */
+  /** Starts over, for another round of the same checks. */
   forget(): void {
     this.#seen.clear();
   }
 
-  async confirm(answer: Response, request: RequestSpec, defaults: SendDefaults): Promise<void> {
-    // A model that only its id is known of may be broken for reasons of its own.
-    if ((answer.status ?? 0) < 500 || failsUpstream(request) || typeof request.model === "object") return;
-    const variant = variantOf(answer.exchange);
+  async confirm(response: Response, request: RequestSpec, defaults: SendDefaults): Promise<void> {
+    // A model that a check names by its id may be broken for other reasons.
+    if ((response.status ?? 0) < 500 || failsUpstream(request) || typeof request.model === "object") return;
+    const variant = variantOf(response.exchange);
     if (this.#seen.has(variant)) return;
     this.#seen.add(variant);
     const { endpoint, model } = request;
@@ -46,7 +45,7 @@ export class ServerErrors {
       repeats: false,
     };
     if (!(await this.#send(control, defaults)).admitted) return;
-    const again = () => this.#send(request, defaults, answer.id);
-    if ((await again()).status === answer.status) await again();
+    const again = () => this.#send(request, defaults, response.id);
+    if ((await again()).status === response.status) await again();
   }
 }

@@ -21,7 +21,7 @@ export interface SessionOptions {
   readonly share?: Share | undefined;
   /** Whether requests in a dialect that the target does not serve go in the one that it serves. */
   readonly anyDialect?: boolean;
-  /** The limit that the check declares that it reaches. */
+  /** The limit that the check declares to reach. */
   readonly reaches?: Reaches | undefined;
   /** The instance that it is for. */
   readonly by?: string | undefined;
@@ -205,7 +205,7 @@ export class Session {
     return account;
   }
 
-  /** A limit that a check does not declare is one that the planner could not hold back. */
+  /** The planner can only block a check if it declares its limit. */
   #assertDeclared(reaches: Reaches): void {
     if (this.#reaches !== reaches) throw new InternalError(`the check does not declare \`reaches: "${reaches}"\``);
   }

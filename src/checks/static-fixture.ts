@@ -83,7 +83,7 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
   }
 }
 
-/** An account for a kind of limit; where it is only missing because that of `valid` may not be used, this is said. */
+/** The account for a kind of limit. If it is missing only because the account of `valid` must not be used, the fixture says so. */
 function accountFixture(need: Need, target: Target, met: Fixture): Fixture {
   if (met.ok || mayReachAnyLimit(target) || !hasAccount(need, { ...target, authorized: true })) return met;
   return { ...met, because: NOT_ASIDE };
@@ -108,7 +108,7 @@ function tokenLimitsFixture(target: Target, met: Fixture): Fixture {
 }
 
 const NOT_ASIDE =
-  "its account is that of keys.valid; reaching a limit there takes an account set aside, or authorized: true";
+  "only the account of keys.valid has it, and a check must not reach its limits without authorized: true";
 const TOKEN_KEY = "env:GW_TOKEN_LIMITED";
 
 function modelLine(role: ModelRole, dialect: Dialect, models: Target["models"] | undefined): string {

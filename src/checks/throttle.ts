@@ -51,7 +51,7 @@ export class Throttle {
     return mine;
   }
 
-  /** Takes note of a request that did not wait: those after it do. */
+  /** Counts a request that was sent without waiting, so that later requests leave room for it. */
   count(): void {
     this.#sentMs.push(this.#nowMs());
   }

@@ -7,7 +7,7 @@ import type { Response } from "./response.ts";
 
 export interface TrafficOptions {
   readonly target: Target;
-  /** What may be sent; the permit of the command has it. */
+  /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
   readonly seed: number;
   readonly signal: AbortSignal;
@@ -46,7 +46,7 @@ export interface SendDefaults {
   readonly share?: Share | undefined;
   /** `true`: a request in a dialect that the target does not serve goes in the one that it serves. */
   readonly anyDialect?: boolean;
-  /** The limit that the check is meant to reach: what it starts is then no part of the pace below the limits. */
+  /** The limit that the check reaches on purpose. Requests that it starts then do not count toward the pacing. */
   readonly reaches?: Reaches | undefined;
   /** The instance of a check that sends. */
   readonly by?: string | undefined;

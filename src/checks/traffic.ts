@@ -37,9 +37,9 @@ const TOLD_MS = 2_000;
 
 interface SentTraffic {
   requests: number;
-  /** Requests for replies that were served, and so may have been charged. */
+  /** Served inference requests, which may have been billed. */
   charged: number;
-  /** As the gateway counts them, estimated where it does not. */
+  /** As counted by the gateway, otherwise estimated. */
   outputTokens: number;
 }
 
@@ -72,7 +72,7 @@ export class Traffic implements AsyncDisposable {
   readonly loadFollows: boolean;
   readonly isQuick: boolean;
   readonly budget: RequestBudget;
-  /** What was sent here, of all that the budget is for. */
+  /** What this instance has sent. The budget may cover more. */
   readonly sent: SentTraffic = { requests: 0, charged: 0, outputTokens: 0 };
   readonly #lastUsedMs = new Map<string, number>();
   /** Whether a request that was to be denied otherwise was denied for a limit even after it had waited as it was told. */
@@ -253,7 +253,7 @@ export class Traffic implements AsyncDisposable {
 
   /** Sends at once, whatever the pace; for checks that hold requests open or measure limits. */
   start(request: RequestSpec, defaults: SendDefaults): Held {
-    // What comes after it leaves room for it.
+    // Later paced requests leave room for it.
     if (defaults.reaches === undefined) this.#throttleOf(accountOf(request)).count();
     return this.#held(request, defaults, undefined);
   }
@@ -357,11 +357,12 @@ export class Traffic implements AsyncDisposable {
     await this.recorder[Symbol.asyncDispose]();
   }
 
-  #count(answer: Response): void {
-    const outputTokens = outputTokensOf(answer);
+  #count(response: Response): void {
+    const outputTokens = outputTokensOf(response);
+    const { status, asked } = response;
     this.budget.note(outputTokens);
     this.sent.outputTokens += outputTokens;
-    if (answer.status !== undefined && answer.status < 300 && answer.asked.endpoint !== "models") this.sent.charged++;
+    if (status !== undefined && status < 300 && asked.endpoint !== "models") this.sent.charged++;
   }
 
   /** Time base of the exchanges, ms. */

@@ -83,8 +83,8 @@ export async function compareLive(options: LiveOptions): Promise<Comparison> {
 }
 
 /**
- * What the first build came to in its two runs: a check that failed in one of them is not newly failing, one that warned is not
- * worse, and one that was not decided is not lost.
+ * The worse status of each check in the two runs of the first build. A check that failed in one of them is not newly failing, one that
+ * warned is not worse, and one that was undecided is not lost.
  */
 function worseOf(first: readonly Ended[], again: readonly Ended[]): Map<string, Ended["status"]> {
   const later = new Map(again.map(({ id, status }) => [id, status]));
@@ -145,8 +145,8 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
     ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
     ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
     ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
-    ...checks.worse.map(({ id }) => `${id} passed and warns now`),
-    ...checks.lost.map(({ id, before, now }) => `${id} was decided (${before}) and is ${now} now`),
+    ...checks.worse.map(({ id }) => `${id} passed and now warns`),
+    ...checks.lost.map(({ id, before, now }) => `${id} was decided (${before}) and is now ${now}`),
     ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
     ...by("improved").map(({ name, change }) => `${name} improved by ${percent(change)}`),
     ...(drift.length === 0

@@ -22,9 +22,8 @@ type CheckResult = RunRecord["checks"][number];
 type Result = Pick<CheckResult, "id" | "status" | "message">;
 
 /**
- * Two stored runs side by side. Verdicts, checks and behaviour are compared as in a session; of the figures only
- * what lies beyond the noise between two days decides, and it is weaker evidence. What only one of the runs selected is not
- * compared.
+ * Compares two stored runs. Verdicts, checks and behaviour are compared as in a live session. Of the metrics, only changes beyond the noise
+ * between two days count, and they are weaker evidence. What only one run selected is not compared.
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const [before, now] = resultsOfBoth(a.record, b.record);
@@ -60,8 +59,8 @@ function sideOf({ target, runId, startedAt }: RunRecord): Comparison["a"] {
 }
 
 /**
- * What both runs judged: their checks, and each comparison that has a name of its own in the checks that both decided. A check that
- * is lost stands for all of its comparisons.
+ * The results of both runs: their checks, and the named findings of checks that both decided. A lost check counts once, not once per
+ * finding.
  */
 function resultsOfBoth(a: RunRecord, b: RunRecord): [before: Result[], now: Result[]] {
   const decided = ({ checks }: RunRecord) =>
@@ -101,7 +100,7 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
   const { onlyA, onlyB } = checks.notCompared;
   const of = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
   const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
-  // The verdicts of runs that judged different things say nothing about each other.
+  // The verdicts of runs with different selections cannot be compared.
   const worse = onlyA + onlyB + found.notCompared.length === 0 && rank(b) > rank(a);
   const cut = [a, b].filter(({ complete }) => !complete);
   const compared = decided + metrics.length - of("inconclusive").length;
@@ -125,7 +124,7 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
         : []),
       ...countLines(checks.newlyFailing, "fails now and did not before", "fail now and did not before"),
       ...countLines(checks.vanished, "is gone", "are gone"),
-      ...countLines(checks.worse, "passed and warns now", "passed and warn now"),
+      ...countLines(checks.worse, "passed and now warns", "passed and now warn"),
       ...of("regressed").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...of("improved").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...cut.map(({ runId }) => `run ${runId} was cut short`),
@@ -149,20 +148,20 @@ function countLines(some: readonly { readonly id: string }[], one: string, many:
 function lostLines(lost: readonly CheckChange[]): string[] {
   const [first] = lost;
   if (first === undefined) return [];
-  const more = lost.length === 1 ? "" : `; so are ${lost.length - 1} more`;
-  return [`${first.id} was decided (${first.before}) and is ${first.now} now: ${first.message}${more}`];
+  const more = lost.length === 1 ? "" : ` (and ${lost.length - 1} more)`;
+  return [`${first.id} was decided (${first.before}) and is now ${first.now}: ${first.message}${more}`];
 }
 
 const MAX_NAMED = 5;
 
-/** One line for each reason, with the figures that it keeps open. */
+/** One line per reason, with the metrics that it leaves undecided. */
 function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
     const names = some.slice(0, MAX_NAMED).map(({ name, unit, change }) => {
       const isShown = change !== null && unit !== "share";
       return isShown ? `${name} changed by ${(change * 100).toFixed(0)} %` : name;
     });
-    const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more figures` : "";
+    const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
     return `${names.join(", ")}${more}: not decided: ${why}`;
   });
 }

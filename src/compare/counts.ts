@@ -1,12 +1,12 @@
 import type { LoadPhase } from "../record/index.ts";
 
-/** Outcomes whose shares are compared: fewer are better. A further outcome that a phase counts is one more name here. */
+/** Outcomes whose shares are compared; fewer are better. */
 export const COMPARED_COUNTS = ["denied", "failed", "invalid"] as const satisfies readonly (keyof LoadPhase)[];
 
 type ComparedCount = (typeof COMPARED_COUNTS)[number];
 export type ComparedCounts = Readonly<Record<ComparedCount, number>>;
 
-/** A number for each of them. */
+/** One number per outcome. */
 export function countsOf(read: (what: ComparedCount) => number): ComparedCounts {
   return Object.fromEntries(COMPARED_COUNTS.map((what) => [what, read(what)])) as Record<ComparedCount, number>;
 }

@@ -11,7 +11,7 @@ import {
   pairsNeeded,
   signFlipP,
 } from "./paired.ts";
-import { heldAgainstLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
+import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
 
 /** One side's block of traffic, as far as it is compared. */
 export interface Block {
@@ -68,24 +68,24 @@ const MARGINS: Readonly<Record<string, Margin>> = {
   p99: { relative: 0.1, floorMs: 3 },
 };
 const SHARE_MARGIN = 0.01;
-/** Of output tokens per reply: what a model varies by itself. */
+/** Margin of the output tokens per reply: models vary by this much on their own. */
 const TOKENS_MARGIN = 0.1;
 
 /** Of the decision: each end of the interval is wrong in 5 of 100 cases. */
 const CONFIDENCE = 0.9;
 const ALPHA = 0.05;
 
-/** Figures that decide whenever they are undecided; of the others, some are so noisy that they always would be. */
+/** Metrics that make the session inconclusive whenever they are undecided. Some of the others are so noisy that they always are. */
 export function isPrimary({ name }: Pick<ComparedMetric, "name">): boolean {
   return /_share$|tokens_per_reply$|(?:response_ms|ttft_ms) p(?:50|95)$/.test(name);
 }
 
-/** Up to where the interval of a tail or a gap may reach before it may hide a regression. */
+/** How far beyond its margin the interval of a tail or a gap may extend before it may hide a regression. */
 const TAIL_TOLERANCE = 0.5;
 
 /**
- * Whether an undecided figure may hide a regression, so that the session cannot be called "not worse". A tail or a gap may where one
- * side lost it, where it moved beyond its margin, or where its interval reaches far.
+ * Whether an undecided metric may hide a regression, so that the session cannot be called "not worse". A tail or a gap may, if one side has
+ * no value, if it changed by more than its margin, or if its interval is wide.
  */
 export function mayHideRegression(metric: ComparedMetric): boolean {
   const { verdict, change, high, margin } = metric;
@@ -114,19 +114,19 @@ export function judgeMetrics(pairs: readonly Pair[], seed: number): ComparedMetr
   const tested = metrics.filter(({ p }) => p !== null);
   const corrected = holm(tested.map(({ p }) => p ?? 1));
   const byName = new Map(tested.map(({ name }, index) => [name, corrected[index] ?? 1]));
-  return heldAgainstLengths(
+  return adjustForLengths(
     metrics.map((metric) => decide({ ...metric, pHolm: byName.get(metric.name) ?? null }, tested.length)),
   );
 }
 
-/** Whether any block has a value: blocks that are too short for a tail have none of it on either side. */
+/** Whether any block has a value. Blocks that are too short for a tail have none on either side. */
 function wasMeasured(name: string, pairs: readonly Pair[]): boolean {
   return pairs.some(({ a, b }) => (a.quantiles[name] ?? null) !== null || (b.quantiles[name] ?? null) !== null);
 }
 
 interface Measured extends Omit<ComparedMetric, "verdict" | "why" | "neededPairs"> {
   readonly spread: number | null;
-  /** The first build has it in every block, the second does not. */
+  /** The first build has a value in every block, the second does not. */
   readonly isLost: boolean;
 }
 
@@ -153,7 +153,7 @@ interface PairOfValues {
   readonly now: number | null;
 }
 
-/** A figure that is compared by its ratio. */
+/** A metric that is compared by its ratio. */
 function ratioMetric(
   named: Pick<ComparedMetric, "name" | "unit" | "worse">,
   values: readonly PairOfValues[],
@@ -226,16 +226,16 @@ function decide({ spread, isLost, ...metric }: Measured, figures: number): Compa
     ...{ neededPairs, verdict, why },
   });
   if (low === null || high === null || change === null || pHolm === null || spread === null)
-    return verdictOf("inconclusive", isLost ? "the second build lost it" : "too few samples in some blocks");
-  // For a figure of which less is worse, everything is seen from the other side.
+    return verdictOf("inconclusive", isLost ? "the second build has no value" : "too few samples in some blocks");
+  // If lower is worse, the interval is mirrored.
   const isLower = metric.worse === "lower";
   const [best, worst] = isLower ? [-high, -low] : [low, high];
   const significant = pHolm < ALPHA;
   if (best > margin && significant) return verdictOf("regressed", "the whole interval lies beyond the margin");
   if (worst < -margin && significant) {
     return unit === "tokens"
-      ? verdictOf("inconclusive", "the replies of the second build are longer: it did other work")
-      : verdictOf("improved", "the whole interval lies beyond the margin, on the good side");
+      ? verdictOf("inconclusive", "the replies of the second build are longer, so it did different work")
+      : verdictOf("improved", "the whole interval lies beyond the margin, in the better direction");
   }
   if (worst < margin) return verdictOf("not worse", "the whole interval lies below the margin");
   const scale = (value: number) => (unit === "share" ? value : Math.log1p(value));
@@ -247,7 +247,7 @@ function decide({ spread, isLost, ...metric }: Measured, figures: number): Compa
     pairs + 1,
     pairsNeeded(spread, Math.max(Math.abs(place - edge), edge / 4)),
   );
-  return verdictOf("inconclusive", `the interval holds the margin; needs about ${needed} pairs`, needed);
+  return verdictOf("inconclusive", `the interval contains the margin; needs about ${needed} pairs`, needed);
 }
 
 function geometricMean(values: readonly number[]): number {

@@ -1,17 +1,17 @@
 import type { ComparedMetric } from "../record/index.ts";
 
-/** Ends the name of the figure of a class; the names of its latencies begin alike. */
+/** Suffix of the metric of a class. The latencies of the class have the same prefix. */
 export const TOKENS_PER_REPLY = "tokens_per_reply";
 
-/** Replies whose lengths differ by less are the same work. */
+/** Replies whose mean lengths differ by less than this count as the same work. */
 const SAME_WORK = 0.1;
 
 /**
- * Latencies say something about a build only where both made replies of about the same length: one that sends a sixteenth of the
- * tokens is faster and no better. Takes back improvements that shorter or longer replies may have made, and regressions of the
- * response time that longer replies may have.
+ * Latencies are comparable only if both builds sent replies of about the same length: a build that sends a sixteenth of the tokens is
+ * faster but not better. Makes improvements inconclusive if shorter or longer replies may explain them, and regressions of the response
+ * time if longer replies may.
  */
-export function heldAgainstLengths(metrics: readonly ComparedMetric[]): ComparedMetric[] {
+export function adjustForLengths(metrics: readonly ComparedMetric[]): ComparedMetric[] {
   const lengths = new Map(metrics.filter(({ unit }) => unit === "tokens").map((metric) => [metric.name, metric]));
   return metrics.map((metric) => {
     if (metric.unit !== "ms") return metric;
@@ -31,6 +31,6 @@ function whyNotComparable({ name, verdict }: ComparedMetric, length: ComparedMet
   const lengths = `the replies have ${b.toFixed(1)} output tokens instead of ${a.toFixed(1)}: not comparable`;
   if (verdict === "regressed") return name.includes("response_ms") && change > SAME_WORK ? lengths : undefined;
   if (verdict !== "improved") return undefined;
-  if (a === 0) return "the output tokens of the replies are not known, and a shorter reply is faster, too";
+  if (a === 0) return "the output tokens of the replies are not known, and shorter replies are faster as well";
   return Math.abs(change) > SAME_WORK ? lengths : undefined;
 }

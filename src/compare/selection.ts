@@ -2,42 +2,42 @@ import type { LoadRun, RunRecord } from "../record/index.ts";
 import { isSameLoad } from "./stored-metrics.ts";
 
 /**
- * Which checks a run was to judge, of those that another run judged. What a run did not select, it cannot have lost.
+ * Tells which checks of another run this run selected. A run cannot lose a check that it did not select.
  *
- * @param record the run that may lack a check, with what it recorded of its selection.
- * @param other the run that has it.
+ * @param record the run that may lack a check, with its recorded selection.
+ * @param other the run that has the check.
  */
 export function selectionOf(record: RunRecord, other: RunRecord): (id: string) => boolean {
   const present = new Set(record.checks.map(({ id }) => id));
-  const left = new Set(record.notSelected ?? []);
-  const suites = new Set([...present, ...left].map(suiteOf));
-  // Another version has other checks; what it does not know is no loss of the gateway's.
+  const notSelected = new Set(record.notSelected ?? []);
+  const suites = new Set([...present, ...notSelected].map(suiteOf));
+  // Another version of Gauntlet may not have the check, which is not a loss.
   const isKnown = record.harness.version === other.harness.version;
   const loads = other.load?.runs ?? [];
   return (id) => {
     const owner = ownerOf(id, loads);
     if (owner !== undefined) return record.complete && hasLoad(record, owner);
     if (isComparisonOf(present, id)) return true;
-    if (record.notSelected === undefined || left.has(id) || !record.complete) return false;
+    if (record.notSelected === undefined || notSelected.has(id) || !record.complete) return false;
     return isKnown && suites.has(suiteOf(id));
   };
 }
 
-/** Whether an id is that of a comparison inside one of these checks. */
+/** Whether an id is that of a finding of one of these checks. */
 function isComparisonOf(checks: ReadonlySet<string>, id: string): boolean {
   for (let end = id.lastIndexOf("."); end > 0; end = id.lastIndexOf(".", end - 1))
     if (checks.has(id.slice(0, end))) return true;
   return false;
 }
 
-/** The load that a check is about. */
+/** The load that a check belongs to. */
 function ownerOf(id: string, loads: readonly LoadRun[]): LoadRun | undefined {
   const owners = loads.filter(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
   return owners.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
-function hasLoad({ load }: RunRecord, wanted: LoadRun): boolean {
-  return (load?.runs ?? []).some((run) => run.name === wanted.name && isSameLoad(run, wanted));
+function hasLoad({ load }: RunRecord, expected: LoadRun): boolean {
+  return (load?.runs ?? []).some((run) => run.name === expected.name && isSameLoad(run, expected));
 }
 
 function suiteOf(id: string): string {

@@ -7,7 +7,7 @@ import {
   type RunRecord,
 } from "../record/index.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
-import { heldAgainstLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
+import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
 
 const FIELDS = [
   ["responseMs", "response_ms"],
@@ -16,7 +16,7 @@ const FIELDS = [
 ] as const satisfies readonly (readonly [keyof LoadClass, string])[];
 const STATS = ["p50", "p99"] as const satisfies readonly (keyof Quantiles)[];
 
-/** One figure of a run, and how many samples it rests on. */
+/** A metric of a run, with its number of samples. */
 interface Figure {
   readonly value: number;
   readonly samples: number;
@@ -26,11 +26,11 @@ interface Figure {
 
 export interface StoredMetrics {
   readonly metrics: ComparedMetric[];
-  /** What stands in one of the two runs only, in words. */
+  /** What only one of the two runs has, in words. */
   readonly notCompared: string[];
 }
 
-/** Figures of the loads that both runs have. One that the first has and the second lost stands among them. */
+/** Metrics of the loads that both runs have, including those for which only the first run has a value. */
 export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
   const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
   const [first, second] = [a.load?.runs ?? [], b.load?.runs ?? []];
@@ -41,42 +41,40 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
     const later = figuresOf(now);
     const figures = [...figuresOf(before)];
     const added = [...later.keys()].filter((name) => !figures.some(([known]) => known === name)).length;
-    if (added > 0) notCompared.push(`${added} figures of ${now.name} only the second run has`);
+    if (added > 0) notCompared.push(`${added} metrics of ${now.name} that only the second run has`);
     const isSame = isSameLoad(before, now);
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
     return figures.flatMap(([name, { value, samples, unit, worse }]) => {
-      // Without any token before, there is nothing to be held against.
+      // Without tokens in the first run, there is nothing to compare with.
       if (unit === "tokens" && value === 0) return [];
       const same = later.get(name);
       return onceAgainstOnce({
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
         samples: Math.min(samples, same?.samples ?? samples),
-        // How long replies are depends neither on the machine nor on the moment of the request.
-        apart: isSame
-          ? unit === "tokens"
-            ? undefined
-            : (machines ?? late)
-          : "the two runs were asked for different loads",
+        // The length of replies depends neither on the machine nor on the timing.
+        apart: isSame ? (unit === "tokens" ? undefined : (machines ?? late)) : "the two runs sent different loads",
       });
     });
   });
-  return { metrics: heldAgainstLengths(metrics), notCompared };
+  return { metrics: adjustForLengths(metrics), notCompared };
 }
 
 function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "first" | "second"): string[] {
   const missing = some.filter(({ name }) => !others.some((other) => other.name === name));
-  return missing.length === 0 ? [] : [`load ${missing.map(({ name }) => name).join(", ")} only the ${which} run has`];
+  return missing.length === 0
+    ? []
+    : [`load ${missing.map(({ name }) => name).join(", ")}, which only the ${which} run has`];
 }
 
 function isSameMachine({ environment: a }: RunRecord, { environment: b }: RunRecord): boolean {
   return a.platform === b.platform && a.cpuModel === b.cpuModel && a.cpus === b.cpus;
 }
 
-/** Whether two loads were asked the same of a gateway, phase by phase. */
+/** Whether two runs sent the same load. */
 export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
-  const asked = ({ kind, engine, limits, workload, length }: LoadRun) =>
+  const definitionOf = ({ kind, engine, limits, workload, length }: LoadRun) =>
     JSON.stringify({ kind, engine, limits, workload, length });
-  return asked(a) === asked(b);
+  return definitionOf(a) === definitionOf(b);
 }
 
 function figuresOf(run: LoadRun): Map<string, Figure> {
@@ -104,7 +102,7 @@ function ofClass(entry: LoadClass): [name: string, figure: Figure][] {
       { value: quantiles[stat], samples, unit: "ms", worse: "higher" },
     ]);
   });
-  // Replies that do not stream and do not say how many tokens they have: nothing is known.
+  // Non-streaming replies without usage: the number of tokens is unknown.
   if (outputTokens === 0 && !stream) return latencies;
   const length = { value: outputTokens / samples, samples, unit: "tokens", worse: "lower" } as const;
   return [[`${kind} ${TOKENS_PER_REPLY}`, length], ...latencies];

@@ -17,7 +17,7 @@ export function wilson({ count, of }: { count: number; of: number }, confidence:
   const middle = share + z ** 2 / (2 * of);
   const spread = z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2));
   const scale = 1 + z ** 2 / of;
-  // Exactly at the ends: the sums above may miss them by a rounding error, and the share would lie outside of its interval.
+  // Exactly 0 and 1 at the ends: with a rounding error, the share could lie outside its interval.
   return {
     low: count === 0 ? 0 : Math.max(0, (middle - spread) / scale),
     high: count === of ? 1 : Math.min(1, (middle + spread) / scale),

@@ -11,7 +11,7 @@ import {
   own,
 } from "./reply-output.ts";
 
-/** Why a 2xx reply is of no use to a client. `empty text` is the only one that sound models cause now and then. */
+/** Why no client can use a 2xx reply. `empty text` is the only defect that sound models cause now and then. */
 export type ReplyDefect =
   | "empty body"
   | "HTML page"
@@ -30,14 +30,14 @@ export const EMPTY_TEXT: ReplyDefect = "empty text";
 
 export interface CheckedReply {
   readonly defect: ReplyDefect | undefined;
-  /** Output tokens according to `usage`; `undefined` where it does not say. */
+  /** Output tokens according to `usage`; `undefined` if it does not state them. */
   readonly outputTokens: number | undefined;
 }
 
 /** Output tokens that one reply can plausibly have. */
 const MAX_TOKENS = 10_000_000;
 
-/** The error that stands in place of output, in the forms in which gateways and frameworks write one. */
+/** The error in place of output, in the forms that gateways and frameworks use. */
 export function errorIn(json: unknown, eventName?: string): unknown {
   if (eventName === "error" && json !== undefined) return json;
   if (!isObject(json)) return eventName === "error" ? eventName : undefined;
@@ -53,7 +53,7 @@ export function errorIn(json: unknown, eventName?: string): unknown {
   return isFilled(detail) || hasErrors || hasCode ? json : undefined;
 }
 
-/** Values of `finish_reason` or `stop_reason` that are filled strings, of every choice. */
+/** The non-empty `finish_reason` or `stop_reason` strings of all choices. */
 export function finishOf(json: unknown): string[] {
   const choices = own(json, "choices");
   const reasons = [
@@ -64,7 +64,7 @@ export function finishOf(json: unknown): string[] {
   return reasons.filter((reason): reason is string => typeof reason === "string" && reason !== "");
 }
 
-/** Reasons that explain a reply without text: the limit on tokens was reached, or something declined to answer. */
+/** Finish reasons that explain a reply without text: a token limit, a filter or a refusal. */
 const EXPLAINS_EMPTY =
   /length|max|token|filter|safety|refus|recitation|block|prohibit|guardrail|moderat|sensitive|pause/i;
 
@@ -83,7 +83,7 @@ function usageOf(json: unknown): Usage {
   const tokens = own(usage, "completion_tokens") ?? own(usage, "output_tokens");
   const details = own(usage, "completion_tokens_details") ?? own(usage, "output_tokens_details");
   const reasoning = own(details, "reasoning_tokens") ?? own(usage, "reasoning_tokens");
-  // A count that is none, or beyond sense, is left to the judges of the recorded exchanges.
+  // Invalid and implausible counts are ignored here; the judges of recorded exchanges report them.
   const isCount = (value: unknown) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_TOKENS;
   return {
     present: true,
@@ -92,7 +92,7 @@ function usageOf(json: unknown): Usage {
   };
 }
 
-/** Checks a whole reply that was not requested as a stream. The content type is not trusted: the body decides. */
+/** Checks a complete reply to a non-streaming request. The body decides, not the content type. */
 export function checkReply(dialect: "chat" | "messages", body: string): CheckedReply {
   let json: unknown;
   try {
@@ -122,24 +122,24 @@ function defectOf(dialect: "chat" | "messages", json: unknown, reasoned: boolean
   if (errorIn(json) !== undefined) return "an error with a 2xx status";
   if (!Array.isArray(parts)) return "JSON without a reply";
   const reasons = finishOf(json);
-  // `content: []` with a stop reason is how a messages model says nothing; without one there is no reply at all.
+  // In the messages dialect, `content: []` with a stop reason is an empty reply. Without one it is not a reply.
   if (dialect === "chat" ? !isObject(own(parts[0], "message")) : parts.length === 0 && reasons.length === 0)
     return "JSON without a reply";
   return reasoned || explainsEmpty(reasons) ? undefined : EMPTY_TEXT;
 }
 
-/** A word that keeps a connection open, sent as data. */
+/** A keep-alive that is sent as data. */
 const isKeepAlive = (data: string): boolean =>
   data.length < 64 && /^\W*(?:ping|pong|heart-?beat|keep-?alive)?\W*$/i.test(data);
 
-/** What the items of one stream add up to. Items are added as they arrive; nothing of them is kept. */
+/** Accumulates the output, usage and ending of a stream. Items are added as they arrive and are not kept. */
 export class StreamContent {
-  /** Items that carried output of any kind. */
+  /** Items with output of any kind. */
   outputs = 0;
   outputTokens: number | undefined;
   /** Output tokens that went into reasoning, according to `usage`. */
   reasoningTokens = 0;
-  /** A `[DONE]`, or the `message_stop` of the messages dialect. */
+  /** The stream had a `[DONE]`, or the `message_stop` of the messages dialect. */
   ended = false;
   error = false;
   #items = 0;
@@ -169,13 +169,13 @@ export class StreamContent {
     return output;
   }
 
-  /** Notes the shape of an item and why the reply ends; by itself for an item whose output was counted already. */
+  /** Records the shape and the finish reason of an item. Called directly for an item whose output is already counted. */
   noteItem(json: unknown): void {
     this.#isKnownShape ||= Array.isArray(own(json, "choices")) || typeof own(json, "type") === "string";
     for (const reason of finishOf(json)) if (this.#reasons.length < 8) this.#reasons.push(reason);
   }
 
-  /** Of a stream that came to its end without an error. @param usageRequested with `stream_options.include_usage`. */
+  /** The defect of a stream that ended without an error. @param usageRequested with `stream_options.include_usage`. */
   defect(usageRequested: boolean): ReplyDefect | undefined {
     if (this.#items === 0 && this.outputs === 0) return "a stream without output";
     const isFinished = this.ended || this.#reasons.length > 0;
@@ -192,7 +192,7 @@ export function isEndMarker(data: string, json: unknown): boolean {
   return data.trim() === "[DONE]" || own(json, "type") === "message_stop";
 }
 
-/** Checks the whole body of a reply that was requested as a stream. */
+/** Checks the complete body of a response to a streaming request. */
 export function checkStream(
   dialect: "chat" | "messages",
   body: string,
@@ -223,7 +223,7 @@ export function checkStream(
       const { data = "", name, stray } = readEvent(block);
       if (stray) content.error = true;
       const json = parsed(data);
-      // A stream may end in the middle of its last event: what it lacks is its end.
+      // A stream may end in the middle of its last event. The missing end is then the defect.
       const isCut = at === blocks.length - 1 && json === undefined && !isEndMarker(data, json);
       if (data !== "" && !isCut) content.add(data, json, name);
     }
@@ -232,8 +232,8 @@ export function checkStream(
 }
 
 /**
- * What is wrong with one JSON document where a stream was requested: that it is no stream, unless it is worse. In the messages dialect
- * it is a reply like any other: the specification does not say that the dialect has streams (MSG-14).
+ * The defect of a single JSON document in response to a streaming request: it is not a stream, or it is an error. In the messages dialect
+ * it is judged like a non-streaming reply, because the specification does not require that dialect to stream (MSG-14).
  */
 export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown): ReplyDefect | undefined {
   const defect = defectOf(dialect, json, usageOf(json).reasoningTokens > 0);
@@ -245,7 +245,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The caller asks whether it is JSON; that it is not is the result, not an accident.
+    // Not JSON: the caller decides what that means.
     return undefined;
   }
 }

@@ -1,14 +1,14 @@
-/** How a streamed body is cut into items as it arrives. Imports nothing, for the same reason as `reply-output.ts`. */
+/** Splits a streamed body into items as it arrives. Imports nothing, for the same reason as `reply-output.ts`. */
 
 export interface EventText {
   /** Joined `data` lines; `undefined` when there are none. */
   readonly data: string | undefined;
   readonly name: string | undefined;
-  /** A line of plain text, which no event stream has. */
+  /** It has a line of plain text, which is not valid in an event stream. */
   readonly stray: boolean;
 }
 
-/** Reads one event, without the blank line behind it. Unknown fields are passed over (WHATWG HTML, 9.2.6). */
+/** Parses one event, without the blank line after it. Unknown fields are ignored (WHATWG HTML, 9.2.6). */
 export function readEvent(block: string): EventText {
   let data: string | undefined;
   let name: string | undefined;
@@ -24,24 +24,21 @@ export function readEvent(block: string): EventText {
   return { data, name, stray };
 }
 
-/** Longest JSON object that is kept until its end, characters. */
-const MAX_ITEM = 4 * 1024 * 1024;
-/** Characters that are kept of what stands outside of JSON objects. */
-const MAX_OUTSIDE = 64;
+/** Longest JSON object that is buffered, characters. */
+const MAX_ITEM_CHARS = 4 * 1024 * 1024;
+/** How much text outside of JSON objects is kept, characters. */
+const MAX_OUTSIDE_CHARS = 64;
 
-/**
- * Cuts a body without event framing into its JSON objects, as it arrives: one per line, one after the other, or the members of one
- * array.
- */
+/** Splits a body without event framing into its JSON objects as it arrives: one per line, concatenated, or the elements of an array. */
 export class JsonItems {
   #open = "";
   #depth = 0;
   #inString = false;
   #isEscaped = false;
-  /** What stands outside of objects, as far as it is kept; separators and the brackets of an array do not count. */
+  /** Text outside of objects, up to `MAX_OUTSIDE_CHARS`, without separators and the brackets of an array. */
   #outside = "";
 
-  /** An object was too long to be kept. */
+  /** An object was too long to be buffered. */
   isTooLong = false;
 
   feed(text: string, onItem: (item: string) => void): void {
@@ -52,7 +49,7 @@ export class JsonItems {
         if (char === "{") {
           this.#depth = 1;
           from = at;
-        } else if (!" \t\r\n,[]".includes(char) && this.#outside.length < MAX_OUTSIDE) this.#outside += char;
+        } else if (!" \t\r\n,[]".includes(char) && this.#outside.length < MAX_OUTSIDE_CHARS) this.#outside += char;
       } else if (this.#inString) {
         if (this.#isEscaped) this.#isEscaped = false;
         else if (char === "\\") this.#isEscaped = true;
@@ -65,13 +62,13 @@ export class JsonItems {
       }
     }
     if (this.#depth > 0 && !this.isTooLong) this.#open += text.slice(from);
-    if (this.#open.length > MAX_ITEM) {
+    if (this.#open.length > MAX_ITEM_CHARS) {
       this.isTooLong = true;
       this.#open = "";
     }
   }
 
-  /** The body has ended. Text that is no JSON is an error; a truncated object is not, because what it lacks shows by itself. */
+  /** Ends the body. Text that is not JSON is an error. A truncated object is not, because the missing end is a defect anyway. */
   end(content: { ended: boolean; error: boolean }): void {
     if (this.#outside === "DONE") content.ended = true;
     else if (this.#outside !== "") content.error = true;

@@ -33,8 +33,8 @@ interface Head {
 }
 
 const nowUs = (): number => performance.now() * 1_000;
-/** Characters of a body that are handed on. */
-const MAX_BODY = 4 * 1024 * 1024 + 1;
+/** Bodies are passed on up to this length, characters. */
+const MAX_BODY_CHARS = 4 * 1024 * 1024 + 1;
 /** How often autocannon looks whether it has come to its end, ms. */
 const LOOK_MS = 100;
 /** Autocannon's own end is only a net: every connection ends by itself before it. */
@@ -72,7 +72,7 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
             body: options.body,
             // Called just before the event `response`.
             onResponse: (_status: number, text: string) => {
-              body = text.slice(0, MAX_BODY);
+              body = text.slice(0, MAX_BODY_CHARS);
             },
           },
         ],

@@ -46,11 +46,11 @@ export interface StoredRun {
   readonly measured: readonly Measured[];
 }
 
-/** What became of the checks of a run. */
+/** The check results of a run. */
 interface StoredChecks {
   /** By instance id. */
   readonly statuses: Readonly<Record<string, Status>>;
-  /** Instances that were not selected; `null`: the command selects none. */
+  /** Instances that were not selected; `null` if the command does not select checks. */
   readonly notSelected: readonly string[] | null;
 }
 
@@ -178,7 +178,7 @@ function prepare(db: SqliteConnection, name: string): void {
     throw new UsageError(`${name} is no history of runs`, { hint: "Name another file with --db." });
   else if (format !== FORMAT)
     throw new UsageError(
-      `${name} has format ${format}, of ${format > FORMAT ? "a newer" : "an older"} version; this one reads ${FORMAT}`,
+      `${name} has format ${format}, written by ${format > FORMAT ? "a newer" : "an older"} version; this version reads format ${FORMAT}`,
       { hint: "Use the version that wrote it, or name another file with --db and import the folders of the runs." },
     );
 }

@@ -18,7 +18,7 @@ export interface HistoryReport {
 }
 
 /**
- * What the trends add up to: a pass only where no check was lost, and every metric was decided but for tails that show no sign of a
+ * The verdict over all trends. It is a pass only if no check was lost and every metric was decided, except tails that show no sign of a
  * regression.
  */
 export function judgeTrends({
@@ -51,7 +51,7 @@ const MAX_NAMED = 5;
 function lostLines(lost: readonly LostCheck[]): string[] {
   const lines = lost.slice(0, MAX_NAMED).map(({ id, runId, now, decided, of }) => {
     const what = now === null ? "has no result" : `is ${now}`;
-    return `${id} ${what} in run ${runId}; ${decided} of ${of} runs before it decided it`;
+    return `${id} ${what} in run ${runId}; ${decided} of ${of} earlier runs decided it`;
   });
-  return lost.length > MAX_NAMED ? [...lines, `and ${lost.length - MAX_NAMED} more checks that were lost`] : lines;
+  return lost.length > MAX_NAMED ? [...lines, `and ${lost.length - MAX_NAMED} more lost checks`] : lines;
 }

@@ -2,21 +2,21 @@ import { groupBy } from "../core/index.ts";
 import { DECIDED, type Status } from "../record/index.ts";
 import type { StoredRun } from "./history-file.ts";
 
-/** A check that runs usually decided and the newest run that was to judge it did not. */
+/** A check that most runs decided, but not the newest run that selected it. */
 export interface LostCheck {
   readonly id: string;
   readonly target: string;
   readonly address: string;
-  /** The newest run that was to judge it. */
+  /** The newest run that selected it. */
   readonly runId: string;
-  /** What it came to there; `null`: the run has no result of it. */
+  /** Its status in that run; `null` if the run has no result. */
   readonly now: Status | null;
-  /** Of so many earlier runs, so many decided it. */
+  /** Number of earlier runs that decided it, and of all earlier runs. */
   readonly decided: number;
   readonly of: number;
 }
 
-/** Earlier runs that are looked at: older ones tell of another gateway. */
+/** Number of earlier runs to consider. Older runs may have tested a different gateway. */
 const MAX_EARLIER = 20;
 
 interface Known {
@@ -25,10 +25,11 @@ interface Known {
 }
 
 /**
- * Checks that got lost: more than half of the earlier runs decided them. A run that did not select a check says nothing of it.
+ * Finds lost checks: more than half of the earlier runs decided them, but the newest did not. Runs that did not select a check do not
+ * count.
  *
  * @param runs oldest first.
- * @param ids runs whose targets are looked at; `undefined`: all.
+ * @param ids runs whose targets are considered; `undefined`: all.
  */
 export function lostChecks(runs: readonly StoredRun[], ids: ReadonlySet<string> | undefined): LostCheck[] {
   const targets = groupBy(runs, ({ target, address }) => JSON.stringify([target, address]));
@@ -61,15 +62,15 @@ function isDecided({ status }: Known): boolean {
   return status !== null && DECIDED.includes(status);
 }
 
-/** Whether a run was to judge a check of which it has no result: it selected it, and its version of the harness has it. */
+/** Whether a run should have a result for a check: the run selected it, and its version of the harness has it. */
 function selectionOf({ checks, harness }: StoredRun): (id: string, earlier: StoredRun | undefined) => boolean {
   const { statuses, notSelected } = checks;
   if (notSelected === null) return () => false;
-  const left = new Set(notSelected);
+  const excluded = new Set(notSelected);
   const suites = new Set([...Object.keys(statuses), ...notSelected].map(suiteOf));
-  // The checks of a load depend on the load; of that, the figures are compared.
+  // Load checks depend on the load, which is compared by its metrics.
   return (id, earlier) =>
-    !left.has(id) && suiteOf(id) !== "load" && suites.has(suiteOf(id)) && earlier?.harness === harness;
+    !excluded.has(id) && suiteOf(id) !== "load" && suites.has(suiteOf(id)) && earlier?.harness === harness;
 }
 
 function suiteOf(id: string): string {

@@ -53,7 +53,7 @@ export interface Trend {
   readonly detectable: number | null;
   readonly verdict: "regressed" | "improved" | "not worse" | "inconclusive";
   readonly why: string;
-  /** Undecided in a way that may hide a regression: the whole is then no pass. */
+  /** Undecided in a way that may hide a regression, so the history does not pass. */
   readonly mayHideRegression: boolean;
 }
 
@@ -71,7 +71,7 @@ const MARGIN_COUNT = 0.5;
 /** Where even this would go unseen, that nothing was seen says nothing: twice the value, or a fifth of all requests. */
 const MOST_DETECTABLE = { relative: 1, difference: 0.2 };
 
-/** Figures of the tails vary so much, and are measured so rarely, that an undecided one alone does not hold up the rest. */
+/** Tails vary so much that an undecided one alone does not make the history inconclusive. */
 const TAIL = / p99$/;
 
 /** Every wanted metric of every group of runs. @param runs oldest first. */
@@ -89,7 +89,7 @@ export function trendsOf(runs: readonly StoredRun[], { margin, isWanted }: Trend
         last === undefined || last.runId === values.at(-1)?.runId
           ? undefined
           : `the latest run, ${last.runId}, has no value${last.problem === null ? "" : `: ${last.problem}`}`;
-      // Half of the earlier runs have it: that the latest has not is no chance.
+      // At least half of the earlier runs have it, so its absence is not chance.
       const isLost = missing !== undefined && values.length * 2 >= entries.length - 1;
       return trend({ name, group, values }, { margin, metrics: names.size, missing, isLost, builds });
     });
@@ -111,7 +111,7 @@ interface Context {
   readonly metrics: number;
   /** Why the latest run has no value. */
   readonly missing: string | undefined;
-  /** It has none, and most runs before it have. */
+  /** The latest run has no value, although most earlier runs have one. */
   readonly isLost: boolean;
   readonly builds: ReadonlyMap<string, string | null>;
 }

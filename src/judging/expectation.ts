@@ -4,7 +4,7 @@ import { isObject } from "../core/index.ts";
 export interface Expectation<T = unknown> {
   readonly description: string;
   readonly test: (value: T) => boolean;
-  /** How far a value misses it, as `Finding.magnitude` has it; absent where there is no measure. */
+  /** How far a value misses the expectation (`Finding.magnitude`); absent if there is no measure. */
   readonly magnitude?: (value: T) => number | undefined;
 }
 
@@ -15,7 +15,7 @@ export function toExpectation<T>(expected: T | Expectation<T>): Expectation<T> {
     : {
         description: show(expected),
         test: (value) => Object.is(value, expected),
-        // Of what must not be there at all, the number is the measure; that of a status is none.
+        // If 0 is expected, the count is the measure. A status has no measure.
         magnitude: (value) => (expected === 0 && typeof value === "number" ? Math.abs(value) : undefined),
       };
 }
@@ -58,7 +58,7 @@ export const serverError: Expectation = that(
 
 export const atLeast = (least: number): Expectation => ({
   ...that(`at least ${least}`, (value) => typeof value === "number" && value >= least),
-  // None at all counts as half a one, so that it is further off than one.
+  // 0 counts as 0.5, so that it misses the bound by more than 1 does.
   magnitude: (value) => (typeof value === "number" ? least / Math.max(0.5, value) : undefined),
 });
 export const atMost = (most: number): Expectation => ({

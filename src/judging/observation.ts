@@ -1,8 +1,8 @@
 import type { Dialect } from "../dialects/index.ts";
 
 /**
- * How a request ended. Outcomes are never mixed in one figure. `invalid`: a complete 2xx reply that no client could use;
- * `unfinished`: an admitted stream that broke off.
+ * How a request ended. Outcomes are never mixed in one figure. `invalid`: a complete 2xx reply that no client could use; `unfinished`: an
+ * admitted stream that was cut off.
  */
 export type Outcome = "admitted" | "denied" | "failed" | "invalid" | "unfinished";
 
@@ -22,7 +22,9 @@ export interface Observation {
   readonly stream: boolean;
   readonly key: string;
   readonly outcome: Outcome;
-  /** Named reason of a denial, how it failed (`500`, `reset`, `deadline`, `cut stream`), or what makes a 2xx reply invalid. */
+  /**
+   * The named reason of a denial, the kind of failure (`500`, `reset`, `deadline`, `cut stream`), or the defect of an invalid 2xx reply.
+   */
   readonly what: string;
   readonly status: number | undefined;
   readonly dueUs: number;
@@ -52,7 +54,7 @@ export interface ReceivedReply {
   readonly headUs: number | undefined;
   readonly endUs: number;
   readonly status: number | undefined;
-  /** Status line and fields as text; empty where no reply came. */
+  /** Status line and header fields as text; empty if there was no response. */
   readonly head: string;
   readonly body: string;
   readonly ending: "complete" | "reset" | "unreachable" | "deadline";

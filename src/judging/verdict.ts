@@ -43,9 +43,9 @@ export class Undecided extends Error {
 }
 
 /**
- * Collects what a judge finds. Which method is open to a requirement follows from its level: `must` takes MUST requirements,
- * `should` those of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone.
- * A judge that is not sure of a broken MUST calls `leaveOpen` or `inconclusive`: there is no warning about one.
+ * Collects what a judge finds. Which method is open to a requirement follows from its level: `must` takes MUST requirements, `should` those
+ * of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone. A judge that cannot
+ * prove that a MUST is violated calls `leaveOpen` or `inconclusive`: a MUST never warns.
  */
 export class Verdict {
   readonly findings: Finding[] = [];
@@ -180,7 +180,7 @@ export class Verdict {
     observed: string,
     { in: response, at, because }: Seen,
   ): void {
-    if (outcome === "broken" && weight === "warn") refuseMust(requirement);
+    if (outcome === "broken" && weight === "warn") assertNotMust(requirement);
     this.findings.push({
       name: requirement,
       requirements: [requirement],
@@ -195,10 +195,10 @@ export class Verdict {
   }
 }
 
-/** Types can be cast away, and requirements come from lists: no MUST gets a warning at run time either. */
-function refuseMust(requirement: RequirementId): void {
+/** Types can be cast away, so that a MUST never warns is also checked at run time. */
+function assertNotMust(requirement: RequirementId): void {
   if (isMust(requirement))
-    throw new InternalError(`${requirement} is a MUST: what breaks it fails, or is inconclusive, and never warns`);
+    throw new InternalError(`${requirement} is a MUST: a violation fails or is inconclusive, but never warns`);
 }
 
 /** Trouble that is not about the request: another client's traffic, an upstream failure, the network. */

@@ -10,21 +10,21 @@ export interface RetryAfterWait {
 }
 
 /** Fewer tested waits than this are counted and not called a percentage. */
-const FEWEST_FOR_A_SHARE = 30;
+const MIN_TESTED_FOR_SHARE = 30;
 /** How many waits were tested, and how many of them were sufficient. */
 export function tallyWaits(waits: readonly RetryAfterWait[]): { readonly tested: number; readonly sufficient: number } {
   const sufficient = waits.filter(({ outcome }) => outcome === "sufficient").length;
   return { sufficient, tested: sufficient + waits.filter(({ outcome }) => outcome === "insufficient").length };
 }
 
-/** Share of the tested waits; `null` where they are too few for a share. */
+/** Share of sufficient waits; `null` if too few were tested. */
 export function shareOfTested(sufficient: number, tested: number): number | null {
-  return tested < FEWEST_FOR_A_SHARE ? null : sufficient / tested;
+  return tested < MIN_TESTED_FOR_SHARE ? null : sufficient / tested;
 }
 
 /** `2 of 2 tested waits`, `99.1 % of 340 tested waits`. */
 export function shareText(sufficient: number, tested: number): string {
-  return tested < FEWEST_FOR_A_SHARE
+  return tested < MIN_TESTED_FOR_SHARE
     ? `${sufficient} of ${tested} tested waits`
     : `${((sufficient / tested) * 100).toFixed(1)} % of ${tested} tested waits`;
 }

@@ -4,9 +4,9 @@ import type { Target } from "../target/index.ts";
 import { Sender } from "./http/sender.ts";
 
 /**
- * Opens one connection and closes it, before any load is sent: failures of every request would otherwise be told as a result.
+ * Opens and closes one connection before any load is sent. Otherwise, an unreachable target would be reported as failures of every request.
  *
- * @throws UnreachableError with what to do about it when no connection comes about.
+ * @throws UnreachableError with advice, if no connection can be opened.
  */
 export async function assertReachable({ baseUrl, timeouts, http }: Target): Promise<void> {
   await using sender = new Sender({

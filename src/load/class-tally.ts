@@ -131,8 +131,8 @@ export class ClassTally {
   }
 
   /**
-   * An event holds several tokens at many providers: the gap before it is then shared by its tokens. The stream tells only how many
-   * there are in all, so each event is taken to hold as many as the others.
+   * Many providers send several tokens per event, so the gap before an event is divided among its tokens. The stream states only the total
+   * number of tokens, so every event is assumed to hold the same number.
    */
   #tokenGaps(gapsUs: readonly number[], eventsPerToken: number): void {
     for (let index = 0; index < gapsUs.length; index++) this.#record("itl", (gapsUs[index] as number) * eventsPerToken);

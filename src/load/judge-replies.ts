@@ -12,15 +12,15 @@ const CONFIDENCE = 0.95;
 interface Kind {
   readonly name: string;
   readonly title: string;
-  /** Of what the share is called in the output. */
+  /** How the finding describes these replies. */
   readonly what: string;
   readonly allowed: number;
   readonly replies: JudgedPhase["invalidReplies"];
 }
 
 /**
- * Judges the 2xx replies that no client could use. A share whose 95 % interval lies above the allowed one fails: chance does not
- * explain it. A smaller one warns.
+ * Judges the 2xx replies that no client could use. Fails if the 95 % interval of their share lies above the allowed share, so that chance
+ * does not explain it. Otherwise warns if there are any.
  *
  * @param prefix of the names of the findings: `load`, or `service` in the phases of a tier.
  */
@@ -44,14 +44,14 @@ export function judgeReplies(
       ...{ allowed: emptyShare, replies: invalidReplies.filter(isEmpty) },
     }),
     ...unread.map(({ what, count }) =>
-      undecided(`${prefix}.unread`, titles.invalid, [], `${count} of ${of} replies were ${what} and not read`),
+      undecided(`${prefix}.unread`, titles.invalid, [], `${count} of ${of} replies were not checked: ${what}`),
     ),
   ];
 }
 
 const REPLY_FINDINGS: readonly string[] = ["load.invalid", "load.empty", "service.invalid", "service.empty"];
 
-/** What a phase says of its unusable replies where there are too many of them; `undefined` where there are not. */
+/** Describes the unusable replies of a phase that has too many of them; otherwise `undefined`. */
 export function unusableReplies({ findings }: Pick<JudgedPhase, "findings">): string | undefined {
   const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail");
   return broken.find(({ name }) => REPLY_FINDINGS.includes(name))?.observed;
@@ -59,19 +59,19 @@ export function unusableReplies({ findings }: Pick<JudgedPhase, "findings">): st
 
 function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): Finding {
   const count = replies.reduce((sum, reply) => sum + reply.count, 0);
-  if (of === 0) return undecided(name, title, [], "there was no 2xx reply");
+  if (of === 0) return undecided(name, title, [], "there were no 2xx replies");
   const { low } = wilson({ count, of }, CONFIDENCE);
   const isBeyondChance = count > 0 && low > allowed;
   const kinds = replies.map((reply) => `${reply.count} ${reply.what}`).join(", ");
   const percent = (share: number, digits: number) => `${(share * 100).toFixed(digits)} %`;
   const observed =
     count === 0
-      ? `none of ${of} 2xx replies ${what}`
-      : `${count} of ${of} 2xx replies ${what} (${percent(count / of, 2)}, at least ${percent(low, 2)} with 95 % confidence): ${kinds}`;
+      ? `none of ${of} 2xx replies were ${what}`
+      : `${count} of ${of} 2xx replies were ${what} (${percent(count / of, 2)}, at least ${percent(low, 2)} with 95 % confidence): ${kinds}`;
   return compared(
     name,
     title,
-    // A few stray replies say that the service is not steady; more of them, that the gateway does not do what 2xx promises.
+    // A few invalid replies mean that the service is not steady. More mean that the gateway breaks the promise of a 2xx.
     isBeyondChance ? ["ERR-200-1", "CHAT-2", "MSG-2"] : ["STEADY-SERVICE"],
     count === 0,
     `at most ${percent(allowed, 1)}`,

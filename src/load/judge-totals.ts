@@ -35,18 +35,18 @@ interface LoadTotals
   readonly lastFailure?: string | undefined;
 }
 
-/** How requests end that no gateway got, and those that we ended ourselves. */
+/** Failures of requests that reached no gateway, or that Gauntlet aborted. */
 const NOT_REACHED: readonly string[] = ["unreachable", "aborted"];
 
-/** Whether a failed request got as far as a gateway: that it was not answered is then the gateway's. */
+/** Whether a failed request reached a gateway, which is then responsible for the failure. */
 export function reachedGateway({ what }: { readonly what: string }): boolean {
   return !NOT_REACHED.includes(what);
 }
 
 /**
- * What must hold of the totals of a workload, whichever engine sent it: something is admitted, denials are by a limit and no
- * more than it allows, nothing beyond what it allows fails, nothing is dropped. Where no request reached a gateway, nothing is
- * decided; where they reached one and all of them failed, the gateway fails.
+ * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures stay within what
+ * the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If requests reached a gateway and all
+ * of them failed, the gateway fails.
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;

@@ -4,17 +4,17 @@ import type { Finding } from "../record/index.ts";
 import { compared, noted, shareOf, undecided } from "./phase-record.ts";
 import { exchangesOf } from "./tier/observations.ts";
 
-/** Share of the tested waits that must be sufficient. */
-const SUFFICIENT_SHARE = 0.99;
+/** Minimum share of the tested waits that must be sufficient. */
+const MIN_SUFFICIENT_SHARE = 0.99;
 
-/** A question about waits, as its finding has it. */
+/** What a finding about waits decides. */
 interface WaitsQuestion {
   readonly name: string;
   readonly title: string;
   readonly requirement: string;
 }
 
-/** The question that every run with denials for the rate answers. */
+/** The question for rate denials. */
 export const RATE_WAITS: WaitsQuestion = {
   name: "retry-after.sufficient",
   title: "A request after the Retry-After wait of a rate denial is admitted",
@@ -22,11 +22,14 @@ export const RATE_WAITS: WaitsQuestion = {
 };
 
 export interface WaitsJudged extends WaitsQuestion {
-  /** Denials of the kind that is asked about. */
+  /** Denials of the kind in question. */
   readonly denials: readonly Observation[];
 }
 
-/** Whether the Retry-After wait was sufficient. Nothing is undecided where no denial had a usable header: that is another finding. */
+/**
+ * Judges whether Retry-After waits were sufficient. If no denial has a usable header, nothing is undecided, because another finding covers
+ * it.
+ */
 export function judgeWaits(
   waits: readonly RetryAfterWait[],
   { name, title, requirement, denials }: WaitsJudged,
@@ -43,27 +46,27 @@ export function judgeWaits(
   }
   const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
   const ids = exchangesOf(broken.map(({ denial }) => denial));
-  const more = `(${denials.length} denials)${again.length === 0 ? "" : `; denied again after waiting ${again.join(", ")} as observed`}`;
+  const more = `(${denials.length} denials)${again.length === 0 ? "" : `; denied again after Retry-After: ${again.join(", ")}`}`;
   return [comparedWaits({ name, title, requirement }, { tested, sufficient }, more, ids)];
 }
 
-/** That enough of the tested waits were sufficient: a recommendation of the specification. */
+/** Compares the share of sufficient waits with a recommendation of the specification. */
 function comparedWaits(
   { name, title, requirement }: WaitsQuestion,
   { tested, sufficient }: { readonly tested: number; readonly sufficient: number },
   more: string,
   exchanges: readonly string[],
 ): Finding {
-  const met = sufficient >= tested * SUFFICIENT_SHARE;
+  const met = sufficient >= tested * MIN_SUFFICIENT_SHARE;
   const observed = `${shareText(sufficient, tested)} were sufficient ${more}`;
-  return compared(name, title, [requirement], met, `at least ${SUFFICIENT_SHARE * 100} % of them`, observed, {
+  return compared(name, title, [requirement], met, `at least ${MIN_SUFFICIENT_SHARE * 100} % of them`, observed, {
     weight: "warn",
     exchanges,
     magnitude: shareOf(tested - sufficient, tested),
   });
 }
 
-/** The waits of a workload's clients during which they sent nothing else. Without any, nothing is said. */
+/** Judges the waits during which the clients of a workload sent nothing else. No finding if there are none. */
 export function judgeLoneWaits(waits: { readonly tested: number; readonly sufficient: number }): Finding[] {
   return waits.tested === 0
     ? []

@@ -31,7 +31,7 @@ export interface LoadStop {
 /** What an engine has counted so far; `refused`: denied for another reason than a limit. */
 export type LoadTotalsSoFar = Readonly<Record<"sent" | "admitted" | "refused" | "failed", number>>;
 
-/** The guard of load that was given a share of the budget of its command. */
+/** The guard for load that has a share of the command's budget. */
 export function guardOver(
   share: Share,
   { outputTokens, circuit }: { readonly outputTokens: number | undefined; readonly circuit: Target["circuit"] },
@@ -79,7 +79,7 @@ export class LoadGuard {
     return this.#stop?.kind === "requests" ? undefined : this.#stop;
   }
 
-  /** Requests that were let through. */
+  /** Requests that the guard has allowed. */
   get sent(): number {
     return this.#sent;
   }

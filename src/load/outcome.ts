@@ -6,16 +6,18 @@ import type { Answered, ReadReason } from "./read-reason.ts";
 
 export interface Came {
   readonly outcome: Outcome;
-  /** Named reason of a denial, how it failed (`500`, `reset`, `deadline`, `cut stream`), or what makes a 2xx reply invalid. */
+  /**
+   * The named reason of a denial, the kind of failure (`500`, `reset`, `deadline`, `cut stream`), or the defect of an invalid 2xx reply.
+   */
   readonly what: string;
 }
 
 const REQUEST_TIMEOUT = 408;
 
-/** An error item in a stream that came to its end. */
+/** An error item in a stream that ended normally. */
 export const ERROR_IN_STREAM = "error in the stream";
 
-/** Whether a request failed by what the gateway said, rather than by when it said it: that is so on a busy machine, too. */
+/** Whether the content of the response made the request fail, not its timing. A busy machine does not change this. */
 export function isStatedFailure(what: string): boolean {
   return what === ERROR_IN_STREAM || (/^\d{3}$/.test(what) && what !== `${REQUEST_TIMEOUT}`);
 }
@@ -30,8 +32,8 @@ export type Ended = Answered &
   };
 
 /**
- * Tells what a request came to: from its status, its framing, and what a 2xx reply holds. A stream with an error item, or one that
- * breaks off, was admitted and did not finish; a 2xx reply that no client could use is invalid.
+ * Classifies a request by its status, its framing, and the content of a 2xx reply. A stream that has an error item or is cut off is
+ * `unfinished`; a 2xx reply that no client could use is `invalid`.
  *
  * @param read reads the named reason as the target has it.
  */

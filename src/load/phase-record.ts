@@ -11,10 +11,10 @@ type Failure = JudgedPhase["failures"][number];
 /** What a phase counts by kind, besides its totals. */
 export type CountedOutcomes = Pick<JudgedPhase, "denials" | "failures" | "invalidReplies" | "unknownFields">;
 
-/** Names of unknown fields that are counted: a gateway may invent one for each reply. */
+/** Maximum number of unknown fields that are counted: a gateway may invent one per reply. */
 const MAX_UNKNOWN_FIELDS = 20;
 
-/** Denials by reason and kind, failures and invalid replies by what happened: counted as they come. */
+/** Counts denials by reason and kind, and failures and invalid replies by what happened. */
 export class OutcomeCounts {
   readonly #denials = new Map<string, JudgedPhase["denials"][number]>();
   readonly #failures = new Map<string, Failure>();
@@ -160,8 +160,8 @@ export function withoutTiming(phase: JudgedPhase): JudgedPhase {
 }
 
 /**
- * A comparison that a judge of a phase made. Few failures, which may be a provider's, are a warning: about what the specification
- * advises, and about none of the MUSTs that more of them would break.
+ * A comparison made by the judge of a phase. A few failures, which a provider may have caused, are a warning. A warning names only
+ * recommendations, not the MUST requirements that more failures would violate.
  */
 export function compared(
   name: string,
@@ -179,13 +179,13 @@ export function compared(
     weight?: "fail" | "warn";
     basis?: Finding["basis"];
     exchanges?: readonly string[];
-    /** How far it is missed, if it is: a share, or a multiple of the bound. */
+    /** How far the bound is missed: a share, or a multiple of the bound. */
     magnitude?: number;
   } = {},
 ): Finding {
   const about = weight === "warn" ? requirements.filter((id) => !isMust(id)) : requirements;
   if (about.length === 0 && requirements.length > 0)
-    throw new InternalError(`${name}: a warning about ${requirements.join(", ")}, which are MUSTs`);
+    throw new InternalError(`${name} warns about ${requirements.join(", ")}, which are MUST requirements`);
   return {
     name,
     title,
@@ -200,7 +200,7 @@ export function compared(
   };
 }
 
-/** How many of so many, as a magnitude. */
+/** A count as a share, for a magnitude. */
 export function shareOf(count: number, of: number): number {
   return of === 0 ? 0 : count / of;
 }

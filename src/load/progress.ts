@@ -23,7 +23,7 @@ export interface LoadProgress {
   /** So far. */
   readonly denied: number;
   readonly failed: number;
-  /** Absent for an engine that does not tell while it sends. */
+  /** Absent for an engine that does not report it while it sends. */
   readonly invalid?: number;
   /** `undefined` where only the end of the run will tell. */
   readonly p50Ms: number | undefined;

@@ -12,7 +12,7 @@ type Group = RetryAfterFigures["groups"][number];
 
 /** A client that ignores Retry-After tries again after this, ms. */
 const IGNORING_MS = 20;
-/** The denial whose wait can be tested by what the other requests came to. */
+/** Only the waits for this denial can be tested against the outcomes of other requests. */
 const RATE = "rate_limit_exceeded";
 /** Timers may fire a moment early, ms. */
 const GRACE_MS = 5;
@@ -54,16 +54,16 @@ export interface Retrying {
 }
 
 /**
- * What becomes of the denied requests of a workload: nothing, retries by the rules, or retries at once. Counts in a size
- * that does not depend on their number. A wait was contended where another request was admitted meanwhile, or may have been
- * because it has not ended yet: what became free went to that one.
+ * What becomes of the denied requests of a workload: nothing, retries by the rules, or retries at once. Counts in a size that does not
+ * depend on their number. A wait is contended if another request was admitted meanwhile, or may have been because it has not ended: that
+ * request may have used the freed capacity.
  */
 export class RetryTally {
   readonly clients: Clients;
-  /** Waits for the rate with no other request at all between the denial and the retry: nothing but the gateway decided these. */
+  /** Rate waits with no other request between the denial and the retry: only the gateway decided their outcome. */
   readonly alone = { tested: 0, sufficient: 0 };
   readonly #isWhole: boolean;
-  /** When the latest requests that have ended were sent, µs. */
+  /** When the latest ended request was sent, and the latest admitted one, µs. */
   #lastSentUs = Number.NEGATIVE_INFINITY;
   #lastAdmittedUs = Number.NEGATIVE_INFINITY;
   readonly #random: Random;
@@ -71,7 +71,7 @@ export class RetryTally {
   readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, gaveUp: 0, uncertain: 0 };
   readonly #samples: RetryAfterFigures["samples"] = [];
 
-  /** @param isWhole whether this sees every request of the run: what a part of it does not see may be contention. */
+  /** @param isWhole whether this tally sees every request of the run. Requests that it does not see may be contention. */
   constructor(clients: Clients, seed: number, isWhole: boolean) {
     this.clients = clients;
     this.#isWhole = isWhole;

@@ -23,7 +23,7 @@ export interface LoadContext
     "seed" | "stop" | "abort" | "redactor" | "onSample" | "onSpan" | "calibration" | "outputTokens"
   > {
   readonly target: Target;
-  /** What may be sent; the permit of the command has it. */
+  /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
   /** Keys of one account; they take turns. */
   readonly keys: readonly Key[];
@@ -108,7 +108,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
 }
 
-/** Workers count only what they measure: with a warm-up it may have been as many as were planned. */
+/** Workers count only measured requests. With a warm-up, the planned number is assumed. */
 function spentByWorkers({ tally }: Share, { warmupS }: Workload, planned: number): Allowance {
   return { requests: warmupS > 0 ? planned : tally.total.sent, outputTokens: tally.outputTokens };
 }

@@ -32,19 +32,19 @@ export interface SamplerOptions {
 }
 
 /**
- * Kept of each kind and phase: the first ones, and then one whenever their number has grown by this share. So what is kept lies over
- * the whole phase, however long it is, and a million requests of a kind leave about a hundred exchanges.
+ * Of each kind and phase, the first exchanges are kept, and then one whenever their number has grown by this factor. So the kept exchanges
+ * cover the whole phase, and a million requests of a kind leave about a hundred.
  */
 const FIRST_OF_A_KIND = 8;
 const GROWTH = 1.12;
 const MAX_BODY_BYTES = 1024 * 1024;
 /** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials, and requests have megabytes. */
-const MOST_BYTES = 48 * 1024 * 1024;
+const MAX_KEPT_BYTES = 48 * 1024 * 1024;
 
 /** Keeps a bounded number of exchanges of every kind, spread over each phase. */
 export class Sampler {
   readonly #options: SamplerOptions;
-  /** How many of a kind were offered, and at which number the next one is kept. */
+  /** Number of offered exchanges of each kind, and the number at which the next one is kept. */
   readonly #offered = new Map<string, { count: number; keepAt: number }>();
   readonly #waiting: (() => Promise<void>)[] = [];
   #count = 0;
@@ -60,9 +60,12 @@ export class Sampler {
     if (!prepared.capture && exchange.pieces.length === 0 && exchange.status < 300 && exchange.status !== 0)
       return undefined;
     const kind = `${phase} ${prepared.dialect} ${prepared.stream} ${prepared.key} ${came.outcome} ${came.what}`;
-    if (!this.#isNext(kind) || this.#keptBytes > MOST_BYTES) return undefined;
-    const asked = prepared.bytes.length;
-    this.#keptBytes += exchange.pieces.reduce((sum, { bytes }) => sum + bytes.length, exchange.head.length + asked);
+    if (!this.#isNext(kind) || this.#keptBytes > MAX_KEPT_BYTES) return undefined;
+    const requestBytes = prepared.bytes.length;
+    this.#keptBytes += exchange.pieces.reduce(
+      (sum, { bytes }) => sum + bytes.length,
+      exchange.head.length + requestBytes,
+    );
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
     // Written later: decoding and redacting in the middle of a run would delay the next sends.
     this.#waiting.push(() => this.#keep(id, phase, exchange));

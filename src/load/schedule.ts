@@ -10,9 +10,9 @@ export interface TraceEntry {
   readonly stream?: boolean | undefined;
   readonly promptTokens: number;
   readonly maxTokens: number;
-  /** Blocks that the prompt begins with, in a trace that names them: the same id is the same text. */
+  /** Ids of the blocks at the beginning of the prompt, if the trace has them. The same id means the same text. */
   readonly hashIds?: readonly number[] | undefined;
-  /** Tokens of such a block; default those of Mooncake. */
+  /** Tokens per block; default: as in Mooncake traces. */
   readonly blockTokens?: number | undefined;
 }
 

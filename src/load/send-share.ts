@@ -44,7 +44,7 @@ export interface ShareOptions {
   readonly gauge?: InFlightGauge | undefined;
   /** Most output tokens of all parts together, where the target names a budget. */
   readonly outputTokens?: number | undefined;
-  /** Told at the end what was sent, warm-up and retries included. */
+  /** Called at the end with what was sent, warm-up and retries included. */
   readonly onSpent?: ((spent: Allowance) => void) | undefined;
   /** Called when connections are open; sending begins at the moment that it comes to, or at once. */
   readonly ready?: (share: Running) => Promise<number> | undefined;

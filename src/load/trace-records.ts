@@ -2,12 +2,12 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { ConfigError, fileProblem } from "../core/index.ts";
 
-/** A piece of a file at a time: a trace may be larger than the longest string. */
+/** Files are read in chunks of this size, because a trace may be larger than the longest string. */
 const CHUNK_BYTES = 1 << 20;
-/** A record longer than this is none, characters: a quotation mark that is never closed would take the whole file. */
-const MAX_RECORD = 16 << 20;
+/** Longest record, characters. Otherwise an unclosed quotation mark would take in the whole file. */
+const MAX_RECORD_CHARS = 16 << 20;
 
-/** One record of a file, and the line that it begins in, from 1. */
+/** One record of a file, and the line on which it begins, from 1. */
 export interface TraceRecord<T> {
   readonly line: number;
   readonly content: T;
@@ -37,7 +37,7 @@ export function* textOf(path: string, chunkBytes = CHUNK_BYTES): Generator<strin
   }
 }
 
-/** The lines of a text, blank ones left out. */
+/** The lines of a text, except blank ones. */
 export function* linesOf(text: Iterable<string>): Generator<TraceRecord<string>> {
   for (const record of allLinesOf(text)) if (record.content.trim() !== "") yield record;
 }
@@ -49,14 +49,14 @@ function* allLinesOf(text: Iterable<string>): Generator<TraceRecord<string>> {
     const parts = (rest + chunk).split("\n");
     rest = parts.pop() ?? "";
     for (const content of parts) yield { line: line++, content };
-    if (rest.length > MAX_RECORD) break;
+    if (rest.length > MAX_RECORD_CHARS) break;
   }
   yield { line, content: rest };
 }
 
 /**
- * The records of a CSV text (RFC 4180), blank lines left out. A field in quotation marks may hold commas, line breaks and, doubled,
- * quotation marks; blanks around a field that has none are no part of it.
+ * The records of a CSV text (RFC 4180), without blank lines. A quoted field may contain commas, line breaks and doubled quotation marks.
+ * Blanks around an unquoted field are not part of it.
  */
 export function* csvRecordsOf(text: Iterable<string>): Generator<TraceRecord<readonly string[]>> {
   let open: { readonly line: number; content: string } | undefined;
@@ -66,8 +66,8 @@ export function* csvRecordsOf(text: Iterable<string>): Generator<TraceRecord<rea
     const record: TraceRecord<string> = open ?? { line, content };
     // With an odd number of quotation marks a field is still open, and the line break is part of it.
     const isOpen = content.includes('"') && marksIn(record.content) % 2 === 1;
-    if (isOpen && record.content.length <= MAX_RECORD) open ??= { ...record };
-    else if (open !== undefined && !content.includes('"') && record.content.length <= MAX_RECORD) continue;
+    if (isOpen && record.content.length <= MAX_RECORD_CHARS) open ??= { ...record };
+    else if (open !== undefined && !content.includes('"') && record.content.length <= MAX_RECORD_CHARS) continue;
     else {
       yield { line: record.line, content: fieldsOf(record.content) };
       open = undefined;
@@ -99,7 +99,7 @@ function bareField(record: string, at: number): { text: string; end: number } {
   return { text: record.slice(at, end).trim(), end };
 }
 
-/** @param at behind the quotation mark that opens it. */
+/** @param at position after the opening quotation mark. */
 function quotedField(record: string, at: number): { text: string; end: number } {
   let text = "";
   for (let from = at; ; ) {

@@ -13,7 +13,7 @@ type TraceFormat = (typeof TRACE_FORMATS)[number];
 type Read = TraceEntry | { readonly path: string; readonly message: string };
 
 /** Problems that are listed; a wrong file has one a line. */
-const MOST_PROBLEMS = 10;
+const MAX_PROBLEMS = 10;
 
 const tokens = z.int().positive();
 
@@ -46,7 +46,7 @@ function blocksLine(blockTokens: number) {
 type BlocksLine = z.infer<ReturnType<typeof blocksLine>>;
 
 /**
- * Reads a trace: one request a record, in the format of Gauntlet, of Mooncake or of Bailian (JSON), of the Azure LLM inference traces
+ * Reads a trace with one request per record, in the format of Gauntlet, of Mooncake or of Bailian (JSON), of the Azure LLM inference traces
  * or of BurstGPT (CSV). The file is read in pieces, and may be larger than the longest string.
  *
  * @returns entries in order of time, whatever their order in the file. Traces of others begin at their first request.
@@ -64,7 +64,7 @@ export function readTrace(path: string, format: TraceFormat = "auto"): TraceEntr
     : jsonEntries(path, known)) {
     if ("offsetMs" in content) entries.push(content);
     else problems.push({ file: path, line, path: content.path, message: `${content.message}.` });
-    if (problems.length === MOST_PROBLEMS) break;
+    if (problems.length === MAX_PROBLEMS) break;
   }
   if (problems.length > 0) throw new ConfigError(problems);
   if (entries.length === 0) throw new ConfigError([whole(path, "holds no requests.")]);
@@ -74,7 +74,7 @@ export function readTrace(path: string, format: TraceFormat = "auto"): TraceEntr
 }
 
 const UNKNOWN =
-  "is no trace that is known: expected JSON lines with offsetMs (gauntlet), chat_id and timestamp (bailian) or timestamp and input_length (mooncake), or CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens (azure) or Timestamp,Request tokens,Response tokens (burstgpt).";
+  "is not a known trace format: expected JSON lines with offsetMs (gauntlet), chat_id and timestamp (bailian) or timestamp and input_length (mooncake), or CSV with the columns TIMESTAMP,ContextTokens,GeneratedTokens (azure) or Timestamp,Request tokens,Response tokens (burstgpt).";
 
 const whole = (file: string, message: string): ConfigProblem => ({ file, path: "", message });
 
@@ -110,7 +110,7 @@ function readJson(line: string, format: keyof typeof JSON_LINES): Read {
   return { path: issue?.path.join(".") ?? "", message: issue?.message ?? "cannot be read" };
 }
 
-/** Of a line with ids of blocks. @param blockTokens where they are not those of Mooncake. */
+/** Converts a line with block ids. @param blockTokens the block size, if it differs from that of Mooncake traces. */
 function entryOf(
   { timestamp, input_length, output_length, hash_ids }: BlocksLine,
   { msPerUnit, blockTokens }: { readonly msPerUnit: number; readonly blockTokens?: number },

@@ -117,15 +117,15 @@ export const workloadSchema = z
     ),
     allow: optional(
       z.strictObject({
-        deniedShare: optional(z.number().min(0).max(1), "Of the requests sent; default 0."),
-        failedShare: optional(z.number().min(0).max(1), "Of the requests sent; default 0."),
+        deniedShare: optional(z.number().min(0).max(1), "Share of the requests sent; default 0."),
+        failedShare: optional(z.number().min(0).max(1), "Share of the requests sent; default 0."),
         invalidShare: optional(
           z.number().min(0).max(1),
-          "Of the 2xx replies: those that no client could use; default 0.005. The run fails if the 95 % interval lies above it.",
+          "Share of the 2xx replies that no client could use; default 0.005. The run fails if the 95 % interval of the share lies above it.",
         ),
         emptyShare: optional(
           z.number().min(0).max(1),
-          "Of the 2xx replies: those whose text is empty although nothing cut them short; default 0.02, decided in the same way.",
+          "Share of the 2xx replies whose text is empty although nothing cut them short; default 0.02. Decided in the same way.",
         ),
       }),
       "Shares of requests that may be denied, fail, or have an unusable reply.",
@@ -180,12 +180,12 @@ export interface RequestClass {
   readonly maxTokens: Lengths;
   readonly images?: Images | undefined;
   readonly toolCalls?: number | undefined;
-  /** Chat streams: their usage is requested. */
+  /** Chat streams request their usage. */
   readonly includeUsage?: boolean | undefined;
   readonly weight: number;
 }
 
-/** Shares that do not fail a workload: of the requests sent, and of the 2xx replies. */
+/** Shares that a workload tolerates: of the requests sent, and of the 2xx replies. */
 export interface AllowedShares {
   readonly deniedShare: number;
   readonly failedShare: number;
@@ -193,7 +193,7 @@ export interface AllowedShares {
   readonly emptyShare: number;
 }
 
-/** Real models return an empty text now and then; nothing else that is unusable has an excuse. */
+/** Real models return an empty text now and then. Other unusable replies are not expected. */
 export const DEFAULT_ALLOW: AllowedShares = { deniedShare: 0, failedShare: 0, invalidShare: 0.005, emptyShare: 0.02 };
 
 export interface Workload {

@@ -18,7 +18,7 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
   const checks = checkChanges({
     before,
     now: conformance === null ? [] : record.checks,
-    // Nothing can have vanished that the run did not select. Load is compared by its figures.
+    // A check that the run did not select cannot vanish. Load is compared by its metrics.
     isSelected: (id) =>
       notSelected !== undefined && !notSelected.includes(id) && record.complete && !id.startsWith("load."),
   });
@@ -55,8 +55,8 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
     reasons: [
       ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
       ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
-      ...(checks.worse.length === 0 ? [] : [`${checks.worse.length} checks passed and warn now`]),
-      ...(checks.lost.length === 0 ? [] : [`${checks.lost.length} checks are not decided any more`]),
+      ...(checks.worse.length === 0 ? [] : [`${checks.worse.length} checks passed and now warn`]),
+      ...(checks.lost.length === 0 ? [] : [`${checks.lost.length} checks are no longer decided`]),
       ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
       ...of("inconclusive").map(({ name, why }) => `${name} is not decided: ${why}`),
       ...(decided === 0 ? ["nothing of this run stands in the baseline"] : []),

@@ -143,8 +143,8 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
   const frame = { ...NOTHING, gate: `suite ${suite} judged`, kind: "suite" as const, level, samples: checks.length };
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   if (checks.length === 0) return { ...frame, outcome: "inconclusive", message: "it was not run" };
-  const away = (record.notSelected ?? []).filter((id) => id.startsWith(`${suite}.`)).length;
-  if (away > 0) return { ...frame, outcome: "inconclusive", message: partlyRun(checks.length, away) };
+  const notSelected = (record.notSelected ?? []).filter((id) => id.startsWith(`${suite}.`)).length;
+  if (notSelected > 0) return { ...frame, outcome: "inconclusive", message: partlyRun(checks.length, notSelected) };
   const open = checks.filter(({ status }) => status === "blocked" || status === "inconclusive");
   if (open.length > 0) {
     return {
@@ -162,9 +162,9 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
   return { ...frame, outcome: "pass", message: `${judged.length} checks judged` };
 }
 
-/** What was selected of something that is required, where it is not all of it. */
-function partlyRun(ran: number, away: number): string {
-  return `only ${ran} of its ${ran + away} checks were selected; run all of them (without --only and --quick)`;
+/** Says how many checks of a required suite or requirement were selected. */
+function partlyRun(ran: number, notSelected: number): string {
+  return `only ${ran} of its ${ran + notSelected} checks were selected; run all of them (without --only and --quick)`;
 }
 
 interface Required {
@@ -184,8 +184,14 @@ function requirementGate(record: RunRecord, requirement: string, { level, coveri
   const samples = broken + met;
   if (broken > 0) return { ...frame, samples, outcome: "fail", message: `broken ${broken} times` };
   if (met === 0) return { ...frame, samples, outcome: "inconclusive", message: "nothing judged it" };
-  const away = covering.filter((id) => record.notSelected?.includes(id)).length;
-  if (away > 0) return { ...frame, samples, outcome: "inconclusive", message: partlyRun(covering.length - away, away) };
+  const notSelected = covering.filter((id) => record.notSelected?.includes(id)).length;
+  if (notSelected > 0)
+    return {
+      ...frame,
+      samples,
+      outcome: "inconclusive",
+      message: partlyRun(covering.length - notSelected, notSelected),
+    };
   return { ...frame, samples, outcome: "pass", message: `met ${met} times` };
 }
 

@@ -70,7 +70,7 @@ const SINGLES = [
   "goodput_per_s",
   "retry_after_sufficient",
 ] as const;
-/** Of each class, and no distributions. */
+/** Metrics of each class that are not distributions. */
 const SINGLES_OF_CLASSES = ["tokens_per_reply"] as const;
 
 /** Figures by their names. */

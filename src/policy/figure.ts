@@ -79,7 +79,7 @@ function ofDifferences(all: readonly DifferenceSeries[], threshold: Threshold): 
   return figures.length < series.length ? { why: "a level has too few requests", samples } : worst(figures, threshold);
 }
 
-/** There is no figure: says which selector is the reason, where one is. */
+/** Explains a missing value: names the selector that matched nothing, if there is one. */
 function nothing(all: readonly Labelled[], labels: Labels, isCount = false): NoFigure {
   const unmatched = unmatchedLabel(labels, all, { isCount, isMatch: matches });
   return { why: unmatched ?? "nothing was measured that it is about", samples: 0 };

@@ -14,21 +14,21 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
 const WHOLE_NUMBERS: readonly string[] = ["concurrency", "prompt_bytes"];
 const REASONS: readonly string[] = DENIALS.map(({ reason }) => reason);
 
-/** Why no measurement can ever have this value of a label, in words; `undefined` where one can. */
+/** Why a label can never have this value; `undefined` if it can. */
 export function valueProblem(label: string, value: string): string | undefined {
   const known = CLOSED[label];
   if (known !== undefined && !known.includes(value))
-    return `has ${label}=${value}, which nothing can have. ${didYouMean(value, known)}Possible values: ${known.join(", ")}`;
+    return `has the unknown value ${label}=${value}. ${didYouMean(value, known)}Possible values: ${known.join(", ")}`;
   if (WHOLE_NUMBERS.includes(label) && !/^\d+$/.test(value))
     return `has ${label}=${value}; expected a whole number, as in ${label}=8`;
   if (label !== "reason" || REASONS.includes(value)) return undefined;
   const meant = meantReason(value);
   return meant === undefined
     ? undefined
-    : `has reason=${value}, which is not in the denial table. Did you mean "${meant}"? A reason that a target's contract renames is recorded under the name of the table: ${REASONS.join(", ")}`;
+    : `has reason=${value}, which is not in the denial table. Did you mean "${meant}"? If the target's contract renames a reason, use the name from the table: ${REASONS.join(", ")}`;
 }
 
-/** A gateway may name reasons of its own; one that is nearly a reason of the table is taken for a misspelling of it. */
+/** A gateway may have its own reasons. One that is similar to a reason of the table counts as a misspelling of it. */
 function meantReason(value: string): string | undefined {
   const lower = value.toLowerCase();
   const part =
@@ -36,7 +36,7 @@ function meantReason(value: string): string | undefined {
   return part ?? nearestOf(lower, REASONS);
 }
 
-/** Whether a value that a run does not have means a count of zero: it is one that the run could have had. */
+/** Whether a value that a run does not have counts as zero, because the run could have had it. */
 function countsAsZero(label: string, value: string): boolean {
   return label === "reason" ? REASONS.includes(value) : CLOSED[label] !== undefined;
 }
@@ -44,17 +44,17 @@ function countsAsZero(label: string, value: string): boolean {
 const MAX_LISTED = 8;
 
 /**
- * Which selector of a threshold matched no measurement, in words. A misspelt name must not be taken for a count of zero.
+ * Describes the selector of a threshold that matched nothing. A misspelled name must not count as zero.
  *
- * @param isCount zero is a count where the value is a member of a closed set: `denied{reason=budget_exhausted}`.
+ * @param isCount whether a known value that does not occur counts as zero, as in `denied{reason=budget_exhausted}`.
  * @param isMatch whether a measurement has these labels.
  */
 export function unmatchedLabel(
-  wanted: Labels,
+  selected: Labels,
   all: readonly { readonly labels: Labels }[],
-  { isCount, isMatch }: { readonly isCount: boolean; readonly isMatch: (wanted: Labels, labels: Labels) => boolean },
+  { isCount, isMatch }: { readonly isCount: boolean; readonly isMatch: (selected: Labels, labels: Labels) => boolean },
 ): string | undefined {
-  for (const [label, value] of Object.entries(wanted)) {
+  for (const [label, value] of Object.entries(selected)) {
     if (isCount && countsAsZero(label, value)) continue;
     if (all.some(({ labels }) => isMatch({ [label]: value }, labels))) continue;
     const seen = [...new Set(all.flatMap(({ labels }) => labels[label] ?? []))].sort();

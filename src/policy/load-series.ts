@@ -20,7 +20,7 @@ export function classLabels({ dialect, stream }: Pick<LoadClass, "dialect" | "st
   return { dialect, stream: String(stream) };
 }
 
-/** Requests of a phase by dialect and mode. What stands in no class, as with engines that do not record them, has no such labels. */
+/** Requests of a phase by dialect and mode. Requests without a class, as with engines that do not record classes, have no such labels. */
 export function sentByKind({ sent, classes, denials }: LoadPhase): { readonly labels: Labels; readonly of: number }[] {
   const counts = new Map<string, { readonly labels: Labels; of: number }>();
   const add = (entry: Pick<LoadClass, "dialect" | "stream" | "count">) => {
@@ -30,7 +30,7 @@ export function sentByKind({ sent, classes, denials }: LoadPhase): { readonly la
     counts.set(key, { labels, of: known.of + entry.count });
   };
   for (const entry of classes) add(entry);
-  // An engine may count denials and keep no class of them.
+  // An engine may count denials without a class for them.
   for (const entry of denials) if (!counts.has(JSON.stringify(classLabels(entry)))) add(entry);
   const inClasses = [...counts.values()].reduce((sum, { of }) => sum + of, 0);
   return [...counts.values(), { labels: {}, of: Math.max(0, sent - inClasses) }];

@@ -95,8 +95,8 @@ const rate = (name: "admitted" | "sent"): Metric =>
   );
 
 /**
- * Denials by reason, dialect and mode. Requests of a dialect and mode without any denial count as a zero that was looked for;
- * where none were sent, nothing was.
+ * Denials by reason, dialect and mode. If requests of a dialect and mode were sent and none was denied, the count is 0. If none were sent,
+ * there is no count.
  */
 const denied: Metric = {
   kind: "sum",
@@ -118,7 +118,7 @@ const denied: Metric = {
     ]),
 };
 
-/** Mean output tokens of the admitted replies. Replies that do not stream and do not say how many they have are not counted. */
+/** Mean output tokens of the admitted replies. Non-streaming replies without usage are not counted. */
 const tokensPerReply: Metric = {
   kind: "each",
   labels: [...PHASE_LABELS, "dialect", "stream"],
@@ -131,7 +131,7 @@ const tokensPerReply: Metric = {
           labels: { ...phaseLabels(run, phase), ...classLabels(entry) },
           count: entry.outputTokens / entry.count,
           of: entry.count,
-          // How long replies are does not depend on when they were asked for.
+          // The length of replies does not depend on timing.
           valid: true,
         })),
     ),

@@ -11,14 +11,14 @@ export interface CheckSides {
   /** Statuses of the earlier run by instance id. */
   readonly before: ReadonlyMap<string, Status>;
   readonly now: readonly Result[];
-  /** Whether a run was to judge a check that it has no result of. One that was not selected is not compared. */
+  /** Whether a run selected a check that it has no result for. Checks that were not selected are not compared. */
   readonly wasSelected?: (id: string) => boolean;
   readonly isSelected?: (id: string) => boolean;
 }
 
 /**
- * What became of checks between two runs. A check that is gone, that is not decided any more or does not apply any more is lost:
- * it has neither been fixed nor stayed as it was.
+ * How checks changed between two runs. A check that has vanished, is no longer decided or no longer applies is lost: it is neither fixed
+ * nor unchanged.
  */
 export function checkChanges({
   before,

@@ -34,8 +34,8 @@ export const findingSchema = z.strictObject({
    */
   count: z.int().min(2).optional(),
   /**
-   * Of a comparison that was not met: how far it was missed, in a measure of its own that grows with the failure: a share, or a
-   * multiple of the bound. Absent where a comparison has no such measure.
+   * How far an expectation was missed, in a measure that grows with the failure: a share, or a multiple of the bound. Absent if there is no
+   * such measure.
    */
   magnitude: z.number().nonnegative().optional(),
 });
@@ -56,7 +56,7 @@ export const waiverSchema = z.strictObject({
   expires: z.string(),
   /** How the instance fails. */
   fingerprint: z.string(),
-  /** How large the failure is that was waived, by the name of the finding. */
+  /** Size of the waived failure by finding. */
   magnitudes: z.record(z.string(), z.number()),
   /** File and line. */
   place: z.string(),

@@ -76,13 +76,13 @@ export const comparisonSchema = z.strictObject({
     newlyFailing: z.array(checkChangeSchema),
     /** From `pass` to `warn`. */
     worse: z.array(checkChangeSchema),
-    /** Decided before and not any more: blocked, inconclusive, not applicable. */
+    /** Decided before, and now blocked, inconclusive or not applicable. */
     lost: z.array(checkChangeSchema),
     fixed: z.array(checkChangeSchema),
     vanished: z.array(checkChangeSchema),
     added: z.array(checkChangeSchema),
     other: z.array(checkChangeSchema),
-    /** How many only one of the sides was to judge. */
+    /** Number of checks that only one side selected. */
     notCompared: z.strictObject({ onlyA: z.int(), onlyB: z.int() }),
   }),
   drift: z.array(driftSchema),

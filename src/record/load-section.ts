@@ -11,7 +11,7 @@ export const LOAD_OUTCOMES = ["admitted", "denied", "failed", "invalid", "unfini
 const classSchema = z.strictObject({
   dialect,
   stream: z.boolean(),
-  /** `invalid`: a complete 2xx reply that no client could use. `unfinished`: a stream that was admitted and broke off. */
+  /** `invalid`: a complete 2xx reply that no client could use. `unfinished`: a stream that was admitted and then cut off. */
   outcome: z.enum(LOAD_OUTCOMES),
   count,
   /** From the due moment to the end. */
@@ -22,9 +22,9 @@ const classSchema = z.strictObject({
   ttftMs: classQuantiles,
   /** From the send to the first token of the reply text, of streams that have other output as well. */
   textTtftMs: classQuantiles,
-  /** Every gap between neighbouring events with output. Streams only. */
+  /** Every gap between consecutive events with output. Streams only. */
   eventGapMs: classQuantiles,
-  /** Inter-token latency: the gaps, shared by the tokens of an event. Only streams that tell their number of tokens. */
+  /** Inter-token latency: the gaps between events, divided by the tokens per event. Only streams that state their number of tokens. */
   itlMs: classQuantiles,
   /** From the send: connection ready, head, first byte of the body, first whole event. */
   connectMs: classQuantiles,
@@ -185,7 +185,7 @@ export const loadPhaseSchema = z.strictObject({
   denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
   /** What was wrong with the invalid replies: `HTML page`, `empty text`, … */
   invalidReplies: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
-  /** Fields of streams that carried output and that no known client reads, and in how many streams. */
+  /** Fields with output that no known client reads, and the number of streams that have them. */
   unknownFields: z.array(z.strictObject({ name: z.string(), streams: count })),
   /** How requests failed: `500`, `reset`, `deadline`, `cut stream`, … */
   failures: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),

@@ -18,15 +18,15 @@ const NOISE_MS: Readonly<Record<string, number>> = { p50: 5, p90: 10, p95: 10, p
 const OTHER_NOISE_MS = 20;
 /** For shares: the difference itself. */
 const NOISE_SHARE = 0.05;
-/** Tokens per reply do not depend on the machine: the same prompts and limits make replies of about the same length. */
+/** Tokens per reply do not depend on the machine: the same prompts and limits lead to replies of about the same length. */
 const NOISE_TOKENS = 1.25;
 /** Up to this the second is not worse: what a session in which both take turns would also leave aside. */
 const SAME_FACTOR = 1.1;
-/** What two runs of one build on one machine differ by anyway, by quantile. */
+/** Differences up to this are normal between two runs of one build on one machine, by quantile, ms. */
 const SAME_MS: Readonly<Record<string, number>> = { p50: 2, p90: 3, p95: 3, p99: 5 };
 const OTHER_SAME_MS = 2;
 const SAME_SHARE = 0.01;
-const FEWEST_SAMPLES = 30;
+const MIN_SAMPLES = 30;
 
 /**
  * Judges a figure of one run against that of another. There is no interval: only what lies beyond the noise between days is
@@ -43,21 +43,21 @@ export function onceAgainstOnce(figure: FigureTwice): ComparedMetric {
   if (apart !== undefined) return open(apart);
   if (a === null || b === null)
     return open(b === null ? "lost: only the first run measured it" : "only the second run measured it");
-  if (samples !== undefined && samples < FEWEST_SAMPLES)
-    return open(`it rests on ${samples} samples, ${FEWEST_SAMPLES} are needed`);
+  if (samples !== undefined && samples < MIN_SAMPLES)
+    return open(`it has ${samples} samples, and ${MIN_SAMPLES} are needed`);
   if (change === null) return open("it was 0 in the first run");
   const [from, to] = worse === "higher" ? [a, b] : [b, a];
   if (isBeyondNoise(from, to, figure)) return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? BEYOND };
   if (isBeyondNoise(to, from, figure)) {
-    if (unit === "tokens") return open("the replies of the second run are longer: it did other work");
-    return { ...metric, verdict: "improved", why: `${BEYOND}, on the good side` };
+    if (unit === "tokens") return open("the replies of the second run are longer, so it did different work");
+    return { ...metric, verdict: "improved", why: `${BEYOND}, in the better direction` };
   }
   return isSame(from, to, figure)
     ? { ...metric, verdict: "not worse", why: "no worse than before, as far as two runs show it" }
-    : open(unit === "tokens" ? "the replies are shorter" : "within what machines differ from day to day");
+    : open(unit === "tokens" ? "the replies are shorter" : "within the day-to-day variation of a machine");
 }
 
-const BEYOND = "beyond what machines differ from day to day";
+const BEYOND = "beyond the day-to-day variation of a machine";
 const REGRESSED: Readonly<Partial<Record<ComparedMetric["unit"], string>>> = {
   tokens: "the replies are much shorter",
 };

@@ -86,7 +86,7 @@ export const runRecordSchema = z
     /** Requirements that the target does not want to be judged by yet, because its requirement set is older. */
     unscored: z.array(z.string()).optional(),
     checks: z.array(checkResultSchema),
-    /** Check instances that there were and that were not selected. Absent: the command selects none of the conformance checks. */
+    /** Check instances that were not selected. Absent if the command does not run conformance checks. */
     notSelected: z.array(z.string()).optional(),
     /** The few deviations behind what failed and warned, worst first. Waived results have none. */
     causes: z.array(causeSchema),

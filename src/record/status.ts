@@ -33,7 +33,7 @@ export const STATUSES = [
 /** Under these something was found against the gateway that fails a run. */
 export const FAILED: readonly Status[] = ["fail", "flaky"];
 
-/** Under these the check came to a judgement of the gateway. */
+/** Statuses with which a check has judged the gateway. */
 export const DECIDED: readonly Status[] = ["pass", "warn", "fail", "flaky"];
 
 /** Under these nothing was found out about the check. */

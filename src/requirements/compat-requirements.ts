@@ -50,7 +50,7 @@ export const COMPAT_REQUIREMENTS = [
   {
     id: "COMPAT-REPLY-MODEL",
     source: BOTH,
-    text: "A reply names the model that was requested, or one that stands for it, and the same one streaming and non-streaming.",
+    text: "A reply names the requested model, or a name that stands for it, and the same name in streaming and non-streaming mode.",
   },
   {
     id: "COMPAT-CHAT-TURNS",

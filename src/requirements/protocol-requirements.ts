@@ -26,7 +26,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "HTTP-ACCEPT-ENCODING",
     level: "SHOULD",
     source: "RFC 9110, 12.5.3",
-    text: "A body is not in a coding that the request excluded.",
+    text: "A body does not use a coding that the request excluded.",
   },
   {
     id: "HTTP-ALLOW",
@@ -89,13 +89,13 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "HTTP-INTERIM",
     level: "SHOULD",
     source: "RFC 9110, 15.2; common sense",
-    text: "An answer follows after few interim responses.",
+    text: "A response follows after only a few interim responses.",
   },
   {
     id: "HTTP-SERVER-ERROR",
     level: "SHOULD",
     source: "RFC 9110, 15.5 and 15.6; specification 7.T.5xx",
-    text: "A 5xx says that the gateway or a provider failed: nothing that a client sends is answered with one by itself.",
+    text: "A 5xx says that the gateway or a provider failed. A request does not get one just because of what the client sent.",
   },
   {
     id: "BEARER-SCHEME",
@@ -215,7 +215,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "UPSTREAM-TIMEOUT",
     level: "SHOULD",
     source: "RFC 9110, 15.6.5; specification 7.T.5xx",
-    text: "A provider that does not answer is given up on with a 5xx while its caller still waits.",
+    text: "If a provider does not respond, the gateway sends a 5xx while the caller is still waiting.",
   },
   {
     id: "UPSTREAM-RETRY-BOUNDED",

@@ -13,7 +13,7 @@ type IdOf<R extends { id: string; level: string }, L extends string> = Extract<R
 
 /** Requirements whose miss is a failure. An OPEN requirement is not among them, so that handing one to `must()` does not compile. */
 export type MustRequirement = IdOf<SpecRequirement, "MUST"> | IdOf<ProtocolRequirement, "MUST">;
-/** Requirements whose miss warns. A MUST is not among them: whatever breaks one fails. */
+/** Requirements whose violation warns. A MUST is not among them, because its violation fails. */
 export type ShouldRequirement = IdOf<SpecRequirement, "SHOULD" | "MAY"> | IdOf<ProtocolRequirement, "SHOULD">;
 export type CompatRequirement = (typeof COMPAT_REQUIREMENTS)[number]["id"];
 export type RequirementId = SpecRequirement["id"] | ProtocolRequirement["id"] | CompatRequirement;
@@ -60,7 +60,7 @@ export function isRequirementId(id: string): id is RequirementId {
   return BY_ID.has(id);
 }
 
-/** Whether a miss fails. */
+/** Whether a violation fails. */
 export function isMust(id: string): boolean {
   return BY_ID.get(id)?.level === "MUST";
 }

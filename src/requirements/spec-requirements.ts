@@ -518,7 +518,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "errors",
     source: "2.6.type, 2.6.code",
-    text: "The shown 402 denial names a type, and its `error.code` is a number, as in the shown case.",
+    text: "The 402 denial has a non-empty `error.type`, and its `error.code` is a number, as in the example of the specification.",
   },
   {
     id: "ERR-200-1",
@@ -1014,7 +1014,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R3, 7.R5",
-    text: "A request that may have been served is not repeated, also where it has no effect elsewhere: it may be charged twice.",
+    text: "A request that may have been served is not repeated, even if it has no side effects: it may be charged twice.",
   },
   {
     id: "RETRY-14",

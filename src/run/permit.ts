@@ -4,27 +4,27 @@ import { isLoopback, type Target } from "../target/index.ts";
 import { planText, requestsOnly, type SendingPlan, sumOf } from "./plan.ts";
 
 /**
- * What a command may send to a target. No sender works without the budget of one, and there is no other way to get a budget: that
- * the plan fits into the budget of the target file, and that load was agreed to, is thereby settled before the first request.
+ * What a command may send to a target. Every sender needs the budget of a permit, and only this module creates one. So it is certain before
+ * the first request that the plan fits into the budget of the target file, and that load is authorized.
  */
 export interface Permit {
   readonly target: Target;
   readonly plan: SendingPlan;
   readonly budget: RequestBudget;
   /**
-   * Permits what comes in addition, after its own line was printed, where the budget of the target still has room for it.
+   * Permits an additional plan, which has been printed, if the budget of the target still has room for it.
    *
    * @returns whether it may be sent.
    */
   more(plan: SendingPlan): boolean;
 }
 
-/** `checks`: below the limits, or on accounts set aside for them. `load`: as fast as its workload has it. */
+/** `checks`: below the limits, or on accounts set aside for them. `load`: as fast as the workload says. */
 export type Purpose = "checks" | "load";
 
 /**
- * @throws ConfigError for load on a host that is not this machine where the target does not say `authorized: true`.
- * @throws UsageError when the plan exceeds the budget of the target.
+ * @throws ConfigError if load would go to another host and the target does not have `authorized: true`.
+ * @throws UsageError if the plan exceeds the budget of the target.
  */
 export function permitFor(target: Target, plan: SendingPlan, purpose: Purpose): Permit {
   if (purpose === "load") assertLoadAllowed(target);
@@ -43,16 +43,16 @@ export function permitFor(target: Target, plan: SendingPlan, purpose: Purpose): 
 }
 
 /**
- * The permit of a search, which cannot know what it takes: it ends where the budget does.
+ * The permit of a search, which does not know its number of requests in advance. It stops when the budget is used up.
  *
- * @param most that it asks for; default: the budget of the target.
+ * @param most maximum number of requests; default: the budget of the target.
  */
 export function searchPermit(target: Target, name: string, most = Number.POSITIVE_INFINITY): Permit {
   const requests = Math.min(most, target.budget.requests);
   return permitFor(target, sumOf([{ ...requestsOnly(name, requests), durationS: undefined }], true), "load");
 }
 
-/** Why a plan may not be sent, or `undefined`. */
+/** Why a plan must not be sent; `undefined` if it may be. */
 export function refusalOf(target: Target, plan: SendingPlan, purpose: Purpose): string | undefined {
   try {
     permitFor(target, plan, purpose);
@@ -68,15 +68,15 @@ export function permitLine({ target, plan }: Permit): string {
   return planText(target, plan);
 }
 
-/** @throws ConfigError when the host is not this machine and the target does not say `authorized: true`. */
+/** @throws ConfigError if the host is not this machine and the target does not have `authorized: true`. */
 function assertLoadAllowed(target: Target): void {
   if (!isLoopback(target.baseUrl) && !target.authorized) {
     throw new ConfigError([
       {
         file: target.source,
         path: "authorized",
-        message: `load goes to ${new URL(target.baseUrl).host}, which is not this machine.`,
-        hint: "Say `authorized: true` in the target file when you may load it.",
+        message: `load would go to ${new URL(target.baseUrl).host}, which is not this machine.`,
+        hint: "Set `authorized: true` in the target file if you are allowed to load this host.",
       },
     ]);
   }

@@ -3,7 +3,7 @@ import { preflightOf } from "../checks/index.ts";
 import { costOf, type TierLength, type Workload } from "../load/index.ts";
 import type { Target } from "../target/index.ts";
 
-/** What one part of a command sends at most, as known before anything is sent. */
+/** The most that one part of a command sends, as known before anything is sent. */
 export interface PlanPart {
   readonly name: string;
   readonly requests: number;
@@ -11,16 +11,16 @@ export interface PlanPart {
   readonly outputTokens: number;
   readonly peakPerS?: number | undefined;
   readonly inFlight?: number | undefined;
-  /** `undefined` where requests and not time end it. */
+  /** `undefined` if a number of requests ends it, not a time. */
   readonly durationS?: number | undefined;
 }
 
-/** What a command sends at most: what is printed before it sends, and what its permit then holds it to. */
+/** The most that a command sends. It is printed before the first request, and the permit enforces it. */
 export interface SendingPlan extends Omit<PlanPart, "name"> {
   readonly parts: readonly PlanPart[];
 }
 
-/** The sum of parts. @param together whether they run side by side: the longest then decides how long it takes. */
+/** The sum of parts. @param together whether they run concurrently, so that the longest determines the duration. */
 export function sumOf(parts: readonly PlanPart[], together: boolean): SendingPlan {
   const sum = (pick: (part: PlanPart) => number) => parts.reduce((all, part) => all + pick(part), 0);
   const most = (values: readonly (number | undefined)[]) => {
@@ -45,7 +45,7 @@ export function sumOf(parts: readonly PlanPart[], together: boolean): SendingPla
   };
 }
 
-/** Plans that are carried out one after another. */
+/** The plan of plans that run one after another. */
 export function inTurn(plans: readonly SendingPlan[]): SendingPlan {
   const whole = sumOf(
     plans.map((plan) => ({ ...plan, name: "" })),
@@ -54,7 +54,7 @@ export function inTurn(plans: readonly SendingPlan[]): SendingPlan {
   return { ...whole, parts: plans.flatMap(({ parts }) => parts) };
 }
 
-/** Loads that run side by side, each at most. */
+/** The parts of loads that run concurrently. */
 export function loadParts(
   target: Target,
   workloads: readonly Workload[],
@@ -63,7 +63,7 @@ export function loadParts(
   return workloads.map((workload) => ({ name: workload.name, ...costOf(workload, target, length) }));
 }
 
-/** Loads that run side by side, and what finds their models where the target file names none. */
+/** The plan of concurrent loads, including the requests that find their models if the target file names none. */
 export function planOfLoads(target: Target, workloads: readonly Workload[], length: TierLength): SendingPlan {
   const loads = sumOf(loadParts(target, workloads, length), true);
   const open = modelRequests(target, workloads);
@@ -72,23 +72,23 @@ export function planOfLoads(target: Target, workloads: readonly Workload[], leng
     : { ...loads, requests: loads.requests + open, parts: [...loads.parts, requestsOnly("models", open)] };
 }
 
-/** The same with one plain request for each key, by which the command finds out whether the gateway accepts it. */
+/** Adds one plain request for each key, which shows whether the gateway accepts the key. */
 export function withKeyCheck(plan: SendingPlan, { source }: Target, keys: number): SendingPlan {
   if (source === "embedded") return plan;
   return { ...plan, requests: plan.requests + keys, parts: [...plan.parts, requestsOnly("key", keys)] };
 }
 
-/** A part of which only the number of requests is known. */
+/** A part for which only the number of requests is known. */
 export function requestsOnly(name: string, requests: number): PlanPart {
   return { name, requests, inputTokens: 0, outputTokens: 0, durationS: 0 };
 }
 
-/** Name of the part that the checks are. */
+/** Name of the part with the checks. */
 const CHECKS = "checks";
 
 /** The checks of a run. */
 export function checkPart({ requests, inputTokens, outputTokens, durationS }: Plan, { budget }: Target): PlanPart {
-  // An estimate: what the gateway charges for in the end is counted, and the checks stop where the budget does.
+  // An estimate. The actual tokens are counted, and the checks stop when the budget is used up.
   return {
     name: "checks",
     requests,
@@ -98,7 +98,7 @@ export function checkPart({ requests, inputTokens, outputTokens, durationS }: Pl
   };
 }
 
-/** Most requests by which load finds models that neither its workloads nor the target file name. */
+/** Maximum number of requests that find models which neither the workloads nor the target file name. */
 function modelRequests(target: Target, workloads: readonly Workload[]): number {
   const hasTier = workloads.some(({ tier }) => tier !== undefined);
   const isOpen = workloads.some(({ mix }) =>
@@ -114,7 +114,7 @@ function modelRequests(target: Target, workloads: readonly Workload[]): number {
 /** A plan in one line. */
 export function planText(target: Target, plan: SendingPlan): string {
   const { requests, outputTokens, peakPerS, inFlight, durationS, parts } = plan;
-  // What checks ask for is short; how long the replies are is the model's matter.
+  // For checks, the tokens are an estimate: the model determines how long its replies are.
   const isEstimate = parts.some(({ name }) => name === CHECKS);
   const charge = (prices: NonNullable<Target["prices"]>) => chargeOf(plan, prices);
   const figures = [
@@ -132,7 +132,7 @@ export function planText(target: Target, plan: SendingPlan): string {
   return `plan for ${target.name} (${parts.map(({ name }) => name).join(", ")}): ${figures.join(", ")}`;
 }
 
-/** What so many tokens cost, in words: to the cent, and never nothing for something. */
+/** The cost of these tokens as text, rounded up to the cent. */
 function chargeOf(
   { inputTokens, outputTokens }: Pick<PlanPart, "inputTokens" | "outputTokens">,
   { inputPerMTok, outputPerMTok, currency }: NonNullable<Target["prices"]>,

@@ -169,7 +169,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
   };
 }
 
-/** What a command may send where the target file does not say: to others little, to this machine what any plan takes. */
+/** Default budgets: small for other hosts, large enough for any plan on loopback. */
 const BUDGETS = {
   others: { requests: 10_000, outputTokens: 2_000_000 },
   loopback: { requests: 1_000_000, outputTokens: 200_000_000 },

@@ -1,7 +1,7 @@
 // Generated from src/dialects/reply-output.ts by `npm run generate`: change it there.
 /**
- * Finds the output in a reply, or in one item of a streaming reply. Like `reply-defect.ts`, this file imports nothing else of the
- * project, because the k6 scripts use a generated copy of both: every engine reads a reply in the same way.
+ * Finds the output in a reply, or in one item of a streaming reply. Like `reply-defect.ts`, this file imports nothing else of the project,
+ * because the k6 scripts use a generated copy of both, so that every engine reads replies in the same way.
  */
 
 /** What one item of a stream, or a whole reply, adds to the output. */
@@ -10,14 +10,14 @@ export interface Output {
   readonly text: string | undefined;
   /** Output of another kind: reasoning, tool calls, a refusal, audio. It counts as output, not as text. */
   readonly other: boolean;
-  /** Field that carried output and that no known client reads, for example `mystery_tokens`. */
+  /** A field with output that no known client reads, for example `mystery_tokens`. */
   readonly unknownField?: string;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const NO_OUTPUT: Output = { text: undefined, other: false };
-/** Fields of a delta, a message or a content block that say who speaks or describe the output, and are none themselves. */
+/** Fields of a delta, a message or a content block that are metadata, not output. */
 const BOOKKEEPING: readonly string[] = [
   ...["role", "name", "id", "index", "type", "object", "created", "model", "status", "phase", "recipient"],
   ...["logprobs", "annotations", "citations", "provider_specific_fields", "obfuscation", "padding", "token_ids"],
@@ -39,8 +39,8 @@ const KNOWN_OUTPUT: readonly string[] = [
 ];
 
 /**
- * Finds the output in an item of a stream, whatever dialect it is in. The chunk shape is not part of the specification (STREAM-5),
- * and a reader that knows one shape only would call every other one empty: what is neither text nor bookkeeping is output.
+ * Finds the output in an item of a stream, whatever dialect it is in. The chunk shape is not part of the specification (STREAM-5), and a
+ * reader that knows only one shape would treat all others as empty. So everything that is neither text nor bookkeeping counts as output.
  */
 export function outputOf(item: unknown): Output {
   if (!isObject(item)) return NO_OUTPUT;
@@ -51,7 +51,7 @@ export function outputOf(item: unknown): Output {
   return known ?? fromUnknownShape(item);
 }
 
-/** The text of the first part that has a place for it; output of any of them. */
+/** Combines parts: the text of the first part that has a text field, and other output of any part. */
 export function joined(parts: readonly Output[]): Output {
   if (parts.length === 1) return parts[0] as Output;
   const text = parts.find((part) => part.text !== undefined)?.text;
@@ -71,7 +71,7 @@ export function fromChoice(choice: unknown): Output {
   return hasOtherPart ? { ...rest, text, other: true } : { ...rest, text };
 }
 
-/** Output of a delta beside the fields that were read already. */
+/** Output in the fields of a delta that have not been read yet. */
 function restOf(delta: unknown, read: readonly string[]): Output {
   if (!isObject(delta)) return NO_OUTPUT;
   let other = false;
@@ -144,17 +144,17 @@ function textOf(content: unknown): string | undefined {
   return parts.length === 0 ? undefined : parts.join("");
 }
 
-/** Output is not nested deeper than this; a hostile body may be nested a million times. */
+/** Output is not nested deeper than this; a hostile body may have a million levels. */
 const MAX_DEPTH = 8;
 
-/** Whether a value holds anything but bookkeeping. */
+/** Whether a value contains anything other than bookkeeping. */
 export function isFilled(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value !== "";
   if (typeof value === "number" || typeof value === "boolean") return true;
   if (depth > MAX_DEPTH) return true;
   if (Array.isArray(value)) return value.some((inner) => isFilled(inner, depth + 1));
   if (!isObject(value)) return false;
-  // The name of a called function is output: nothing of it may be lost.
+  // The name of a called function is output.
   return Object.keys(value).some(
     (name) => (name === "name" || !BOOKKEEPING.includes(name)) && isFilled(value[name], depth + 1),
   );

@@ -13,7 +13,7 @@ const STREAMS = 16;
 const SPACING_MS = 120;
 
 /** How long is waited after a denial, and a little more, ms. */
-const LONGEST_WAIT_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 const REST_MS = 1_000;
 
 const withOthers = defineCheck({
@@ -35,7 +35,7 @@ const withOthers = defineCheck({
     const filled = await fillOnce(t, t.target.tiers.growth === undefined ? "scale" : "growth");
     const denials = [...filled.held, ...filled.extras].filter(isRateDenial);
     const waitMs = Math.max(0, ...denials.map((denial) => denial.retryAfterWaitMs ?? 0));
-    if (waitMs > LONGEST_WAIT_MS) return NOTHING_SENT;
+    if (waitMs > MAX_WAIT_MS) return NOTHING_SENT;
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
     const first = await sendSpacedStreams(t, account.key);
     if (first.filter(isDenied).length <= TOLERATED) return { first, alone: [], second: [] };

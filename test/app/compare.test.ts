@@ -21,7 +21,7 @@ test("two stored runs: what fails now, what was lost, what is answered otherwise
   expect(itself.comparison.drift).toEqual([]);
   expect(same.code).toBe(0);
 
-  // What a run did not select is not lost.
+  // Checks that a run did not select are not lost.
   await gauntlet(["conform", "--only", "models.list", "--seed", "3", "--out", "one"], {}, at);
   const part = await gauntlet(["compare", "a", "one", "--out", "c3"], {}, at);
   expect(part.stdout).toMatch(/not compared: \d+ checks that only the first run selected/);

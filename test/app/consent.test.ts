@@ -13,7 +13,7 @@ interface Document {
   readonly checks: readonly { id: string; status: string; message: string; unblock?: string[] }[];
 }
 
-/** Runs a command against a gateway that has another host's name, and no account that is set aside. */
+/** Runs a command against a gateway with the name of another host and no account set aside. */
 async function onOtherHost(args: readonly string[], more = "") {
   using folder = temporaryFolder();
   await using gateway = await startGateway({ limits: LIMITS });
@@ -29,13 +29,13 @@ async function onOtherHost(args: readonly string[], more = "") {
   return { ...ran, sent: proxy.all.length, own, denied };
 }
 
-/** Most requests within any minute. */
+/** Maximum number of requests within any minute. */
 function mostInAMinute(all: readonly { readonly atMs: number }[]): number {
   const times = all.map(({ atMs }) => atMs).sort((a, b) => a - b);
   return Math.max(0, ...times.map((from, at) => times.slice(at).filter((time) => time < from + 60_000).length));
 }
 
-describe.concurrent("somebody else's host, no account set aside, and nobody has agreed to load", () => {
+describe.concurrent("another host, without an account set aside or permission to load", () => {
   test.each<readonly string[]>([
     ["load", "w.yaml", "--target", "t.yaml"],
     ["load", "own", "--target", "t.yaml"],
@@ -46,11 +46,11 @@ describe.concurrent("somebody else's host, no account set aside, and nobody has 
     ["overhead", "--target", "t.yaml", "--direct", "t.yaml", "--anyway"],
   ])("%s sends nothing", async (...args) => {
     const { code, stderr, sent } = await onOtherHost(args);
-    expect(stderr).toContain("Say `authorized: true` in the target file");
+    expect(stderr).toContain("Set `authorized: true` in the target file");
     expect([code, sent]).toEqual([2, 0]);
   });
 
-  test("checks that are meant to reach a limit are blocked, with the lines to add", { timeout: 180_000 }, async () => {
+  test("checks that reach a limit on purpose are blocked, with the lines to add", { timeout: 180_000 }, async () => {
     const args = ["conform", "limits", "retry-after", "--target", "t.yaml", "--out", "r", "--json"];
     const { code, stdout, own, denied } = await onOtherHost(args);
     const { checks } = JSON.parse(stdout) as Document;

@@ -53,24 +53,27 @@ describe("a command that decides says which gateway it judged", () => {
     expect(code).toBe(2);
   });
 
-  test("named, the embedded gateway is judged in CI as well", async () => {
+  test("if it is named, the embedded gateway is judged in CI as well", async () => {
     using folder = temporaryFolder();
     const ci = await gauntlet(["conform", "models", "--target", "embedded"], { CI: "true" }, folder.path);
     expect(ci.stdout).toMatch(/^PASS: embedded reference gateway at http:\/\/127\.0\.0\.1:\d+\/v1$/m);
     expect(ci.code).toBe(0);
   });
 
-  test.skipIf(process.platform !== "linux")("at a terminal the embedded gateway is the default, and it is said", () => {
-    using folder = temporaryFolder();
-    const command = `${process.execPath} ${MAIN} conform models`;
-    const { stdout, status } = spawnSync("script", ["-qec", command, "/dev/null"], {
-      cwd: folder.path,
-      env: { ...process.env, CI: "" },
-      encoding: "utf8",
-    });
-    expect(stdout.replace(/\s+/g, " ")).toContain("the embedded reference gateway is the target");
-    expect(status).toBe(0);
-  });
+  test.skipIf(process.platform !== "linux")(
+    "at a terminal, the embedded gateway is the default, and the output says so",
+    () => {
+      using folder = temporaryFolder();
+      const command = `${process.execPath} ${MAIN} conform models`;
+      const { stdout, status } = spawnSync("script", ["-qec", command, "/dev/null"], {
+        cwd: folder.path,
+        env: { ...process.env, CI: "" },
+        encoding: "utf8",
+      });
+      expect(stdout.replace(/\s+/g, " ")).toContain("the embedded reference gateway is the target");
+      expect(status).toBe(0);
+    },
+  );
 
   test("mutations of the embedded gateway do not go with another target", async () => {
     using folder = temporaryFolder();

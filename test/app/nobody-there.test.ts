@@ -25,7 +25,7 @@ async function against(baseUrl: string, args: readonly string[], folder: string)
   return gauntlet([...args, "--target", "t.yaml"], { K: "ck-nobody-0123456789" }, folder);
 }
 
-describe.concurrent("a target that cannot be reached is no result of a load", () => {
+describe.concurrent("a target that cannot be reached is not a result of a load", () => {
   test.each(COMMANDS.map((args) => [args] as const))("%j: nothing listens", async (args) => {
     using folder = temporaryFolder();
     const { code, stderr } = await against("http://127.0.0.1:9/v1", args, folder.path);

@@ -75,9 +75,9 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
   });
 });
 
-/** Ways in which every request reaches a gateway and fails. */
+/** Gateways that every request reaches, and where every request fails. */
 const FAILING = GATEWAYS.filter(([name]) => ["500", "a closed connection", "a reset"].includes(name));
-/** So few requests that nothing stops them early. */
+/** Too few requests for the circuit breaker to stop them early. */
 const FORTY: Readonly<Record<string, string>> = {
   autocannon:
     "name: w\nengine: autocannon\narrivals: { kind: closed, inFlight: 4, durationS: 1 }\nmix: [{ dialect: chat, maxTokens: 16 }]\n",
@@ -90,25 +90,25 @@ const FORTY: Readonly<Record<string, string>> = {
     : { k6: "name: w\nengine: k6\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n" }),
 };
 
-describe.concurrent("a gateway at which every request fails fails the load, as one at which nearly all fail", () => {
-  const cases = FAILING.flatMap(([name, answer]) =>
-    Object.entries(FORTY).map(([kind, workload]) => [kind, name, answer, workload] as const),
+describe.concurrent("the load fails if every request fails, as it does if nearly all fail", () => {
+  const cases = FAILING.flatMap(([name, respond]) =>
+    Object.entries(FORTY).map(([kind, workload]) => [kind, name, respond, workload] as const),
   );
-  test.each(cases)("%s: %s", { timeout: 60_000 }, async (_kind, _name, answer, workload) => {
-    // A closed loop for a second sends no more than the others then.
-    const slowly = (socket: Socket) => void setTimeout(() => answer(socket), 100);
+  test.each(cases)("%s: %s", { timeout: 60_000 }, async (_kind, _name, respond, workload) => {
+    // Then a closed loop of one second sends no more than the others.
+    const slowly = (socket: Socket) => void setTimeout(() => respond(socket), 100);
     const { code, verdict, stdout } = await load(slowly, workload);
     expect(verdict, stdout).toBe("fail");
     expect(stdout).toMatch(/0 of (40|3\d) admitted/);
     expect(code).toBe(1);
   });
 
-  test("where no request reaches a gateway nothing is decided", () => {
-    const nobody = {
+  test("if no request reaches a gateway, nothing is decided", () => {
+    const totals = {
       ...{ sent: 40, admitted: 0, denied: 0, failed: 40, invalid: 0, dropped: 0, denials: [], invalidReplies: [] },
       failures: [{ what: "unreachable", count: 40 }],
     };
-    const judged = judgeTotals({ allow: DEFAULT_ALLOW }, nobody);
+    const judged = judgeTotals({ allow: DEFAULT_ALLOW }, totals);
     expect(judged.map(({ name, outcome }) => [name, outcome])).toEqual([["load.admitted", "undecided"]]);
   });
 });

@@ -11,7 +11,7 @@ const ADDRESSES = [
 ];
 const GOOD = "http://127.0.0.1:9/v1";
 
-/** Every option and field that takes an address, with an address in it. */
+/** Every option and field that takes an address. */
 const PLACES: readonly [
   what: string,
   args: (address: string) => readonly string[],
@@ -48,15 +48,18 @@ const PLACES: readonly [
   ["gateway --upstream", (address) => ["gateway", "--upstream", address]],
 ];
 
-test.concurrent.each(PLACES)("%s does not take a secret, and does not repeat it", async (_what, args, target) => {
-  for (const address of ADDRESSES) {
-    using folder = temporaryFolder();
-    const written = target?.(address) ?? `baseUrl: ${GOOD}\nkeys: { valid: env:K }\nmodels: { chat: m }\n`;
-    writeFileSync(join(folder.path, "t.yaml"), written);
-    const { code, stdout, stderr } = await gauntlet(args(address), { K: "k-0123456789" }, folder.path);
-    expect(code, stderr).toBe(2);
-    expect(stderr).toMatch(/user/);
-    expect(stdout + stderr).not.toContain("hunter2");
-    expect(existsSync(join(folder.path, "gauntlet-runs"))).toBe(false);
-  }
-});
+test.concurrent.each(PLACES)(
+  "%s rejects an address with a secret, and does not repeat it",
+  async (_what, args, target) => {
+    for (const address of ADDRESSES) {
+      using folder = temporaryFolder();
+      const written = target?.(address) ?? `baseUrl: ${GOOD}\nkeys: { valid: env:K }\nmodels: { chat: m }\n`;
+      writeFileSync(join(folder.path, "t.yaml"), written);
+      const { code, stdout, stderr } = await gauntlet(args(address), { K: "k-0123456789" }, folder.path);
+      expect(code, stderr).toBe(2);
+      expect(stderr).toMatch(/user/);
+      expect(stdout + stderr).not.toContain("hunter2");
+      expect(existsSync(join(folder.path, "gauntlet-runs"))).toBe(false);
+    }
+  },
+);

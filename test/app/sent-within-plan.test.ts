@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { counted } from "../support/counted-command.ts";
 
-/** What is sent is at most what was printed, and what was printed at most the budget of each target. */
+/** A command sends at most its printed plan, which is at most the budget of the target. */
 describe.concurrent("sent <= printed plan <= budget", () => {
   test.each<[command: string, budget: number, share: number]>([
     ["load even.yaml --target t.yaml", 110, 0.5],
@@ -24,7 +24,7 @@ describe.concurrent("sent <= printed plan <= budget", () => {
     ["capacity --objective failed<50% --from 5 --step-s 1 --minutes 0.5 --target t.yaml", 50],
     ["capacity --objective failed<50% --streams --step-s 1 --minutes 0.5 --target t.yaml", 200],
     ["overhead --target t.yaml --direct t.yaml --concurrency 1 --rounds 4 --block-s 0.1 --anyway", 50],
-  ])("%s ends within a budget of %i, without an answer", { timeout: 120_000 }, async (command, budget) => {
+  ])("%s ends within a budget of %i, without a result", { timeout: 120_000 }, async (command, budget) => {
     const { sent, planned, plans, code, stdout } = await counted(command.split(" "), budget);
     expect(plans.every((plan) => plan <= budget)).toBe(true);
     expect(sent).toBeLessThanOrEqual(planned);
@@ -38,7 +38,7 @@ describe.concurrent("sent <= printed plan <= budget", () => {
     "load peak --engine native --target t.yaml",
     "size even.yaml --verify --target t.yaml",
     "compare t.yaml t.yaml --pairs 10 --block-s 1",
-  ])("%s is not begun where the budget is too small", { timeout: 60_000 }, async (command) => {
+  ])("%s does not start if the budget is too small", { timeout: 60_000 }, async (command) => {
     const { sent, code, stderr } = await counted(command.split(" "), 60);
     expect(stderr).toMatch(
       /the plan has \d+ requests, the budget of the target is 60\n {2}Set `budget: \{ requests: \d+ \}`/,
@@ -56,7 +56,7 @@ describe.concurrent("sent <= printed plan <= budget", () => {
   });
 
   test.each<string>(["conform models", "load even.yaml"])(
-    "%s --dry-run prints the plan that is carried out",
+    "%s --dry-run prints the plan of the real run",
     {
       timeout: 120_000,
     },

@@ -95,7 +95,7 @@ test("a dry run says what would be sent, per suite, and sends nothing", async ()
   const plan = JSON.parse(stdout);
   expect(plan.rounds).toBe(2);
   expect(plan.suites.map(({ suite }: { suite: string }) => suite)).toEqual(["auth", "limits"]);
-  // Both rounds, and what is kept for requests that no check declares.
+  // Both rounds, and the reserve for requests that no check declares.
   expect(plan.requests).toBeGreaterThan(2 * plan.suites[0].requests);
   expect(plan.requests).toBeLessThan(3 * plan.suites[0].requests);
   expect(plan.suites[0].requests).toBeGreaterThan(40);

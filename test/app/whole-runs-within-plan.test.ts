@@ -14,7 +14,7 @@ test.concurrent.each<[command: string, budget: number, share: number]>([
   expect(sent).toBeGreaterThan(planned * share);
 });
 
-test.concurrent("a dry run prints the plan that a quick run then prints and keeps to", {
+test.concurrent("a dry run prints the same plan as a quick run", {
   timeout: 200_000,
 }, async () => {
   const args = ["conform", "--quick", "--target", "t.yaml"];

@@ -7,10 +7,10 @@ import { CHECKS } from "../../suites/index.ts";
 import { fisherSplit, MAX_FALSE_FAILURE } from "../../suites/shared/fisher-split.ts";
 import { seen } from "../support/seen-response.ts";
 
-function ofRun(id: string, answers: readonly Response[]) {
+function ofRun(id: string, responses: readonly Response[]) {
   const [instance] = CHECKS.filter((check) => check.id === id).flatMap(instancesOf);
   if (instance === undefined) throw new Error(`no check ${id}`);
-  return judge(instance, answers);
+  return judge(instance, responses);
 }
 
 const reply = (text: string, model = "one") =>
@@ -19,7 +19,7 @@ const chunk = (text: string, model = "one") =>
   `data: ${JSON.stringify({ model, choices: [{ index: 0, delta: { content: text } }] })}\n\ndata: [DONE]\n\n`;
 
 let serial = 0;
-/** A plain request for a text of its own, and what came. */
+/** A plain request with a unique text, and its response. */
 function plain(text: (nonce: string) => string, mode: "streaming" | "non-streaming" = "non-streaming"): Response {
   const nonce = nonceOf("ab", String(++serial));
   const sent = JSON.stringify({ model: "one", messages: [{ role: "user", content: `Please repeat: ${nonce}` }] });
@@ -31,7 +31,7 @@ describe("one reply for all prompts", () => {
   const id = "chat.reply-to-the-prompt";
   const stored = () => plain(() => reply("Hello!"));
 
-  test("fails where another form of the model repeats its prompt", () => {
+  test("fails if the model repeats its prompt in another mode", () => {
     const echoes = times(10, () => plain((nonce) => chunk(nonce), "streaming"));
     expect(ofRun(id, [...times(10, stored), ...echoes])).toMatchObject({
       status: "fail",
@@ -39,7 +39,7 @@ describe("one reply for all prompts", () => {
     });
   });
 
-  test("decides nothing where the model says the same in every form, and passes where two replies differ", () => {
+  test("decides nothing if the model says the same in every mode, and passes if two replies differ", () => {
     const streams = times(10, () => plain(() => chunk("Hello!"), "streaming"));
     expect(ofRun(id, [...times(10, stored), ...streams]).status).toBe("inconclusive");
     const one = plain(() => reply("Good morning!"));
@@ -48,7 +48,7 @@ describe("one reply for all prompts", () => {
     ).toBe("pass");
   });
 
-  test("fails where it repeats the prompt of another request, whatever else is known", () => {
+  test("fails if it repeats the prompt of another request", () => {
     const another = nonceOf("ab", "first");
     expect(
       ofRun(
@@ -58,7 +58,7 @@ describe("one reply for all prompts", () => {
     ).toBe("fail");
   });
 
-  test("fails by chance at most once in 10,000 runs where the model varies without repeating", () => {
+  test("fails by chance at most once in 10,000 runs if the replies of the model vary", () => {
     let turn = 0;
     const varied = (share: number) =>
       times(20, () => plain(() => chunk(turn++ % 10 < share * 10 ? "Hello!" : `No. ${turn}`), "streaming"));
@@ -67,13 +67,13 @@ describe("one reply for all prompts", () => {
   });
 });
 
-describe("a 5xx for what a client sent", () => {
+describe("a 5xx because of the request", () => {
   const id = "robustness.no-server-error";
   const odd = (sentMs: number, status: number) =>
     seen({ sentMs, endMs: sentMs + 1, status, intent: "odd", sent: '{"model":"one","top_p":1}' });
   const served = (sentMs: number, model = "one") => seen({ sentMs, endMs: sentMs + 1, sent: `{"model":"${model}"}` });
 
-  test("is three of them with the model served in between", () => {
+  test("is found if it occurs three times with the model served in between", () => {
     expect(ofRun(id, [odd(0, 500), odd(2, 500), served(4), odd(6, 500)])).toMatchObject({ status: "warn" });
   });
 
@@ -84,8 +84,8 @@ describe("a 5xx for what a client sent", () => {
     ["an outage, in which nothing is served", [odd(0, 503), odd(2, 503), odd(4, 503), served(6)]],
     ["a model that serves nothing", [odd(0, 500), odd(2, 500), served(4, "other"), odd(6, 500)]],
     ["a method that is not implemented", [odd(0, 501), odd(2, 501), served(4), odd(6, 501)]],
-  ])("is not %s", (_, answers) => {
-    expect(ofRun(id, answers).status).toBe("pass");
+  ])("is not %s", (_, responses) => {
+    expect(ofRun(id, responses).status).toBe("pass");
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe("a 5xx for what a client sent", () => {
     "messages.system-turn-500",
     "chat.top-p-500",
     "messages.empty-system-500",
-  ])("is noticed by itself: %s", async (mutation) => {
+  ])("is found in a run: %s", async (mutation) => {
     const suites = CHECKS.filter(
       ({ id: own }) => own === id || /^(chat\.optional|messages\.system|service\.version)/.test(own),
     );
@@ -105,12 +105,12 @@ describe("a 5xx for what a client sent", () => {
   });
 });
 
-describe("the model that replies name", () => {
+describe("the model name in replies", () => {
   const id = "compat.chat-reply-model";
   const named = (model: string) => plain((nonce) => reply(nonce, model));
   const streamed = (model: string) => plain((nonce) => chunk(nonce, model), "streaming");
 
-  test("is another one in every non-streaming reply", () => {
+  test("is a different one in every non-streaming reply", () => {
     expect(ofRun(id, [...times(4, () => named("two")), ...times(4, () => streamed("one"))])).toMatchObject({
       status: "warn",
       message: expect.stringMatching(/expected the model one, or a name that stands for it, got "two"/),
@@ -125,14 +125,14 @@ describe("the model that replies name", () => {
     expect(ofRun(id, [...times(4, () => named(model)), ...times(4, () => streamed("one"))]).status).toBe("pass");
   });
 
-  test("may be an alias's target in every form, or now and then that of another provider", () => {
+  test("may be the target of an alias in every mode, or now and then a different one", () => {
     expect(ofRun(id, [...times(4, () => named("two")), ...times(4, () => streamed("two"))]).status).toBe("pass");
     const mixed = [...times(3, () => named("two")), named("one"), ...times(4, () => streamed("one"))];
     expect(ofRun(id, mixed).status).toBe("pass");
   });
 });
 
-test("a split between two groups is so rare by chance", () => {
+test("the probability of a split between two groups by chance", () => {
   expect(fisherSplit({ hits: 10, of: 10, others: 10 })).toBeCloseTo(1 / 184_756, 12);
   expect(fisherSplit({ hits: 9, of: 10, others: 10 })).toBeLessThan(MAX_FALSE_FAILURE);
   expect(fisherSplit({ hits: 8, of: 10, others: 10 })).toBeGreaterThan(MAX_FALSE_FAILURE);

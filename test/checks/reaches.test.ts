@@ -12,16 +12,16 @@ const REMOTE = "baseUrl: https://gw.example.test/v1\n";
 const LOOPBACK = "baseUrl: http://127.0.0.1:8080/v1\n";
 
 test.each<[what: string, text: string, account: string | undefined]>([
-  ["somebody else's, and no account set aside", REMOTE + OWN, undefined],
-  ["somebody else's, and an account set aside", REMOTE + OWN + ASIDE, "limited.0.key"],
-  ["somebody else's, authorized", `${REMOTE}${OWN}authorized: true\n`, "valid"],
+  ["another host, no account set aside", REMOTE + OWN, undefined],
+  ["another host, an account set aside", REMOTE + OWN + ASIDE, "limited.0.key"],
+  ["another host, authorized", `${REMOTE}${OWN}authorized: true\n`, "valid"],
   ["this machine", LOOPBACK + OWN, "valid"],
 ])("which account's limits may be reached: %s", (_what, text, account) => {
   expect(limitedFor(parse(text), "rate")?.key.name).toBe(account);
   expect(limitedFor(parse(text), "concurrency")?.key.name).toBe(account);
 });
 
-test("every check that needs an account with a limit declares that it reaches it", () => {
+test("every check that needs an account with a limit declares `reaches`", () => {
   const undeclared = CHECKS.filter(
     (check) =>
       check.kind === "sending" &&
@@ -33,7 +33,7 @@ test("every check that needs an account with a limit declares that it reaches it
   expect(undeclared.map(({ id }) => id)).toEqual([]);
 });
 
-test("without an account set aside, nothing is planned that reaches a limit, and the lines to add are named", () => {
+test("without an account set aside, checks that reach a limit are not planned, and the lines to add are listed", () => {
   const reaching = CHECKS.filter(
     (check) => check.kind === "sending" && check.reaches !== undefined && /^(rate|concurrency)$/.test(check.reaches),
   );

@@ -13,22 +13,22 @@ test.each<[what: string, selection: Selection, says: RegExp, hint: RegExp]>([
   [
     "a check of another suite",
     { suites: ["auth"], only: ["robustness.counts"] },
-    /robustness\.counts is in the suite robustness, and only auth is selected/,
-    /Leave the suites out, or add robustness/,
+    /robustness\.counts is in the suite robustness, but only auth is selected/,
+    /Omit the suites, or add robustness/,
   ],
   [
     "a check in place of a suite",
     { suites: ["robustness.counts"] },
-    /"robustness\.counts" is a check or a requirement, and suites are named here/,
+    /"robustness\.counts" is a check or a requirement, not a suite/,
     /--only robustness\.counts/,
   ],
   [
     "a suite in place of a check",
     { only: ["robustness"] },
-    /"robustness" is a suite, and --only takes checks and requirements/,
+    /"robustness" is a suite, but --only takes checks and requirements/,
     /gauntlet conform robustness/,
   ],
-  ["a name that nothing has", { only: ["robustness.countz"] }, /there is no check "robustness\.countz"/, /counts/],
+  ["an unknown name", { only: ["robustness.countz"] }, /there is no check "robustness\.countz"/, /counts/],
 ])("%s", (_what, selection, says, hint) => {
   expect(() => ids(selection)).toThrow(says);
   expect(() => ids(selection)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));

@@ -10,7 +10,7 @@ const judgement = (status: "warn" | "fail"): Judgement => ({
   bad: [{ id: "messages.system-applied", status, requirements: ["MSG-7"], message: "", findings: [] }],
 });
 
-test("a mutation that breaks a MUST and is only warned about is a complaint", () => {
+test("a mutation that violates a MUST but only causes a warning is a complaint", () => {
   expect(complaints(judgement("warn"))).toEqual([
     "messages.system-dropped: breaks MSG-7: expected a failure, got only a warning",
   ]);

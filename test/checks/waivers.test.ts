@@ -133,15 +133,15 @@ describe("the magnitude of a failure", () => {
     expect(kindsOf(now, suggested([load(failed(0.0417))]))).toEqual(kinds);
   });
 
-  test("says how large it is, and how large it was", () => {
+  test("is reported together with the waived one", () => {
     const [breach] = applyWaivers([load(failed(0.43))], suggested([load(failed(0.0417))]), {
       today: "2030-06-01",
       known: ["load.starter.peak"],
     }).breaches;
-    expect(breach?.text).toContain("load.failed has magnitude 0.43, waived at 0.0417 and up to 2 times that");
+    expect(breach?.text).toContain("load.failed has magnitude 0.43; the waiver covers up to 2 × 0.0417");
   });
 
-  test("without a stated measure is the share of the comparisons that were not met", () => {
+  test("without a stated measure is the share of unmet comparisons", () => {
     const met = (count: number) => broken({ outcome: "met", count });
     const some = result(failing.id, "fail", [broken(), met(99)]);
     const waivers = suggested([some]);
@@ -150,13 +150,13 @@ describe("the magnitude of a failure", () => {
     expect(kindsOf(result(failing.id, "fail", [broken(), broken(), broken(), met(97)]), waivers)).toEqual(["grown"]);
   });
 
-  test("of which the file says nothing is not covered", () => {
+  test("that the file does not list is not covered", () => {
     const [waived] = suggested([failing]);
     if (waived === undefined) throw new Error("a failure has a waiver");
     expect(kindsOf(failing, [{ ...waived, magnitudes: {} }])).toEqual(["grown"]);
   });
 
-  test("keeps instances apart that fail to a different extent", () => {
+  test("separates instances with failures of different sizes", () => {
     const [small, large] = [load(failed(0.04)), { ...load(failed(0.43)), id: "load.growth.peak" }];
     const waivers = suggested([small, large]);
     expect(new Map(waivers.map(({ check, magnitudes }) => [check, magnitudes["load.failed"]]))).toEqual(
@@ -180,7 +180,7 @@ describe("the magnitude of a failure", () => {
     expect(verdict.findings[0]?.magnitude).toBe(magnitude);
   });
 
-  test("of a status is none", () => {
+  test("does not exist for a status", () => {
     const verdict = new Verdict();
     verdict.must("AUTH-3", 500, 401);
     expect(verdict.findings[0]?.magnitude).toBeUndefined();
@@ -246,7 +246,7 @@ describe("the file", () => {
       entry("").replace("    magnitudes: { AUTH-3: 1 }\n", ""),
       /\(waivers\.0\.magnitudes\): is missing/,
     ],
-    ["a magnitude that is none", entry("").replace("AUTH-3: 1", "AUTH-3: much"), /:7:\d+ \(waivers\.0\.magnitudes/],
+    ["an invalid magnitude", entry("").replace("AUTH-3: 1", "AUTH-3: much"), /:7:\d+ \(waivers\.0\.magnitudes/],
     ["a fingerprint that is none", entry("").replace("0123456789ab", "xyz"), /twelve digits/],
     [
       "an instance that is waived twice",

@@ -101,19 +101,19 @@ describe("two stored runs", () => {
       /tokens_per_reply went from 18\.0 to 1\.1 tokens/,
     ],
     [
-      "a sixth fewer tokens may be why it is faster",
+      "a sixth fewer tokens may explain why it is faster",
       classes({ responseMs: quantiles(4), outputTokens: 76_000 }),
       "inconclusive",
       /response_ms p50 changed by -90 %, .*: not decided: the replies have 15\.2 output tokens instead of 18\.0/,
     ],
     [
-      "twice the tokens may be why it is slower",
+      "twice the tokens may explain why it is slower",
       classes({ responseMs: quantiles(400), outputTokens: 180_000 }),
       "inconclusive",
       /response_ms p50 changed by 900 %, .*: not decided: the replies have 36\.0 output tokens instead of 18\.0/,
     ],
     [
-      "twice the tokens are not why the first of them comes later",
+      "twice the tokens do not explain a later first token",
       classes({ ttftMs: quantiles(400), outputTokens: 180_000 }),
       "regressed",
       /ttft_ms p50 went from 10\.0 to 400\.0 ms/,
@@ -125,12 +125,12 @@ describe("two stored runs", () => {
       /event_gap_ms p50 changed by 140 %, .*: not decided/,
     ],
     ["a figure that is lost", classes({ ttftMs: null }), "inconclusive", /ttft_ms p50, .*: not decided: lost/],
-    ["a class that is lost", classes(), "inconclusive", /tokens_per_reply, .* and 2 more figures: not decided: lost/],
+    ["a class that is lost", classes(), "inconclusive", /tokens_per_reply, .* and 2 more metrics: not decided: lost/],
     [
       "a class with 29 samples",
       classes({ count: 29, outputTokens: 29 * 18 }),
       "inconclusive",
-      /it rests on 29 samples, 30 are needed/,
+      /it has 29 samples, and 30 are needed/,
     ],
   ])("%s", (_what, now, verdict, says) => {
     const found = compared(withLoad(tier(40)), withLoad(tier(40, now)));
@@ -138,12 +138,12 @@ describe("two stored runs", () => {
     expect(found.reasons.join("\n")).toMatch(says);
   });
 
-  test("29 samples in both runs are not as good as before", () => {
+  test("29 samples in both runs decide nothing", () => {
     const few = tier(40, classes({ count: 29, outputTokens: 29 * 18 }));
     expect(compared(withLoad(few), withLoad(few)).verdict).toBe("inconclusive");
   });
 
-  test("replies whose tokens nothing counted are not called faster", () => {
+  test("replies without token counts are not called faster", () => {
     const uncounted = { stream: false, ttftMs: null, eventGapMs: null, outputTokens: 0 };
     const found = compared(
       withLoad(tier(40, classes(uncounted))),
@@ -172,7 +172,7 @@ describe("two stored runs", () => {
     expect(found.reasons.join("\n")).toContain("auth.a");
   });
 
-  test("a check that was selected and is gone is a regression", () => {
+  test("a check that was selected and has vanished is a regression", () => {
     const found = compared(
       recordOf([result("auth.a", "pass"), result("auth.b", "pass")]),
       recordOf([result("auth.b", "pass")], { notSelected: [] }),
@@ -181,7 +181,7 @@ describe("two stored runs", () => {
     expect(found.checks.vanished).toMatchObject([{ id: "auth.a" }]);
   });
 
-  test("what a run did not select is not lost, and is counted", () => {
+  test("checks that a run did not select are counted, not lost", () => {
     const full = recordOf([result("auth.a", "pass"), result("auth.b", "pass"), result("chat.c", "fail")], {
       notSelected: [],
     });
@@ -227,10 +227,10 @@ describe("two stored runs", () => {
       recordOf(own, { notSelected: [] }),
     );
     expect(found).toMatchObject({ verdict: "not worse", checks: { vanished: [] } });
-    expect(found.reasons.join("\n")).toMatch(/not compared: load starter only the first run has/);
+    expect(found.reasons.join("\n")).toMatch(/not compared: load starter, which only the first run has/);
   });
 
-  test("a check that does not apply any more takes its comparisons along", () => {
+  test("a check that no longer applies is lost together with its findings", () => {
     const passed = { ...result("upstream.a", "pass"), findings: [finding("met")] };
     const found = compared(
       recordOf([passed, result("auth.a", "pass")], { verdict: PASS }),

@@ -38,7 +38,7 @@ describe("a non-streaming reply", () => {
       undefined,
     ],
     [
-      "text beside a null error",
+      "text next to a null error",
       "chat",
       JSON.stringify({ error: null, choices: [{ message: { content: "a" } }] }),
       undefined,
@@ -55,7 +55,7 @@ describe("a non-streaming reply", () => {
     ["blank lines", "messages", "\r\n\r\n", "empty body"],
     ["a page", "chat", "<!DOCTYPE html><html></html>", "HTML page"],
     ["a word", "chat", "OK", "not JSON"],
-    ["JSON that is cut", "chat", chat({ content: "a" }).slice(0, -3), "not JSON"],
+    ["truncated JSON", "chat", chat({ content: "a" }).slice(0, -3), "not JSON"],
     ["an event stream", "chat", 'data: {"choices":[]}\n\n', "an event stream instead of one JSON document"],
     ["an error", "chat", '{"error":{"message":"no"}}', "an error with a 2xx status"],
     ["an error of a framework", "messages", '{"detail":"Provider returned 503"}', "an error with a 2xx status"],
@@ -88,14 +88,14 @@ describe("a non-streaming reply", () => {
     expect(checkReply(dialect, body).defect).toBe(defect);
   });
 
-  test("tells its output tokens", () => {
+  test("states its output tokens", () => {
     const usage = (counts: object) => JSON.stringify({ choices: [{ message: { content: "a" } }], usage: counts });
     expect(checkReply("chat", usage({ completion_tokens: 7 })).outputTokens).toBe(7);
     expect(checkReply("messages", usage({ output_tokens: 8 })).outputTokens).toBe(8);
     expect(checkReply("chat", usage({ completion_tokens: "7" })).outputTokens).toBeUndefined();
   });
 
-  test("nesting of a million levels is survived", () => {
+  test("deep nesting does no harm", () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     expect(checkReply("chat", `{"choices":[{"message":{"content":"","x":${deep}}}]}`).defect).toBeUndefined();
   });
@@ -141,7 +141,7 @@ describe("a stream", () => {
       event({ choices: [], id: "", model: "", prompt_filter_results: [{}] }) + TEXT + STOP + DONE,
       undefined,
     ],
-    ["usage that nobody requested", "chat", TEXT + STOP + USAGE + DONE, undefined],
+    ["usage that was not requested", "chat", TEXT + STOP + USAGE + DONE, undefined],
     ["usage that was requested", "chat", TEXT + STOP + USAGE + DONE, undefined, { usage: true }],
     ["no usage that was requested", "chat", TEXT + STOP + DONE, "no usage although it was requested", { usage: true }],
     [
@@ -172,7 +172,7 @@ describe("a stream", () => {
       undefined,
     ],
     [
-      "JSON documents one after the other",
+      "concatenated JSON documents",
       "chat",
       [delta({ content: "a}" }), delta({}, "stop")].map((one) => JSON.stringify(one)).join(""),
       undefined,
@@ -191,12 +191,12 @@ describe("a stream", () => {
       { error: true },
     ],
     [
-      "a message in one piece: the dialect need not stream",
+      "a message as one JSON document: the dialect need not stream",
       "messages",
       messages([{ type: "text", text: "a" }]),
       undefined,
     ],
-    ["an empty message in one piece", "messages", messages([]), "empty text"],
+    ["an empty message as one JSON document", "messages", messages([]), "empty text"],
     ["chunks of an unknown shape", "chat", event({ response: "a" }) + event({ response: "b" }), undefined],
     ["events of the messages dialect", "messages", framed(MESSAGE), undefined],
     ["no message_stop", "messages", framed(MESSAGE.slice(0, -1)), undefined],
@@ -220,14 +220,14 @@ describe("a stream", () => {
     ["only comments", "chat", ": ping\n\n: ping\n\n", "a stream without output"],
     ["nothing", "chat", "", "empty body"],
     ["a page", "chat", "<html>\n\n<body>Welcome\n\n</body></html>", "HTML page"],
-    ["a reply in one piece", "chat", chat({ content: "a" }), "one JSON document instead of a stream"],
+    ["a reply as one JSON document", "chat", chat({ content: "a" }), "one JSON document instead of a stream"],
     [
       "a reply over several lines",
       "chat",
       JSON.stringify(JSON.parse(chat({ content: "a" })), null, 2),
       "one JSON document instead of a stream",
     ],
-    ["an error in one piece", "chat", '{"error":{"message":"no"}}', "an error with a 2xx status"],
+    ["an error as one JSON document", "chat", '{"error":{"message":"no"}}', "an error with a 2xx status"],
     ["an error item", "chat", TEXT + event({ error: { message: "no" } }), undefined, { error: true }],
     [
       "an error event",
@@ -252,7 +252,7 @@ describe("a stream", () => {
   ])("%s (%s)", (_what, dialect, body, defect, { usage = undefined, error = undefined } = {}) => {
     const whole = checkStream(dialect, body, usage === true);
     expect([whole.defect, whole.error]).toEqual([defect, error === true]);
-    // The load engine reads it as it arrives: cut at any place, it comes to the same.
+    // The load engine reads the body as it arrives. The result does not depend on where it is split.
     for (const size of [1, 7, body.length + 1]) {
       const scanner = new EventScanner();
       for (let at = 0; at < body.length; at += size) scanner.feed(body.slice(at, at + size));

@@ -109,7 +109,7 @@ describe("the text that one item of a stream adds", () => {
     expect(outputOf(item)).toEqual({ text, other });
   });
 
-  test("a field that no client knows is output, and is named", () => {
+  test("an unknown field is output, and is named", () => {
     expect(outputOf(delta({ mystery: ["a"] }))).toEqual({ text: undefined, other: true, unknownField: "mystery" });
     expect(outputOf(delta({ mystery: [""], content: "a" }))).toEqual({ text: "a", other: false });
   });

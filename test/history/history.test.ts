@@ -66,7 +66,7 @@ interface Document {
   }[];
 }
 
-async function asked(options: Partial<HistoryOptions> = {}): Promise<Document & { readonly code: number }> {
+async function gated(options: Partial<HistoryOptions> = {}): Promise<Document & { readonly code: number }> {
   const { document, exitCode } = await history({
     paths: [join(folder, "runs")],
     db: join(folder, "history.db"),
@@ -82,7 +82,7 @@ const TTFT = "ttft_ms{dialect=chat,phase=soak,stream=true} p50";
 
 test("the newest runs got slower: the gate fails, and the change point is the run where it began", async () => {
   keepAll(SLOWER);
-  const { code, verdict, metrics, runs, imported } = await asked();
+  const { code, verdict, metrics, runs, imported } = await gated();
   expect({ code, verdict, imported, runs: runs.length }).toEqual({ code: 1, verdict: "fail", imported: 10, runs: 10 });
   const ttft = metrics.find(({ name }) => name === TTFT);
   expect(ttft).toMatchObject({ verdict: "regressed", changePoint: { runId: "run-8", before: 90, after: 135 } });
@@ -104,20 +104,20 @@ test.each<[what: string, values: number[], options: Partial<HistoryOptions>, cod
   ["so noisy that nothing could be seen", [10, 300, 40, 900, 20, 500, 15, 700, 30, 250], {}, 4, "inconclusive"],
 ])("%s", async (_what, values, options, code, verdict) => {
   keepAll(values);
-  const found = await asked(options);
+  const found = await gated(options);
   expect(found.metrics.find(({ name }) => name === TTFT)).toMatchObject({ verdict });
   expect(found.code, found.reasons.join()).toBe(code);
 });
 
 test("without --gate the exit code is 0, and the verdict stands in the document all the same", async () => {
   keepAll(SLOWER);
-  expect(await asked({ gate: false })).toMatchObject({ code: 0, verdict: "fail" });
+  expect(await gated({ gate: false })).toMatchObject({ code: 0, verdict: "fail" });
 });
 
 test("a latest run without a value is no pass", async () => {
   keepAll(STEADY);
   keep(recordWith(90, 20, { valid: false }));
-  const { code, metrics } = await asked();
+  const { code, metrics } = await gated();
   expect(metrics[0]?.why).toBe("the latest run, run-20, has no value: the event loop was late");
   expect(code).toBe(4);
 });
@@ -125,9 +125,9 @@ test("a latest run without a value is no pass", async () => {
 describe("import", () => {
   test("a run is known by its id: importing again adds nothing", async () => {
     keepAll(STEADY);
-    await asked();
-    expect(await asked()).toMatchObject({ imported: 0, known: 10, code: 0 });
-    const shown = await asked({ paths: [join(folder, "history.db")] });
+    await gated();
+    expect(await gated()).toMatchObject({ imported: 0, known: 10, code: 0 });
+    const shown = await gated({ paths: [join(folder, "history.db")] });
     expect(shown).toMatchObject({ imported: 0, known: 0, code: 0 });
     expect(shown.runs).toHaveLength(10);
   });
@@ -136,7 +136,7 @@ describe("import", () => {
     keepAll(STEADY);
     mkdirSync(join(folder, "runs", "old"));
     writeFileSync(join(folder, "runs", "old", "run.json"), JSON.stringify({ schemaVersion: 0 }));
-    const { notImported, code, imported } = await asked();
+    const { notImported, code, imported } = await gated();
     expect(notImported).toEqual([
       {
         dir: join(folder, "runs", "old"),
@@ -149,9 +149,9 @@ describe("import", () => {
   test("the folder of one run shows what is comparable with it, and nothing else of the file", async () => {
     keepAll(SLOWER);
     keepAll(STEADY, { target: { name: "other" } });
-    await asked();
+    await gated();
     keep(recordWith(90, 21), "newest");
-    const { metrics, runs } = await asked({ paths: [join(folder, "newest")] });
+    const { metrics, runs } = await gated({ paths: [join(folder, "newest")] });
     expect(new Set(metrics.map(({ group }) => group.target))).toEqual(new Set(["staging"]));
     expect(runs).toHaveLength(11);
   });
@@ -162,7 +162,7 @@ test("runs of other targets, addresses and workloads are never mixed", async () 
     keep(recordWith(90, day + 1, day < 7 ? {} : { target: { baseUrl: "https://other.example.test/v1" } }));
     keep({ ...recordWith(ttftMs, day + 1, { name: day < 7 ? "growth" : "scale" }), runId: `w-${day}` });
   }
-  const { metrics, code } = await asked();
+  const { metrics, code } = await gated();
   expect(metrics.map(({ values }) => values.length).sort((a, b) => b - a)[0]).toBe(14);
   expect(metrics.every(({ changePoint }) => changePoint === null)).toBe(true);
   expect(code).toBe(4);
@@ -173,7 +173,7 @@ test("failed checks of conformance runs have a trend", async () => {
     const results = ["a", "b", "c"].map((id) => result(`auth.${id}`, day > 7 && id !== "c" ? "fail" : "pass"));
     keep({ ...recordOf(results), runId: `c-${day}`, startedAt: `2026-11-${10 + day}T12:00:00.000Z` });
   }
-  const { metrics, code } = await asked({ metric: ["checks"] });
+  const { metrics, code } = await gated({ metric: ["checks"] });
   expect(metrics.find(({ name }) => name === "checks{status=fail}")).toMatchObject({
     verdict: "regressed",
     changePoint: { runId: "c-8", before: 0, after: 2, change: 2 },
@@ -197,14 +197,14 @@ describe("what the latest run lost", () => {
   test.each<[what: string, latest: RunRecord, code: number, says: RegExp]>([
     ["nothing", conformed(11, ALL), 0, /^$/],
     [
-      "a check that does not apply any more",
+      "a check that no longer applies",
       conformed(11, { ...ALL, "auth.b": "not-applicable" }),
       4,
-      /auth\.b is not-applicable in run c-11; 10 of 10 runs before it decided it/,
+      /auth\.b is not-applicable in run c-11; 10 of 10 earlier runs decided it/,
     ],
     ["a check that is blocked", conformed(11, { ...ALL, "auth.b": "blocked" }), 4, /auth\.b is blocked in run c-11/],
     [
-      "a check that was selected and is gone",
+      "a check that was selected and has no result",
       conformed(11, { "auth.a": "pass", "chat.c": "pass" }),
       1,
       /auth\.b has no result in run c-11/,
@@ -224,20 +224,20 @@ describe("what the latest run lost", () => {
   ])("%s", async (_what, latest, code, says) => {
     for (let day = 1; day <= 10; day++) keep(conformed(day, ALL));
     keep(latest);
-    const found = await asked({ metric: [] });
+    const found = await gated({ metric: [] });
     expect(found.reasons.join("\n")).toMatch(says);
     expect(found.code).toBe(code);
   });
 
-  test("what runs do not usually decide is not lost, and --since accepts that it is", async () => {
+  test("a check that most runs do not decide is not lost, and --since accepts a loss", async () => {
     for (let day = 1; day <= 10; day++) keep(conformed(day, { ...ALL, "auth.b": day % 3 === 0 ? "pass" : "blocked" }));
-    expect((await asked({ metric: [] })).code).toBe(0);
+    expect((await gated({ metric: [] })).code).toBe(0);
     for (let day = 11; day <= 19; day++) keep(conformed(day, { ...ALL, "auth.a": "blocked" }));
-    expect((await asked({ metric: [] })).reasons.join()).toMatch(/auth\.a is blocked in run c-19/);
-    expect((await asked({ metric: [], since: "c-11" })).code).toBe(0);
+    expect((await gated({ metric: [] })).reasons.join()).toMatch(/auth\.a is blocked in run c-19/);
+    expect((await gated({ metric: [], since: "c-11" })).code).toBe(0);
   });
 
-  test("a p99 that most runs have is a loss, although an undecided p99 alone is none", async () => {
+  test("a p99 that most runs have is lost, although an undecided p99 alone is not a loss", async () => {
     keepAll(STEADY);
     const record = recordWith(90, 11);
     const [run] = record.load?.runs ?? [];
@@ -247,12 +247,12 @@ describe("what the latest run lost", () => {
     // Enough samples for p90 and too few for p99.
     const few = { ...entry, count: 100, outputTokens: 1_800 };
     keep({ ...record, load: { runs: [{ ...run, phases: [{ ...phase, classes: [few] }] }] } });
-    const { code, reasons } = await asked();
+    const { code, reasons } = await gated();
     expect(code).toBe(4);
     expect(reasons.join()).toMatch(/ttft_ms\{\S+\} p99: the latest run, run-11, has no value/);
   });
 
-  test("replies that became shorter are a regression, whatever the latency did", async () => {
+  test("shorter replies are a regression, whatever the latency", async () => {
     for (let day = 1; day <= 10; day++) {
       const record = recordWith(day > 7 ? 9 : 90, day);
       const short = { outputTokens: day > 7 ? 6_000 : 90_000 };
@@ -262,7 +262,7 @@ describe("what the latest run lost", () => {
       }));
       keep({ ...record, load: { runs } });
     }
-    const { code, metrics } = await asked({ metric: [] });
+    const { code, metrics } = await gated({ metric: [] });
     expect(metrics.find(({ name }) => name.startsWith("tokens_per_reply"))).toMatchObject({
       verdict: "regressed",
       changePoint: { runId: "run-8", before: 18, after: 1.2 },
@@ -289,17 +289,17 @@ describe("what is no history", () => {
     [
       "a file of a newer version",
       (path) => makeDatabase(path, "CREATE TABLE t (x); PRAGMA application_id = 1197951081; PRAGMA user_version = 9"),
-      /has format 9, of a newer version/,
+      /has format 9, written by a newer version/,
     ],
     [
       "a file of an older version",
       (path) => makeDatabase(path, "CREATE TABLE t (x); PRAGMA application_id = 1197951081; PRAGMA user_version = 1"),
-      /has format 1, of an older version/,
+      /has format 1, written by an older version/,
     ],
   ])("%s", async (_what, make, says) => {
     const path = join(folder, "x.db");
     make(path);
-    await expect(asked({ paths: [path] })).rejects.toThrow(says);
+    await expect(gated({ paths: [path] })).rejects.toThrow(says);
   });
 
   test.each<[options: Partial<HistoryOptions>, says: RegExp]>([
@@ -308,7 +308,7 @@ describe("what is no history", () => {
     [{ metric: ["tfft_ms"] }, /no run has a metric tfft_ms/],
   ])("%j", async (options, says) => {
     keepAll(STEADY.slice(0, 2));
-    await expect(asked(options)).rejects.toThrow(says);
+    await expect(gated(options)).rejects.toThrow(says);
   });
 });
 

@@ -9,7 +9,7 @@ import { sent } from "./support/observations.ts";
 const NOT_HELD_UP: HeldUp = { still: [], late: [], busy: [] };
 const ORIGIN_US = 1_000_000_000;
 
-/** A request so many seconds into the run that took so long. */
+/** A request that was sent at a second of the run and took this long. */
 function took(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
   const one = sent(atS, more);
   return { ...one, headUs: one.sentUs + ms * 1_000, endUs: one.sentUs + ms * 1_000 };
@@ -18,14 +18,14 @@ function took(atS: number, ms: number, more: Partial<Observation> = {}): Observa
 const DENIED = { outcome: "denied", what: "rate_limit_exceeded", status: 429 } as const;
 const OVER = { phase: "over-rate-limit" } as const;
 const kind = (index: number) => ({ dialect: index % 2 === 0 ? "chat" : "messages", stream: index % 4 > 1 }) as const;
-/** Two requests of each kind, as the warm-up sends them, and half a minute at the rate. */
+/** Two requests of each kind, as in the warm-up, and then requests at the rate limit. */
 const EARLIER = [
   ...Array.from({ length: 8 }, (_, index) =>
     took(index / 4, 0.8, { phase: "warm-up", role: "warm-up", ...kind(index) }),
   ),
   ...Array.from({ length: 90 }, (_, index) => took(10 + index / 5, 0.8, kind(index))),
 ];
-/** A minute and a half over the limit, from the thirtieth second on, ten a second; most of it is denied. */
+/** A minute and a half over the limit from the thirtieth second on, ten requests per second, most of which are denied. */
 const overload = (msAt: (atS: number, index: number) => number) =>
   Array.from({ length: 900 }, (_, index) => {
     const atS = 30 + index / 10;
@@ -48,22 +48,22 @@ function judged(
 describe("a gateway that becomes slow in the middle of a phase", () => {
   test.each([
     ["for fifteen seconds", during(60, 75, 3_000)],
-    ["for so long that the middle of the phase moves with it", during(55, 95, 3_000)],
-    ["from the beginning of the phase on", during(40, 120, 3_000)],
-    ["for ten seconds and less than a factor of 20", during(60, 72, 1_500)],
+    ["for so long that the median of the phase changes as well", during(55, 95, 3_000)],
+    ["from the start of the phase", during(40, 120, 3_000)],
+    ["for ten seconds by less than a factor of 20", during(60, 72, 1_500)],
   ])("%s", (_name, msAt) => {
     const { slowed } = judged(overload(msAt));
     expect(slowed).toMatchObject({ outcome: "broken", weight: "warn", requirements: ["STEADY-LATENCY"] });
   });
 
-  test("the figures say what it took before, then, when and how many", () => {
+  test("the finding has the latency before and during the slowdown, its time and its requests", () => {
     const { slowed } = judged(overload(during(60, 75, 3_000)));
     expect(slowed?.observed).toBe(
       "every kind: p50 0.8 ms before, 3,001 ms from second 60 to 78 of the run, 150 of 900 requests (17 %)",
     );
   });
 
-  test("in one dialect and mode alone, although the others are as quick as ever", () => {
+  test("in only one dialect and mode", () => {
     const slowKind = (atS: number, index: number) => (index % 4 === 3 ? during(60, 75, 3_000)(atS) : 0.8);
     const { slowed } = judged(overload(slowKind));
     expect(slowed).toMatchObject({
@@ -72,19 +72,19 @@ describe("a gateway that becomes slow in the middle of a phase", () => {
     });
   });
 
-  test("where one of eight is quick all the same", () => {
+  test("although one request in eight is still fast", () => {
     expect(judged(overload((atS, index) => (index % 8 === 0 ? 0.8 : during(60, 75, 3_000)(atS)))).slowed?.outcome).toBe(
       "broken",
     );
   });
 
-  test("where every second request is slow: as outliers", () => {
+  test("for every second request: found as outliers", () => {
     const half = overload((atS, index) => (index % 2 === 0 ? 0.8 : during(60, 80, 3_000)(atS)));
     const { outliers } = judged(half, NOT_HELD_UP, EARLIER);
     expect(outliers).toMatchObject({ outcome: "broken", weight: "warn" });
   });
 
-  test("denials that no phase before had are compared with their own first ones", () => {
+  test("for denials that no earlier phase had: compared with the first ones", () => {
     const denied = (msAt: (atS: number) => number) => overload(msAt).map((one) => ({ ...one, ...DENIED }));
     expect(judged(denied(during(60, 75, 3_000))).slowed?.outcome).toBe("broken");
     expect(judged(denied(() => 1_500)).slowed?.outcome).toBe("met");
@@ -106,30 +106,30 @@ describe("a sound gateway", () => {
     expect([after.slowed?.outcome, after.outliers?.outcome]).toEqual(["met", "met"]);
   });
 
-  test.each([0.2, 1, 6])("that was stopped for %d s, once and once more for a second", (forS) => {
+  test.each([0.2, 1, 6])("that is stopped for %d s, and later for a second", (forS) => {
     const stop = (atS: number, fromS: number, s: number) =>
       atS >= fromS && atS < fromS + s ? (fromS + s - atS) * 1_000 : 0;
     const { slowed, outliers } = judged(overload((atS) => 0.8 + stop(atS, 60, forS) + stop(atS, 90, 1)));
     expect([slowed?.outcome, outliers?.outcome]).toEqual(["met", "met"]);
   });
 
-  test("a slow kind that always was is compared with itself", () => {
+  test("a kind that was always slow is compared with itself", () => {
     const slow = (list: readonly Observation[]) =>
       list.map((one) => (one.stream ? { ...one, endUs: one.sentUs + 3_000_000 } : one));
     expect(judged(slow(overload(() => 0.8)), NOT_HELD_UP, slow(EARLIER)).slowed?.outcome).toBe("met");
   });
 });
 
-describe("time that was ours", () => {
+describe("the delay of Gauntlet itself", () => {
   const fault = overload(during(60, 75, 3_000));
   const stretch = [ORIGIN_US + 59e6, ORIGIN_US + 79e6] as const;
 
-  test("a busy machine excuses nothing by itself", () => {
+  test("a busy machine alone excuses nothing", () => {
     expect(judged(fault, { still: [], late: [], busy: [stretch] }).slowed?.outcome).toBe("broken");
   });
 
-  test("by how much we were late is left out, and no more than that", () => {
-    // Late by a tenth of the time: 300 of 3,000 ms.
+  test("is subtracted, and nothing else", () => {
+    // Late for a tenth of the time: 300 of 3,000 ms.
     const tenth = Array.from({ length: 200 }, (_, index) => {
       const atUs = ORIGIN_US + 59e6 + index * 100_000;
       return [atUs, atUs + 10_000] as const;
@@ -147,7 +147,7 @@ describe("outliers", () => {
   const outliers = (slow: readonly Observation[], heldUp = NOT_HELD_UP) =>
     judged([...usual, ...slow], heldUp, []).outliers;
 
-  test("three requests that take far longer than their kind are a warning, two are not", () => {
+  test("three requests that take far longer than their kind did are a warning, two are not", () => {
     expect(outliers([took(12, 3_000), took(20, 3_000)])?.outcome).toBe("met");
     expect(outliers([took(12, 3_000), took(20, 3_000), took(28, 3_000)])).toMatchObject({
       outcome: "broken",
@@ -155,20 +155,20 @@ describe("outliers", () => {
     });
   });
 
-  test("many at one moment have one cause, and a moment does not last", () => {
+  test("many at one moment count once, and a moment is short", () => {
     const from = (atS: number, count: number) =>
       Array.from({ length: count }, (_, index) => took(atS + index / 5, 2_000));
     expect(outliers(from(20, 20))?.outcome).toBe("met");
     expect(outliers(from(12, 80))?.outcome).toBe("broken");
   });
 
-  test("what is slow for all of its kind stands out from nothing", () => {
+  test("a kind that is slow as a whole has no outliers", () => {
     const slowKind = Array.from({ length: 100 }, (_, index) => took(10 + index / 4, 3_000, { stream: true }));
     expect(outliers(slowKind)?.outcome).toBe("met");
   });
 });
 
-test("a schedule that another engine played is judged by the same rule", () => {
+test("a schedule that another engine sent is judged by the same rule", () => {
   const origin = (list: readonly Observation[]) =>
     list.map((one) => ({
       ...one,

@@ -15,10 +15,10 @@ const denied = (atS: number, retryAfterS: number | null = 1) =>
       : { retryAfter: `${retryAfterS}`, retryAfterWaitMs: retryAfterS * 1_000, exchange: "x" }),
   });
 const admitted = (atS: number) => sent(atS, { phase: "recovery", role: "fleet" });
-/** The wave that comes back when the window is over. */
+/** The wave that returns when the window is over. */
 const WAVE = Array.from({ length: LIMIT + 4 }, () => sent(70, { phase: "recovery", role: "again" }));
 
-/** What a recovery says of a fleet whose clients had these attempts. */
+/** The findings of a recovery phase whose clients had these attempts. */
 function judged(attempts: readonly (readonly Observation[])[], deniedCount = false) {
   const served = attempts.filter((own) => own.at(-1)?.outcome === "admitted").length;
   const all = [...attempts.flat(), ...WAVE];
@@ -30,12 +30,12 @@ function judged(attempts: readonly (readonly Observation[])[], deniedCount = fal
   return Object.fromEntries(findings.map((one) => [one.name, one]));
 }
 
-/** Four clients that come back after each second, eleven times. */
+/** Four clients that retry after each second, eleven times. */
 const TOO_SOON = Array.from({ length: 4 }, (_, client) =>
   Array.from({ length: 12 }, (_none, attempt) => denied(client / 100 + attempt * 1.05)),
 );
 
-test("a fleet that waits as it was told and is never served has broken waits, and nothing is undecided", () => {
+test("a fleet that keeps its Retry-After waits and is never served has insufficient waits, and nothing is undecided", () => {
   const findings = judged(TOO_SOON);
   expect(findings["retry-after.sufficient"]).toMatchObject({
     ...{ outcome: "broken", weight: "warn", requirements: ["LIMIT-RATE-6"] },
@@ -45,9 +45,9 @@ test("a fleet that waits as it was told and is never served has broken waits, an
   expect(Object.values(findings).filter(({ outcome }) => outcome === "undecided")).toEqual([]);
 });
 
-test("where nobody was served and no wait was tested, nothing is decided", () => {
+test("if no client was served and no wait was tested, nothing is decided", () => {
   expect(judged(TOO_SOON.map((own) => own.map(() => denied(0, null))))["recovery.served"]?.outcome).toBe("undecided");
-  // Denied requests may count at this gateway: the others of the fleet may have used up what was free.
+  // Denied requests may count at this gateway, so other clients may have used the freed capacity.
   expect(judged(TOO_SOON, true)["recovery.served"]?.outcome).toBe("undecided");
 });
 

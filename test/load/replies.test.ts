@@ -18,7 +18,7 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A gateway that gives the n-th request, from 0, whatever the test wants it to. */
+/** A gateway that sends the test's reply to the n-th request, from 0. */
 async function serverOf(replyTo: (index: number) => Reply) {
   let count = 0;
   const server = createServer((request, response: ServerResponse) => {
@@ -81,7 +81,7 @@ async function load(replyTo: (index: number) => Reply, { stream = false, include
   return run;
 }
 
-/** What the findings of the phase add up to: a machine that is busy with other tests changes no reply. */
+/** The verdict of the findings of the phase. A machine that is busy with other tests does not change it. */
 const verdictOf = ({ phases: [phase] }: JudgedRun) => conclusionOf(phase?.findings ?? []).status;
 const outcome = (run: JudgedRun) => ({
   verdict: verdictOf(run),
@@ -120,17 +120,17 @@ describe("2xx replies that no client can use are invalid, and fail the load", ()
     expect(outcome(all)).toEqual({ verdict: "fail", admitted: 0, invalid: [`200 ${what}`] });
     expect(all.phases[0]?.classes.map((one) => one.outcome)).toEqual(["invalid"]);
     const sound = stream ? events(...STREAM) : SERVED;
-    // One in five, and every one from a moment on.
+    // One reply in five, and all replies from a moment on.
     const some = await load((index) => (index % 5 === 4 ? reply : sound), { stream });
     expect(outcome(some)).toEqual({ verdict: "fail", admitted: 160, invalid: [`40 ${what}`] });
     const later = await load((index) => (index >= 150 ? reply : sound), { stream });
     expect(outcome(later)).toEqual({ verdict: "fail", admitted: 150, invalid: [`50 ${what}`] });
-    // What is said of them comes with an exchange, although the defect began late.
+    // The finding has an exchange, although the defect began late.
     if (!stream)
       expect(findingOf(later, what === "empty text" ? "load.empty" : "load.invalid")?.exchanges).not.toEqual([]);
   });
 
-  test("one in 200 is within the default bound, and warns", async () => {
+  test("one in 200 is within the default bound and warns", async () => {
     const run = await load((index) => (index === 77 ? { body: "<html></html>" } : SERVED));
     expect(outcome(run)).toEqual({ verdict: "warn", admitted: 199, invalid: ["1 HTML page"] });
   });
@@ -142,7 +142,7 @@ describe("2xx replies that no client can use are invalid, and fail the load", ()
     expect(verdictOf(await load(tenth, { allow: { invalidShare: 0.2 } }))).toBe("fail");
   });
 
-  test("autocannon's replies are read, too", async () => {
+  test("replies that autocannon receives are checked as well", async () => {
     const sound = await load(() => SERVED, { engine: "autocannon" });
     expect(sound.phases[0]?.invalidReplies).toEqual([]);
     const run = await load((index) => (index % 2 === 1 ? json({ choices: [] }) : SERVED), { engine: "autocannon" });
@@ -150,15 +150,15 @@ describe("2xx replies that no client can use are invalid, and fail the load", ()
     expect(run.phases[0]?.invalidReplies).toMatchObject([{ what: "JSON without a reply" }]);
   });
 
-  test("usage that was requested and is missing", async () => {
+  test("requested usage that is missing", async () => {
     const without = await load(() => events(...STREAM), { stream: true, includeUsage: true });
     expect(outcome(without).invalid).toEqual(["200 no usage although it was requested"]);
     const usage = { choices: [], usage: { completion_tokens: 1 } };
-    const told = await load(() => events(...STREAM.slice(0, -1), usage, "[DONE]"), {
+    const withUsage = await load(() => events(...STREAM.slice(0, -1), usage, "[DONE]"), {
       stream: true,
       includeUsage: true,
     });
-    expect(outcome(told)).toEqual({ verdict: "pass", admitted: 200, invalid: [] });
+    expect(outcome(withUsage)).toEqual({ verdict: "pass", admitted: 200, invalid: [] });
   });
 });
 
@@ -169,7 +169,7 @@ describe("unusual 2xx replies are usable", () => {
     ["a declared refusal", chat({ content: null, refusal: "I cannot help with that." }), false],
     ["a content filter", chat({ content: "" }, "content_filter"), false],
     ["an empty text because max_tokens was reached", chat({ content: "" }, "length"), false],
-    ["an empty text behind reasoning", chat({ content: "", reasoning_content: "hm" }), false],
+    ["an empty text after reasoning", chat({ content: "", reasoning_content: "hm" }), false],
     ["several choices", json({ choices: ["", "b"].map((content, index) => ({ index, message: { content } })) }), false],
     ["a compressed reply", { body: gzipSync(SERVED.body as string), headers: { "content-encoding": "gzip" } }, false],
     [
@@ -181,7 +181,7 @@ describe("unusual 2xx replies are usable", () => {
     ["Azure's first chunk", events({ choices: [], id: "", prompt_filter_results: [{}] }, ...STREAM), true],
     ["a streamed tool call", events(delta({ tool_calls: [call] }), delta({}, "tool_calls"), "[DONE]"), true],
     ["a streamed refusal", events(delta({ refusal: "no" }), delta({}, "stop"), "[DONE]"), true],
-    ["no usage, where none was requested", events(...STREAM), true],
+    ["no usage if none was requested", events(...STREAM), true],
     [
       "several streamed choices",
       events(delta({ content: "" }), { choices: [{ index: 1, delta: { content: "b" } }] }, ...STREAM.slice(2)),
@@ -191,7 +191,7 @@ describe("unusual 2xx replies are usable", () => {
     expect(outcome(await load(() => reply, { stream }))).toEqual({ verdict: "pass", admitted: 200, invalid: [] });
   });
 
-  test("one empty text in a hundred is counted and does not fail", async () => {
+  test("one empty text in a hundred is counted but does not fail", async () => {
     const run = await load((index) => (index % 100 === 50 ? chat({ content: "" }) : SERVED));
     expect(outcome(run)).toEqual({ verdict: "warn", admitted: 198, invalid: ["2 empty text"] });
   });
@@ -206,19 +206,17 @@ describe("output in any field", () => {
     ["refusal", { refusal: "no" }],
     ["audio", { audio: { data: "UklGRg" } }],
     ["function_call", { function_call: { name: "f", arguments: "{" } }],
-    ["a field that nobody knows", { mystery: "hm" }],
+    ["an unknown field", { mystery: "hm" }],
   ])("%s is the first token", async (what, fields) => {
     const items = [delta({ role: "assistant", content: "" }), delta(fields), delta(fields), ...STREAM.slice(2)];
     const run = await load(() => events(...items), { stream: true });
     const [phase] = run.phases;
     expect(phase?.classes[0]).toMatchObject({ outcome: "admitted", ttftMs: expect.anything() });
     expect(phase?.classes[0]?.textTtftMs).toBeNull();
-    expect(phase?.unknownFields).toEqual(
-      what === "a field that nobody knows" ? [{ name: "mystery", streams: 200 }] : [],
-    );
+    expect(phase?.unknownFields).toEqual(what === "an unknown field" ? [{ name: "mystery", streams: 200 }] : []);
   });
 
-  test("the first token of the text is a figure of its own, where something else came first", async () => {
+  test("the first token of the text is a separate metric if other output precedes it", async () => {
     const items = [delta({ reasoning_content: "hm" }), ...STREAM];
     const reasoned = await load(() => events(...items), { stream: true });
     expect(reasoned.phases[0]?.classes[0]?.textTtftMs).not.toBeNull();
@@ -233,7 +231,7 @@ describe("output in any field", () => {
     ["a code", { code: 503, msg: "no" }],
     ["a finish reason", delta({}, "error")],
     ["plain text", "upstream connect error"],
-  ])("an error in a stream by %s is no admitted request", async (_what, item) => {
+  ])("an error in a stream (%s) is not an admitted request", async (_what, item) => {
     const run = await load(() => events(...STREAM.slice(0, 2), item, "[DONE]"), { stream: true });
     expect(run.phases[0]).toMatchObject({ admitted: 0, failed: 200, failures: [{ what: "error in the stream" }] });
     expect(verdictOf(run)).toBe("fail");

@@ -46,12 +46,12 @@ test("a provider's stray failures under load are a warning, and more of them fai
   expect(judge(1)?.outcome).toBe("met");
   expect(judge(2)).toMatchObject({ outcome: "broken", weight: "warn" });
   expect(judge(12)).toMatchObject({ outcome: "broken", weight: "fail" });
-  // A waiver covers a share of failures, not any number of them.
+  // A waiver covers a share of failures, not any number.
   expect(judge(12)?.magnitude).toBeCloseTo(12 / (usual.length + 12), 9);
   expect(judge(1)?.magnitude).toBeUndefined();
 });
 
-test("a phase of which every request failed fails; one whose requests were denied, or reached nobody, decides nothing", () => {
+test("a phase fails if every request failed; it decides nothing if requests were denied or reached no gateway", () => {
   const failed = (what: string) => took(20, { outcome: "failed", what, status: undefined });
   const denied = took(20, { outcome: "denied", what: "rate_limit_exceeded", status: 429 });
   const judge = (...facts: readonly Observation[]) => judgeAdmission(facts)[0];
@@ -64,7 +64,7 @@ test("a phase of which every request failed fails; one whose requests were denie
   expect(judge(failed("500"), took(20))?.outcome).toBe("met");
 });
 
-test("few failures among many are a warning about no MUST, and many break BASE-3", () => {
+test("few failures are a warning without a MUST requirement, many violate BASE-3", () => {
   const found = (failures: number) => {
     const failed = { outcome: "failed", what: "502", status: 502 } as const;
     const all = [

@@ -4,9 +4,9 @@ import { sleep } from "../../src/core/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 
 /**
- * A quick tier run through a front that holds requests back from the phase at the rate limit on.
+ * A quick tier run through a proxy that delays requests from the phase at the rate limit on.
  *
- * @param holdMs how long, from so many ms after the beginning of that phase.
+ * @param holdMs delay by the time since the start of that phase.
  */
 async function runHeld(holdMs: (sinceMs: number) => number): Promise<JudgedRun> {
   let fromMs: number | undefined;
@@ -24,7 +24,7 @@ const findingOf = (run: JudgedRun, name: string) =>
   run.phases.find((phase) => phase.name === "at-rate-limit")?.findings.find((finding) => finding.name === name);
 
 describe.concurrent("a tier run whose gateway changes its pace within a phase", () => {
-  test("one that takes five seconds longer from then on is found, with the figures of before", {
+  test("one that becomes five seconds slower is found, with the latency before", {
     timeout: 120_000,
   }, async () => {
     const run = await runHeld(() => 5_000);
@@ -38,7 +38,7 @@ describe.concurrent("a tier run whose gateway changes its pace within a phase", 
     expect(run.generator.valid ? run.verdict : "warn").toBe("warn");
   });
 
-  test("one that stands still for six seconds, once, is not blamed for it", { timeout: 120_000 }, async () => {
+  test("one that pauses once for six seconds is not blamed", { timeout: 120_000 }, async () => {
     const run = await runHeld((sinceMs) => (sinceMs < 6_000 ? 6_000 - sinceMs : 0));
     expect(findingOf(run, "latency.slowed")?.outcome).toBe("met");
     expect(findingOf(run, "latency.outliers")?.outcome).toBe("met");

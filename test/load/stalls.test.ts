@@ -44,14 +44,14 @@ test("denials that always take their time are no stall, also when nothing else i
   expect(stallsIn([...steady(() => 20), ...pulses], NOT_HELD_UP)).toEqual([]);
 });
 
-test("our own standstill in a silence is left out of it, and no more than that", () => {
+test("only the standstill of this process is subtracted from a silence", () => {
   const stopped = steady((atS) => (atS >= 4 && atS < 9 ? (9 - atS) * 1_000 : 20));
   const stillFor = (s: number) => [[1_000_000_000 + 4.5e6, 1_000_000_000 + (4.5 + s) * 1e6] as const];
   const [stall] = stallsIn(stopped, { still: stillFor(2), late: [], busy: [] });
   expect(stall?.ms).toBeGreaterThan(2_700);
   expect(stall?.ms).toBeLessThan(3_300);
   expect(stallsIn(stopped, { still: stillFor(4.5), late: [], busy: [] })).toEqual([]);
-  // However busy the machine was: a silence of five seconds is not put down to that.
+  // A busy machine does not explain a silence of five seconds.
   const busy = [[1_000_000_000, 1_000_000_000 + 20e6] as const];
   expect(stallsIn(stopped, { still: [], late: [], busy })).toHaveLength(1);
 });

@@ -33,7 +33,7 @@ describe("a CSV text (RFC 4180)", () => {
         ["x", "y"],
       ],
     ],
-    ["blanks inside of quotation marks", '" a ",b', [[" a ", "b"]]],
+    ["blanks inside quotation marks", '" a ",b', [[" a ", "b"]]],
     ["empty fields", ',"",\n', [["", "", ""]]],
     ["blank lines between records", "a\n\n\nb\n", [["a"], ["b"]]],
     ["the last line without an end", 'a,"b"', [["a", "b"]]],
@@ -50,13 +50,13 @@ describe("a CSV text (RFC 4180)", () => {
     }
   });
 
-  test("records know the line that they begin in", () => {
+  test("records have the line on which they begin", () => {
     expect([...csvRecordsOf(['a\n"b\nc"\nd'])].map(({ line }) => line)).toEqual([1, 2, 4]);
     expect([...linesOf(["a\n\nb\n"])].map(({ line }) => line)).toEqual([1, 3]);
   });
 });
 
-test("a file is read in pieces, and characters of several bytes are not cut", () => {
+test("a file is read in chunks that do not split multi-byte characters", () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "t");
   writeFileSync(file, "\uFEFFgrün\n😀\n");
@@ -72,7 +72,7 @@ test("a BurstGPT trace with a comma and a line break in a field", () => {
 });
 
 test("a Bailian trace counts in seconds, and its blocks have 16 tokens", () => {
-  // As the published traces have it: qwen_traceA_blksz_16.jsonl.
+  // As in the published trace qwen_traceA_blksz_16.jsonl.
   const line = (timestamp: number, more: object) =>
     JSON.stringify({ chat_id: 159, parent_chat_id: -1, timestamp, ...more, type: "text", turn: 1 });
   const text = [
@@ -99,7 +99,7 @@ test("a trace that is longer than the longest string is read", { timeout: 120_00
   const file = join(folder.path, "large.csv");
   const out = openSync(file, "w");
   writeSync(out, "TIMESTAMP,ContextTokens,GeneratedTokens,Note\n");
-  // Few records, each with a long note: what is long is the file.
+  // Few records with a long note each make a long file.
   const note = "x".repeat(8 << 20);
   const count = Math.ceil(constants.MAX_STRING_LENGTH / note.length) + 1;
   for (let index = 0; index < count; index++)

@@ -45,12 +45,12 @@ async function run(workload: Partial<Workload>, gatewayOptions: Parameters<typeo
   return { ...result, samples, secret: key.reveal() };
 }
 
-/** A denial or a reply of a moment, whose Retry-After is a second. */
+/** An exchange at a moment of the run with a Retry-After of one second. */
 function exchangeAt(atS: number, inFlight: number): LoadExchange {
   const prepared = { dialect: "chat", stream: false, key: "valid", head: "", body: Buffer.alloc(0) };
   const exchange = new LoadExchange(prepared as unknown as LoadExchange["prepared"], atS * 1e6, 0);
-  const answered = { sentUs: atS * 1e6, endUs: atS * 1e6 + 1_000, status: 429, inFlight };
-  return Object.defineProperties(Object.assign(exchange, answered), {
+  const denial = { sentUs: atS * 1e6, endUs: atS * 1e6 + 1_000, status: 429, inFlight };
+  return Object.defineProperties(Object.assign(exchange, denial), {
     retryAfter: { value: "1" },
     retryAfterWaitMs: { value: 1_000 },
   });
@@ -147,7 +147,7 @@ describe("a workload", () => {
     expect(ignoring.run.retryAfter?.client.earlySends).toBeGreaterThan(0);
   });
 
-  test("waits that were not sufficient are counted, and decide where nothing else was sent meanwhile", async (context) => {
+  test("insufficient waits are counted, and decide if nothing else was sent meanwhile", async (context) => {
     const one = { kind: "closed", inFlight: 1, requests: 8, rampS: 0 } as const;
     const allow = { ...DEFAULT_ALLOW, deniedShare: 1 };
     const limits = { rpm: 6, inFlight: 4 };
@@ -155,7 +155,7 @@ describe("a workload", () => {
       { arrivals: one, retryAfter: "compliant", allow },
       { limits, mutations: ["retry-after.always-one"], variants: ["limits.fixed-window"] },
     );
-    // Two clients that tried six times each, and an interval of a second: no window of a minute ends.
+    // Two clients that try six times each at intervals of a second: no window of a minute ends.
     expect(done.retryAfter).toMatchObject({ tested: 10, sufficient: 0, sufficientShare: null });
     expect(done.retryAfter?.groups).toMatchObject([{ sufficient: 0, insufficient: 10, contended: 0 }]);
     skipWhereLate(context, done);
@@ -164,12 +164,12 @@ describe("a workload", () => {
     expect(done.verdict).toBe("warn");
   }, 30_000);
 
-  test("a wait of a workload is contended where somebody was admitted meanwhile", () => {
+  test("a wait of a workload is contended if another request was admitted meanwhile", () => {
     const tally = new RetryTally("compliant", 1, true);
-    const end = (atS: number, came: "admitted" | "denied", before?: Retrying, inFlight = 1) =>
+    const end = (atS: number, outcome: "admitted" | "denied", before?: Retrying, inFlight = 1) =>
       tally.ended(
         exchangeAt(atS, inFlight),
-        { outcome: came, what: came === "denied" ? "rate_limit_exceeded" : "" },
+        { outcome, what: outcome === "denied" ? "rate_limit_exceeded" : "" },
         before,
         "w",
         0,
@@ -179,7 +179,7 @@ describe("a workload", () => {
     end(0.5, "admitted");
     const second = end(1, "denied", first);
     expect(groupOf()).toMatchObject({ insufficient: 0, contended: 1 });
-    // Another request that has not ended may have been admitted; one that was denied has taken nothing.
+    // Another request that has not ended may have been admitted. A denied one has used nothing.
     const third = end(2, "denied", second, 2);
     expect(groupOf()).toMatchObject({ insufficient: 0, contended: 2 });
     end(2.5, "denied");

@@ -99,7 +99,7 @@ describe("workload files", () => {
 
   test.each([
     ["", "holds no requests"],
-    ["what,is,this\n1,2,3\n", "is no trace that is known"],
+    ["what,is,this\n1,2,3\n", "is not a known trace format"],
     ['{"timestamp":1,"input_length":5,"output_length":3}\n{"timestamp":2}\n', "t.csv:2:1 (input_length)"],
     ['{"timestamp":1,"input_length":5,"output_length":3,"hash_ids":[1,2]}\n', "t.csv:1:1 (hash_ids): has more ids"],
     ['{"timestamp":1,"input_length":5,"output_length":3}\n{"timestamp":2,\n', "t.csv:2:1: is not JSON"],

@@ -264,7 +264,7 @@ test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
     /api\.example\.com is not this machine[\s\S]*--direct FILE/,
   ],
   [
-    "an upstream that is no address",
+    "an upstream that is not an address",
     ["--target", "gateway.yaml", "--upstream", "9100"],
     2,
     /--upstream must be an http/,

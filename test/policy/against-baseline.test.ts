@@ -15,14 +15,14 @@ test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], checks:
   ["the same", BOTH, "not worse", { lost: [], vanished: [] }],
   ["a warning", conform({ "auth.a": "warn", "auth.b": "pass" }), "regressed", { worse: [{ id: "auth.a" }] }],
   [
-    "not applicable any more",
+    "no longer applicable",
     conform({ "auth.a": "not-applicable", "auth.b": "pass" }),
     "inconclusive",
     { lost: [{ id: "auth.a" }] },
   ],
   ["gone", conform({ "auth.b": "pass" }), "regressed", { vanished: [{ id: "auth.a" }] }],
   ["not selected", conform({ "auth.b": "pass" }, ["auth.a"]), "not worse", { vanished: [], notCompared: { onlyA: 1 } }],
-])("a run held against the baseline: %s", (_what, now, verdict, checks) => {
+])("a run compared with the baseline: %s", (_what, now, verdict, checks) => {
   expect(againstBaseline(now, acceptBaseline(undefined, BOTH))).toMatchObject({ verdict, checks });
 });
 
@@ -41,7 +41,7 @@ test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], says: R
     "an undecided figure",
     growth(180),
     "inconclusive",
-    /ttft_ms\{\S+\} p50 is not decided: within what machines differ/,
+    /ttft_ms\{\S+\} p50 is not decided: within the day-to-day variation/,
   ],
   [
     "shorter replies",
@@ -49,7 +49,7 @@ test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], says: R
     "regressed",
     /tokens_per_reply\{\S+\} regressed: the replies are much shorter/,
   ],
-])("a load held against the baseline: %s", (_what, now, verdict, says) => {
+])("a load compared with the baseline: %s", (_what, now, verdict, says) => {
   const found = againstBaseline(now, acceptBaseline(undefined, growth(90)));
   expect(found.verdict).toBe(verdict);
   expect(found.reasons.join("\n")).toMatch(says);

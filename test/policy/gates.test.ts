@@ -64,7 +64,7 @@ describe("thresholds over a record", () => {
     ["goodput_per_s > 9", GOODPUT, "inconclusive", 9],
     ["goodput_per_s > 10", GOODPUT, "fail", 9],
     ["goodput_share >= 0", RECORD, "inconclusive", null],
-    // A name that nothing in the run has is no count of zero.
+    // A name that does not occur in the run is not a count of zero.
     ["denied{reason=our_own_word} == 0", RECORD, "inconclusive", null],
     ["denied{dialect=messages} == 0", RECORD, "inconclusive", null],
     ["denied{stream=false} == 0", RECORD, "inconclusive", null],
@@ -75,7 +75,7 @@ describe("thresholds over a record", () => {
     ["early_sends{tier=scale} == 0", RECORD, "inconclusive", null],
     ["peak_in_flight{tier=scale} <= 9999", RECORD, "inconclusive", null],
     ["schedule_lag_ms{tier=scale} p99 < 9", RECORD, "inconclusive", null],
-    // A reason of the denial table, a dialect and a mode that were sent: nothing denied is a count.
+    // A reason of the denial table, or a dialect and mode that were sent: no denials are a count.
     ["denied{dialect=chat,stream=true,phase=at-limit} == 0", RECORD, "pass", 0],
     ["denied{dialect=chat,stream=true} == 0", RECORD, "fail", 1_500],
     ["tokens_per_reply{stream=true} >= 18", RECORD, "pass", 18],
@@ -282,7 +282,7 @@ describe("required suites and requirements, the compatibility layer, load", () =
       "inconclusive",
     ],
     [
-      "a suite that was selected whole",
+      "a suite of which all checks were selected",
       { require: { suites: ["auth"] } },
       recordOf(PASSING, { notSelected: ["chat.a"] }),
       "suite auth judged",
@@ -369,13 +369,13 @@ describe("required suites and requirements, the compatibility layer, load", () =
   });
 });
 
-test("a required suite that ran in part says how much of it ran", () => {
+test("a required suite of which only a part ran says how many checks ran", () => {
   const record = recordOf(PASSING, { notSelected: ["auth.bad", "auth.other", "chat.a"] });
   const [made] = applyPolicy(record, policyOf({ require: { suites: ["auth"] } })).gates;
   expect(made?.message).toMatch(/^only 1 of its 3 checks were selected/);
 });
 
-test("a selector that matched nothing is named, with what there is", () => {
+test("a selector that matched nothing is named, with the existing values", () => {
   const messageOf = (gate: string) => applyPolicy(RECORD, policyOf({ gates: [gate] })).gates[0]?.message;
   expect(messageOf("denied{phase=over-limits} == 0")).toBe(
     "nothing in this run has phase=over-limits; this run has at-rate-limit, over-rate-limit",

@@ -24,7 +24,7 @@ test.each<[text: string, read: object]>([
   ],
   ["ttft_ms p99 <= baseline * 1.1 + 5", { bound: { kind: "baseline", factor: 1.1, offset: 5 } }],
   ["admitted_per_s >= baseline - 2", { bound: { kind: "baseline", factor: 1, offset: -2 } }],
-  // A gateway may have reasons of its own, and phases, tiers and gateways have any name.
+  // A gateway may have its own reasons; phases, tiers and gateways may have any name.
   ["denied{reason=upstream_busy,phase=soak,tier=mine} == 0", { labels: { reason: "upstream_busy" } }],
   ["ttft_ms p99 < baseline", { bound: { kind: "baseline", factor: 1, offset: 0 } }],
 ])("%s", (text, read) => {
@@ -44,7 +44,7 @@ test.each<[text: string, says: RegExp]>([
   ["ttft_ms p99 < fast", /bound "fast"/],
   ["ttft_ms p99 < baseline ^ 2", /bound "baseline \^ 2"/],
   ["constructor == 0", /no metric "constructor"/],
-  ["checks{status=failed} == 0", /status=failed, which nothing can have\. Did you mean "fail"\?/],
+  ["checks{status=failed} == 0", /unknown value status=failed\. Did you mean "fail"\?/],
   ["checks{layer=spec} == 0", /layer=spec.*Possible values: specification, protocol, compat/],
   ["denied{reason=rate_limit} == 0", /reason=rate_limit.*Did you mean "rate_limit_exceeded"\?/],
   ["denied{reason=budget_exhasted} == 0", /Did you mean "budget_exhausted"\?/],

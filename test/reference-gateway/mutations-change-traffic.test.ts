@@ -48,7 +48,7 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "load.tiers-mixed-up": ["limits"],
 };
 
-/** What only a whole scenario or a run of load shows; the kill matrix has the check that sees it. */
+/** Mutations that only a whole scenario or a load run shows. The kill matrix has the check that finds them. */
 const SHOWN_BY_CHECKS: readonly string[] = [
   "auth.list-to-browsers-without-key",
   "auth.unknown-200-after-expect",

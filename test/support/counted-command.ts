@@ -11,7 +11,7 @@ const WORKLOADS: Readonly<Record<string, string>> = {
     "name: retries\narrivals: { kind: constant, ratePerS: 40, durationS: 2 }\nretryAfter: compliant\nallow: { deniedShare: 1 }\n",
 };
 
-/** Runs a command against a gateway behind a proxy that counts. @param budget of the target file; none: the default. */
+/** Runs a command against a gateway behind a proxy that counts requests. @param budget of the target file; default: none. */
 export async function counted(args: readonly string[], budget?: number) {
   using folder = temporaryFolder();
   await using gateway = await startGateway({ limits: { rpm: 60_000, inFlight: 64 } });
@@ -30,7 +30,7 @@ export async function counted(args: readonly string[], budget?: number) {
   for (const [name, text] of Object.entries(WORKLOADS)) writeFileSync(join(folder.path, name), text);
   const environment = { K: keys.valid, K2: keys.second ?? "", L: account?.key ?? "" };
   const ran = await gauntlet(args, environment, folder.path);
-  // Of a target that has two parts in it, such as both builds of a comparison, each has its plan.
+  // A command with several targets, such as the builds of a comparison, prints a plan for each.
   const plans = [...ran.stderr.matchAll(/plan for [^\n]*?: (\d+) requests at most/g)].map(([, count]) => Number(count));
   return { ...ran, sent: proxy.all.length, planned: plans.reduce((sum, count) => sum + count, 0), plans };
 }

@@ -12,7 +12,7 @@ export interface OwnAnswer {
 export interface FrontOptions {
   /** Answers by itself, before the gateway is asked. @param path below the base address, such as `/messages`. */
   readonly intercept?: (path: string) => OwnAnswer | undefined;
-  /** Keeps a request back until this resolves, before the gateway is asked. */
+  /** Delays a request until this resolves, before it goes to the gateway. */
   readonly hold?: (path: string) => Promise<unknown> | undefined;
   /** Says a refusal of the gateway, 4xx or 5xx, in other words. */
   readonly reword?: (refusal: OwnAnswer, path: string) => OwnAnswer;

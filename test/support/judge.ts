@@ -49,7 +49,7 @@ export async function conformTo(target: Target, selection: Selection): Promise<C
   return await runChecks({ instances: select(CHECKS, selection), traffic });
 }
 
-/** A budget that no test comes to the end of. */
+/** A budget that no test uses up. */
 export function ampleBudget(): RequestBudget {
   return new RequestBudget({ requests: 100_000, outputTokens: 10_000_000 });
 }

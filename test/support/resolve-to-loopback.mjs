@@ -1,5 +1,5 @@
-// Loaded with `--import` before a command starts: the name of somebody else's host, which is this machine in truth. Nothing that
-// a test sends leaves it.
+// Loaded with `--import` before a command starts: resolves the name of another host to this machine, so that no request of a test leaves
+// it.
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 

@@ -63,7 +63,10 @@ function compareFolders(options: CompareOptions): Outcome {
   return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
 }
 
-/** Figures that the default mix makes: two kinds of requests, three figures at most, two or three quantiles, lengths, two shares. */
+/**
+ * Number of metrics of the default mix: two kinds of requests with up to three metrics of two or three quantiles, reply lengths, and two
+ * shares.
+ */
 const EXPECTED_FIGURES = 16;
 
 async function compareBuilds(options: CompareOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
@@ -77,19 +80,19 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const workload = workloadOf(options, builtA.target);
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
   const note = (text: string) => onProgress({ kind: "note", text });
-  // The first build is observed twice, and has two of the three blocks of a round: the second time is the control.
+  // The first build is observed twice and gets two of the three blocks of each round: the second is the control.
   const permitA = permitOf(builtA, { times: 2, suites, workload, pairs: options.pairs });
   const permitB = permitOf(builtB, { times: 1, suites, workload, pairs: options.pairs });
   for (const permit of [permitA, permitB]) note(permitLine(permit));
   const targetA = await loadTargetOf(permitA, [workload]);
   const targetB = await loadTargetOf(permitB, [workload]);
   using folder = openFolder(options.out, startedAt, targetB, interruption);
-  note(`behaviour of both builds and of the first once more: ${suites.join(", ")}`);
+  note(`behaviour of both builds, and of the first again: ${suites.join(", ")}`);
   const observe = (built: typeof builtA, { budget }: Permit, name: string) =>
     observeBehaviour(built, { budget, suites, seed, signal, onProgress, name });
   const a = await observe(builtA, permitA, "behaviour of A, 1 of 3");
   const b = await observe(builtB, permitB, "behaviour of B, 2 of 3");
-  const control = await observe(builtA, permitA, "behaviour of A once more, 3 of 3");
+  const control = await observe(builtA, permitA, "behaviour of A again, 3 of 3");
   const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
   const start = { command: "compare", target: targetB, seed, startedAt };
   journalStart(folder, start, redactor);
@@ -129,14 +132,14 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
 }
 
 interface BuildPlan {
-  /** How often it is observed, and how many blocks of a round it has. */
+  /** How often the build is observed, and its number of blocks per round. */
   readonly times: number;
   readonly suites: readonly string[];
   readonly workload: Workload;
   readonly pairs: number;
 }
 
-/** What a build is sent in a comparison: its suites and its blocks. */
+/** The permit for the suites and blocks that a comparison sends to a build. */
 function permitOf({ target, provisioner }: Build, { times, suites, workload, pairs }: BuildPlan): Permit {
   const instances = select(CHECKS, { suites, only: [] });
   const checks = planOf(instances, target, { hooked: provisioner !== undefined, rounds: times });
@@ -153,7 +156,7 @@ function permitOf({ target, provisioner }: Build, { times, suites, workload, pai
   return permitFor(target, sumOf([checkPart(checks, target), blocks], false), "load");
 }
 
-/** Of a round: both builds, and the first once more. */
+/** Blocks of a round: both builds, and the first again. */
 const BLOCKS = 3;
 
 /** Tells how far a block is, and how long all of them still take. */

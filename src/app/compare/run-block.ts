@@ -60,7 +60,7 @@ function blockOf({ run, histograms }: RanLoad): Block {
   return {
     quantiles,
     tokensPerReply: Object.fromEntries(
-      // Where nothing counted the tokens, nothing is known of them.
+      // A sum of 0 means that nothing counted the tokens.
       Object.entries(tokens).flatMap(([name, { tokens: all, replies }]) => (all === 0 ? [] : [[name, all / replies]])),
     ),
     sent: sum(({ sent }) => sent),

@@ -9,7 +9,7 @@ import type { DenialSample } from "./denial-sample.ts";
 import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
 /** Requests that a proposal sends at most, those apart that reach a limit. */
-const MOST_REQUESTS = 30;
+const MAX_REQUESTS = 30;
 /** Listed models that are tried until one answers in a dialect. */
 const MOST_MODELS = 4;
 
@@ -28,12 +28,12 @@ export interface GatewaySample {
   readonly denials: readonly DenialSample[];
 }
 
-/** The model list, and again after a denial that nobody asked for. */
+/** The model list, and its repetitions after an ambient denial. */
 const LIST_REQUESTS = 3;
 
-/** What a proposal sends at most. */
+/** The most that a proposal sends. */
 export function proposalPlan(target: Target): SendingPlan {
-  return sumOf([requestsOnly("proposal", LIST_REQUESTS + MOST_REQUESTS + limitRequests(target))], false);
+  return sumOf([requestsOnly("proposal", LIST_REQUESTS + MAX_REQUESTS + limitRequests(target))], false);
 }
 
 /** Keys that must be denied, and how. */
@@ -45,7 +45,7 @@ const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
 ];
 
 /**
- * Sends a valid request in each dialect, and one of each denial: at most `MOST_REQUESTS`, one after the other, and what reaches
+ * Sends a valid request in each dialect, and one of each denial: at most `MAX_REQUESTS`, one after the other, and what reaches
  * the limits of the accounts under `limited`.
  *
  * @throws UnreachableError when no HTTP answer comes.
@@ -82,7 +82,7 @@ function modelIds({ models }: Target, dialect: Dialect, list: Response): readonl
 
 class Sampler {
   readonly #traffic: Traffic;
-  #left = MOST_REQUESTS - 1;
+  #left = MAX_REQUESTS - 1;
   #models = 0;
 
   constructor(traffic: Traffic) {

@@ -4,8 +4,8 @@ import type { Account, Key, Target } from "../../target/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 
 /** Higher limits are not reached for the sake of a few words. */
-const MOST_PER_MINUTE = 60;
-const MOST_IN_FLIGHT = 16;
+const MAX_RPM = 60;
+const MAX_IN_FLIGHT = 16;
 /** More than a limit of concurrency lets in. */
 const BEYOND = 2;
 
@@ -27,17 +27,17 @@ export async function sampleLimits(traffic: Traffic, served: readonly Served[]):
   ];
 }
 
-/** The accounts whose limits are so low that a few requests reach them. */
+/** The accounts whose limits a few requests reach. */
 function sampledAccounts({ limited }: Target): { readonly rate?: Account; readonly concurrency?: Account } {
   const byRate = [...limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
-  const rate = byRate.find(({ limits }) => limits.rpm <= MOST_PER_MINUTE);
-  // With the widest rate: an account that is out of its rate denies for that, however much is in flight.
-  const widest = byRate.findLast(({ limits }) => limits.inFlight <= MOST_IN_FLIGHT);
+  const rate = byRate.find(({ limits }) => limits.rpm <= MAX_RPM);
+  // The one with the highest rate limit: an account over its rate limit denies for the rate, however much is in flight.
+  const widest = byRate.findLast(({ limits }) => limits.inFlight <= MAX_IN_FLIGHT);
   const concurrency = widest === rate ? undefined : widest;
   return { ...(rate !== undefined && { rate }), ...(concurrency !== undefined && { concurrency }) };
 }
 
-/** What `sampleLimits` sends at most. */
+/** The most that `sampleLimits` sends. */
 export function limitRequests(target: Target): number {
   const { rate, concurrency } = sampledAccounts(target);
   const dialects = target.dialects.length;

@@ -26,8 +26,8 @@ export interface WaiverContext {
 const WAIVABLE: readonly Status[] = ["fail", "flaky"];
 
 /**
- * Lays waivers over results. A waiver covers a failure of exactly the kind that it was written for, and of about its magnitude, until
- * its day; one that covers nothing any more fails the run as well, so that a file of waivers never grows old unseen.
+ * Applies waivers to results. Until it expires, a waiver covers a failure of exactly the kind, and about the size, that it was written for.
+ * A waiver that no longer covers anything fails the run as well, so that stale waivers are noticed.
  */
 export function applyWaivers(
   results: readonly CheckResult[],
@@ -68,11 +68,11 @@ function breachOf(
   if (now !== fingerprint) {
     return breach(
       "differently-failing",
-      `${check} fails in another way than was waived (${now}, not ${fingerprint}): ${result.message}`,
+      `${check} fails differently than was waived (${now}, not ${fingerprint}): ${result.message}`,
     );
   }
   const growth = growthOf(magnitudesOf(result), magnitudes);
   return growth === undefined
     ? undefined
-    : breach("grown", `${check} fails to a larger extent than was waived (${growth}): ${result.message}`);
+    : breach("grown", `${check} fails more than was waived (${growth}): ${result.message}`);
 }

@@ -3,14 +3,14 @@ import type { CheckResult, Finding } from "../../record/index.ts";
 /** How large a failure is, by the names of its broken findings. */
 export type Magnitudes = Readonly<Record<string, number>>;
 
-/** A failure that grew beyond this many times what was waived is another failure. */
+/** A failure that is more than this many times as large as waived is not covered. */
 export const MAX_GROWTH = 2;
 
-/** Digits that are kept; rounded up, so that a failure never exceeds its own magnitude. */
+/** Significant digits. Magnitudes are rounded up, so that a failure never exceeds its own recorded magnitude. */
 const DIGITS = 4;
 
 /**
- * How large a failure is: by each broken finding the measure that it states (a share of requests, a multiple of a bound); where it
+ * The size of a failure for each broken finding: the measure that the finding states (a share of requests, a multiple of a bound) or, if it
  * states none, the share of its comparisons that were not met.
  */
 export function magnitudesOf({ findings }: Pick<CheckResult, "findings">): Magnitudes {
@@ -34,11 +34,11 @@ function magnitudeOf(findings: readonly Finding[]): number {
 function rounded(value: number): number {
   if (value === 0) return 0;
   const step = 10 ** (Math.floor(Math.log10(value)) + 1 - DIGITS);
-  // Through text: a multiple of the step has no further digits in a file.
+  // toPrecision removes the digits that the multiplication adds.
   return Number((Math.ceil(value / step - 1e-9) * step).toPrecision(DIGITS));
 }
 
-/** The findings of several failures of one kind: the largest of each. */
+/** The largest magnitude of each finding, over several failures of one kind. */
 export function largestOf(some: readonly Magnitudes[]): Magnitudes {
   const largest: Record<string, number> = {};
   for (const [name, value] of some.flatMap((one) => Object.entries(one)))
@@ -46,7 +46,7 @@ export function largestOf(some: readonly Magnitudes[]): Magnitudes {
   return largest;
 }
 
-/** What of a failure is larger than its waiver covers, in words; `undefined`: nothing is. */
+/** Describes what exceeds a waiver; `undefined` if nothing does. */
 export function growthOf(now: Magnitudes, waived: Magnitudes): string | undefined {
   const grown = Object.entries(now).filter(([name, value]) => value > (waived[name] ?? 0) * MAX_GROWTH);
   if (grown.length === 0) return undefined;
@@ -54,8 +54,8 @@ export function growthOf(now: Magnitudes, waived: Magnitudes): string | undefine
     .map(([name, value]) => {
       const before = waived[name];
       return before === undefined
-        ? `${name} has magnitude ${value}, and the waiver has none for it`
-        : `${name} has magnitude ${value}, waived at ${before} and up to ${MAX_GROWTH} times that`;
+        ? `${name} has magnitude ${value}; the waiver does not list it`
+        : `${name} has magnitude ${value}; the waiver covers up to ${MAX_GROWTH} × ${before}`;
     })
     .join("; ");
 }

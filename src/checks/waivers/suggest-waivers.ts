@@ -30,7 +30,7 @@ export function suggestWaivers(results: readonly CheckResult[], nowMs: number): 
   return entries.length === 0 ? `${head}waivers: []\n` : `${head}waivers:\n${entries.join("\n")}\n`;
 }
 
-/** Instances whose failures are about as large: a small one must not be waived as far as a large one. */
+/** Groups instances whose failures are about as large, so that a small failure is not waived like a large one. */
 function byMagnitude(alike: readonly [CheckResult, ...CheckResult[]]): [CheckResult, ...CheckResult[]][] {
   const groups: [CheckResult, ...CheckResult[]][] = [];
   for (const result of alike) {

@@ -16,7 +16,7 @@ const waiverEntry = z.strictObject({
     .meta({ description: "How it fails; another way to fail is not covered." }),
   magnitudes: z.record(z.string(), z.number().nonnegative()).meta({
     description:
-      "How large the failure is, by the names of its findings: a share, or a multiple of a bound. More than twice that is not covered.",
+      "Size of the failure by finding: a share, or a multiple of a bound. A failure of more than twice this size is not covered.",
   }),
 });
 
@@ -29,7 +29,7 @@ export function waiversJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(waiverFileSchema) as Record<string, unknown>;
 }
 
-/** @throws ConfigError with where a fingerprint or magnitudes come from, when something is missing. */
+/** @throws ConfigError; if fingerprints or magnitudes are missing, its hint says how to get them. */
 function readFile(path: string) {
   try {
     return readYaml(readText(path), path, waiverFileSchema);
@@ -38,7 +38,7 @@ function readFile(path: string) {
     const isMissing = error.problems.some(({ path: at }) => /\.(?:fingerprint|magnitudes)\b/.test(at));
     if (!isMissing) throw error;
     throw new ConfigError(error.problems, {
-      hint: "`gauntlet waivers suggest RUN` writes fingerprints and magnitudes, from a run that failed.",
+      hint: "`gauntlet waivers suggest RUN` writes the fingerprints and magnitudes of a failed run.",
       cause: error,
     });
   }

@@ -169,7 +169,7 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   if (own.length === 0) return [];
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
-  // No standstill of another engine is known; one that lasts as long as a slowdown makes it late, which its lag shows.
+  // Pauses of another engine are not measured. A pause as long as a slowdown makes the engine late, which its lag shows.
   const slowdown = judgeSlowdown(own, { all, heldUp: NOT_HELD_UP, originUs: 0 });
   if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own), ...slowdown];
   if (name === OVER_THE_LIMIT) return [...judgeOverTheLimit(own, limits, false), ...slowdown];

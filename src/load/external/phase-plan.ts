@@ -5,7 +5,7 @@ export interface PlannedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly body: string;
-  /** A chat stream that must tell its usage. */
+  /** A chat stream that must state its usage. */
   readonly usageRequested?: boolean;
   readonly weight: number;
 }

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 
-/** Longest decoded body, bytes: a small one may decode to gigabytes. */
+/** Longest decoded body, bytes. A small coded body may decode to gigabytes. */
 const MAX_DECODED_BYTES = 4 * 1024 * 1024;
 
 const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
@@ -10,7 +10,7 @@ const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
   br: brotliDecompressSync,
 };
 
-/** Decodes a whole body. @returns latin1 text, which keeps every byte; `undefined` for what cannot be decoded. */
+/** Decodes a complete body. @returns latin1 text, which keeps every byte; `undefined` if it cannot be decoded. */
 export function decoded(pieces: readonly Buffer[], contentEncoding: string): string | undefined {
   let body: Buffer = Buffer.concat(pieces);
   try {
@@ -21,7 +21,7 @@ export function decoded(pieces: readonly Buffer[], contentEncoding: string): str
     }
     return body.toString("latin1");
   } catch {
-    // What the gateway sent is not what it says: that is the finding, not an accident.
+    // The body does not match its content coding. The caller reports that.
     return undefined;
   }
 }

@@ -26,13 +26,13 @@ const CHAT_TOKEN = '"delta":{"content":"';
 const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
 const QUOTE = 34;
 /** Longest unfinished event that is kept, characters; beyond it the stream is read without its events. */
-const LONGEST_EVENT = 4 * 1024 * 1024;
-/** Names of unknown fields with output that are kept of one stream. */
+const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+/** Maximum number of unknown field names that are kept per stream. */
 const MAX_UNKNOWN_FIELDS = 4;
 
 /**
- * Finds events and content tokens in the pieces of a stream, and tells whether the stream was usable. Assumes no chunk shape: what
- * does not look like the usual delta is parsed and read as the conformance half reads it.
+ * Finds events and content tokens in the pieces of a stream, and decides whether the stream was usable. It assumes no chunk shape: items
+ * that do not look like the usual delta are parsed in the same way as in conformance checks.
  */
 export class EventScanner implements StreamFacts {
   events = 0;
@@ -48,11 +48,11 @@ export class EventScanner implements StreamFacts {
   #tail = "";
   #framing: "unknown" | "events" | "items" = "unknown";
   #isMarkup = false;
-  /** Of a body without event framing. */
+  /** Splits a body without event framing. */
   readonly #items = new JsonItems();
-  /** The last event that was recognised without parsing it: it may say why the stream ends. */
+  /** The last event that was recognised without parsing. It may have the finish reason. */
   #lastToken = "";
-  /** The only item of a body without event framing: it is no stream. */
+  /** The only item of a body without event framing, which is then not a stream. */
   #unstreamed: unknown;
 
   constructor(stamped = false) {
@@ -67,7 +67,7 @@ export class EventScanner implements StreamFacts {
     return this.#content.outputTokens;
   }
 
-  /** Tokens that arrived in the stream, by its own count; reasoning that is counted and not shown is none of them. */
+  /** Tokens of the stream by its own count, without reasoning tokens that it counts but does not send. */
   get streamedTokens(): number | undefined {
     const { outputTokens, reasoningTokens } = this.#content;
     if (outputTokens === undefined) return undefined;
@@ -78,7 +78,7 @@ export class EventScanner implements StreamFacts {
     return this.#content.ended;
   }
 
-  /** An error item in a stream; what is no stream has no items. */
+  /** Whether the stream has an error item. A body that is not a stream has no items. */
   get error(): boolean {
     return this.#content.error && !this.#isMarkup && this.#unstreamed === undefined;
   }
@@ -113,7 +113,7 @@ export class EventScanner implements StreamFacts {
       from = end + 2;
     }
     this.#tail = from === 0 ? text : text.slice(from);
-    if (this.#tail.length > LONGEST_EVENT) {
+    if (this.#tail.length > MAX_EVENT_CHARS) {
       this.#tail = "";
       this.isUnread = true;
     }
@@ -136,7 +136,7 @@ export class EventScanner implements StreamFacts {
     this.#lastToken = "";
   }
 
-  /** An end marker without the blank line behind it is a habit of some gateways; a truncated event is none. */
+  /** Some gateways omit the blank line after the end marker. A truncated event does not count as one. */
   #endEvents(rest: string): void {
     const { data, name } = readEvent(rest);
     const json = data === undefined ? undefined : parseJson(data);
@@ -144,7 +144,7 @@ export class EventScanner implements StreamFacts {
   }
 
   /**
-   * Why the stream is of no use to a client, once it has ended without an error; `undefined`: it is usable.
+   * The defect of a stream that ended without an error; `undefined` if it is usable.
    *
    * @param usageRequested whether the request had `stream_options.include_usage`.
    */

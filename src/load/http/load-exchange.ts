@@ -26,7 +26,7 @@ export interface PreparedRequest {
   readonly key: string;
   /** Keep the body, up to the bound of the sender: for samples and for texts that are judged. */
   readonly capture: boolean;
-  /** It has `stream_options.include_usage`, so that its stream must tell its usage. */
+  /** The request has `stream_options.include_usage`, so its stream must state its usage. */
   readonly usageRequested?: boolean;
   /** Ordinal of the turn in its session, from 1. */
   readonly turn?: number | undefined;
@@ -36,9 +36,9 @@ export interface PreparedRequest {
   readonly trace?: (TraceIds & { readonly model: string }) | undefined;
 }
 
-/** Longest body that is read to see whether it is a usable reply, bytes. */
+/** Longest body that is checked, bytes. */
 const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
-/** Why a 2xx reply was neither admitted nor found unusable: a bound of ours, or one of the engine. */
+/** Why a 2xx reply could not be checked: a limit of Gauntlet, or one of the engine. */
 const TOO_LARGE = "larger than 4 MiB";
 const NOT_DECODED = "in a content coding that the engine does not decode";
 export const UNREAD: readonly string[] = [TOO_LARGE, NOT_DECODED];
@@ -103,9 +103,9 @@ export class LoadExchange implements ResponseListener {
   readUs = 0;
   done = false;
   reusable = false;
-  /** Why a complete 2xx reply is of no use to a client. */
+  /** Why no client can use a complete 2xx reply. */
   defect: ReplyDefect | typeof TOO_LARGE | typeof NOT_DECODED | undefined;
-  /** Body of a 2xx reply that does not stream, as far as it has arrived: latin1, which keeps every byte. */
+  /** Body of a non-streaming 2xx reply so far, as latin1, which keeps every byte. */
   #body = "";
   /** Body of a 2xx reply with a content coding. */
   #coded: Buffer[] | undefined;
@@ -139,7 +139,7 @@ export class LoadExchange implements ResponseListener {
     this.head = head;
     this.headUs = this.readUs;
     if (!this.#isServed) return;
-    // Coded bodies cannot be scanned as they arrive: they are read when they are whole.
+    // Coded bodies cannot be scanned as they arrive: they are read when they are complete.
     const coding = headValue(head, CODED)?.toLowerCase();
     if (coding !== undefined && coding !== "identity") this.#coded = [];
     else if (this.prepared.stream) this.scanner = new EventScanner(this.#onStamp !== undefined);
@@ -206,7 +206,7 @@ export class LoadExchange implements ResponseListener {
     this.reusable = reusable;
   }
 
-  /** Checks a reply that came through another engine. @param text of its body, which the engine has not decoded. */
+  /** Checks a reply that another engine received. @param text its body, not decoded by the engine. */
   checkText(text: string): void {
     if (!this.#isServed) return;
     const coding = headValue(this.head, CODED)?.toLowerCase() ?? "identity";
@@ -214,7 +214,7 @@ export class LoadExchange implements ResponseListener {
     else this.defect = NOT_DECODED;
   }
 
-  /** @returns `undefined` for a body that cannot be decoded. */
+  /** @returns `undefined` if the body cannot be decoded. */
   #takeBody(): string | undefined {
     if (this.bodyBytes > MAX_CHECKED_BYTES) return "";
     const body = this.#coded === undefined ? this.#body : decoded(this.#coded, headValue(this.head, CODED) ?? "");
@@ -224,9 +224,9 @@ export class LoadExchange implements ResponseListener {
   }
 
   /**
-   * Finds out whether a 2xx reply is usable.
+   * Checks whether a 2xx reply is usable.
    *
-   * @param body of a reply without a scanner: it does not stream, has a content coding, or came through another engine.
+   * @param body given for a reply without a scanner: non-streaming, with a content coding, or from another engine.
    */
   check(body: string | undefined): void {
     const { scanner, prepared } = this;
@@ -238,7 +238,7 @@ export class LoadExchange implements ResponseListener {
       const { defect, outputTokens } = stream ? checkStream(dialect, body, usageRequested) : checkReply(dialect, body);
       this.defect = defect;
       this.#replyTokens = outputTokens;
-      // Not captured by choice, and the only evidence of what was wrong.
+      // The body was not chosen for capture, but it is the only evidence of the defect.
       if (defect !== undefined && this.pieces.length === 0 && body.length <= this.#maxCapture)
         this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(body, "latin1") });
     }
@@ -251,17 +251,17 @@ export class LoadExchange implements ResponseListener {
     this.detail = why;
   }
 
-  /** Tokens that the reply says it has, or the events with output that were counted. */
+  /** Tokens that the reply states, otherwise its number of events with output. */
   get outputTokens(): number {
     return this.knownTokens ?? 0;
   }
 
-  /** The same; `undefined` for a reply that does not stream and does not say. */
+  /** The same; `undefined` for a non-streaming reply that does not state them. */
   get knownTokens(): number | undefined {
     return this.reportedTokens ?? this.scanner?.contentEvents;
   }
 
-  /** Tokens that the reply itself says it has. */
+  /** Tokens that the reply itself states. */
   get reportedTokens(): number | undefined {
     return this.scanner?.usageTokens ?? this.#replyTokens;
   }

@@ -7,10 +7,10 @@ import { EarlierLatency } from "./earlier-latency.ts";
 import { exchangesOf, isLong, serviceMs } from "./observations.ts";
 import { type HeldUp, lagMs } from "./own-stalls.ts";
 
-/** What growth must come to before it is more than noise: rank correlation, share and ms. */
-const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, least: 16 };
+/** Growth beyond all of these is more than noise: rank correlation, share and ms. */
+const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, minRequests: 16 };
 
-/** Latency that grows with the number of requests, kind by kind; the phase must send evenly. */
+/** Finds latency that grows with the number of requests, for each kind. The phase must send evenly. */
 export function judgeGrowth(observations: readonly Observation[]): Finding[] {
   const growing: string[] = [];
   for (const dialect of ["chat", "messages"] as const) {
@@ -18,7 +18,7 @@ export function judgeGrowth(observations: readonly Observation[]): Finding[] {
       const own = observations.filter(
         (one) => one.dialect === dialect && one.stream === stream && one.outcome === "admitted",
       );
-      if (own.length < GROWTH.least) continue;
+      if (own.length < GROWTH.minRequests) continue;
       const ordered = [...own].sort((a, b) => a.sentUs - b.sentUs).map(({ endUs, sentUs }) => (endUs - sentUs) / 1_000);
       const quarter = Math.floor(ordered.length / 4);
       const first = median(ordered.slice(0, quarter));
@@ -44,13 +44,13 @@ export function judgeGrowth(observations: readonly Observation[]): Finding[] {
 /** A request whose latency was judged. */
 interface Timed {
   readonly one: Observation;
-  /** What requests of its kind took before, ms. */
+  /** Usual latency of its kind, ms. */
   readonly usualMs: number;
-  /** What it took, without what of it was ours, ms. */
+  /** Its latency without the delay of this process, ms. */
   readonly ms: number;
 }
 
-/** Short requests that were answered, by the moment of their sending; those of a kind that was never seen before are left out. */
+/** Short requests in the order of sending, except those of a kind without a known usual latency. */
 function timed(observations: readonly Observation[], earlier: EarlierLatency, heldUp: HeldUp): Timed[] {
   return observations
     .filter((one) => !isLong(one))
@@ -62,29 +62,29 @@ function timed(observations: readonly Observation[], earlier: EarlierLatency, he
     .sort((a, b) => a.one.sentUs - b.one.sentUs);
 }
 
-/** What is slow: so long, ms, and so many times as long as its kind took before. */
+/** A request is slow if it takes longer than this, ms, and longer than this multiple of the usual latency. */
 const SLOW_MS = 1_000;
 const SLOW_FACTOR = 10;
 /**
- * For so long, s, at least so many requests, and such a share of those sent meanwhile, must be slow before the gateway is. A process
- * that is stopped for some seconds, collects garbage or has a slow moment is over it sooner: from the first request that waits to the
- * last that was let go.
+ * A slowdown lasts at least this long, s, and has at least this number of slow requests, which are at least this share of those sent
+ * meanwhile. A process that is stopped for a few seconds or collects garbage recovers sooner, from the first waiting request to the last
+ * released one.
  */
-const SLOWED_S = 10;
-const SLOWED_LEAST = 4;
-const SLOWED_SHARE = 0.75;
+const MIN_SLOWED_S = 10;
+const MIN_SLOW_REQUESTS = 4;
+const MIN_SLOW_SHARE = 0.75;
 
 const isSlow = ({ ms, usualMs }: Timed): boolean => ms > Math.max(SLOW_MS, usualMs * SLOW_FACTOR);
 
 export interface LatencyJudged {
-  /** Everything that the run sent so far. */
+  /** All requests that the run has sent so far. */
   readonly all: readonly Observation[];
   readonly heldUp: HeldUp;
-  /** Beginning of the run, µs. */
+  /** Start of the run, µs. */
   readonly originUs: number;
 }
 
-/** A gateway that became slow and stayed so for a while: whether all kinds of requests did, or one of them. */
+/** Finds a gateway that becomes slow and stays slow for a while, for all kinds of requests or for one. */
 export function judgeSlowdown(
   observations: readonly Observation[],
   { all, heldUp, originUs }: LatencyJudged,
@@ -105,10 +105,10 @@ export function judgeSlowdown(
   return [
     compared(
       "latency.slowed",
-      "Latency stays as it was in the phases before",
+      "Latency stays as it was in earlier phases",
       ["STEADY-LATENCY"],
       slow.length === 0,
-      `never ${SLOWED_S} s in which nearly every request takes over ${SLOW_MS} ms and ${SLOW_FACTOR} times what its kind took before`,
+      `no ${MIN_SLOWED_S} s in which nearly every request takes over ${SLOW_MS} ms and ${SLOW_FACTOR} times as long as its kind did before`,
       slow.length === 0
         ? `${measured.length} requests, the slowest ${milliseconds(Math.max(...measured.map(({ ms }) => ms)))}`
         : `${worst.name}: p50 ${milliseconds(median(slow.map(({ usualMs }) => usualMs)))} before, ${milliseconds(median(slow.map(({ ms }) => ms)))} from second ${atS(firstSentUs(slow))} to ${atS(lastEndUs(slow))} of the run, ${slow.length} of ${observations.length} requests (${Math.round((slow.length / observations.length) * 100)} %)`,
@@ -121,28 +121,28 @@ export function judgeSlowdown(
   ];
 }
 
-/** The longest series of requests, one sent after the other, nearly all of which were slow; empty where none lasts long enough. */
+/** The longest series of consecutive requests that are nearly all slow; empty if none lasts long enough. */
 function longestRun(own: readonly Timed[]): readonly Timed[] {
   let longest: readonly Timed[] = [];
   for (let from = 0; from < own.length; from++) {
     if (!isSlow(own[from] as Timed)) continue;
     const to = endOfRun(own, from);
     const run = own.slice(from, to + 1).filter(isSlow);
-    const lasts = run.length >= SLOWED_LEAST && lastEndUs(run) - firstSentUs(run) >= SLOWED_S * 1_000_000;
+    const lasts = run.length >= MIN_SLOW_REQUESTS && lastEndUs(run) - firstSentUs(run) >= MIN_SLOWED_S * 1_000_000;
     if (lasts && run.length > longest.length) longest = run;
     from = to;
   }
   return longest;
 }
 
-/** Index of the last slow one of a series in which few are not. */
+/** Index of the last slow request of the series that begins at `from` and has few others. */
 function endOfRun(own: readonly Timed[], from: number): number {
   let [last, slow] = [from, 0];
   for (let at = from; at < own.length; at++) {
     if (isSlow(own[at] as Timed)) {
       slow++;
       last = at;
-    } else if (slow < (at - from + 1) * SLOWED_SHARE) break;
+    } else if (slow < (at - from + 1) * MIN_SLOW_SHARE) break;
   }
   return last;
 }
@@ -155,18 +155,24 @@ function milliseconds(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString("en-US")} ms`;
 }
 
-/** What stands out: so slow, ms and in multiples of what its kind took before; and so many of a phase, at least. */
+/**
+ * An outlier takes longer than this, ms, and longer than this multiple of the usual latency. A finding needs at least this number and this
+ * share.
+ */
 const OUTLIER_MS = 1_000;
 const OUTLIER_FACTOR = 20;
-const OUTLIERS = 3;
-const OUTLIER_SHARE = 0.003;
-/** Outliers that are under way together, or follow within this, have one cause: something stood still. It is over after so long, µs. */
-const APART_US = 1_000_000;
-const MOMENT_US = 6_000_000;
+const MIN_OUTLIERS = 3;
+const MIN_OUTLIER_SHARE = 0.003;
+/**
+ * Outliers that are in flight together, or follow each other within `MAX_DISTANCE_US`, have one cause, such as a pause. They count as one
+ * moment, which lasts at most `MAX_MOMENT_US`.
+ */
+const MAX_DISTANCE_US = 1_000_000;
+const MAX_MOMENT_US = 6_000_000;
 
 /**
- * Requests far slower than those of their kind before, at several moments. A tail like that is its providers' at some gateways, so
- * it is a warning.
+ * Finds requests that are far slower than their kind was before, at several moments. It is a warning, because at some gateways the
+ * providers cause such a tail.
  */
 export function judgeOutliers(
   observations: readonly Observation[],
@@ -175,17 +181,17 @@ export function judgeOutliers(
   const short = observations.filter((one) => !isLong(one));
   const measured = timed(short, new EarlierLatency(all), heldUp);
   const slow = measured.filter(({ ms, usualMs }) => ms > Math.max(OUTLIER_MS, usualMs * OUTLIER_FACTOR));
-  const most = Math.max(OUTLIERS - 1, Math.floor(short.length * OUTLIER_SHARE));
+  const most = Math.max(MIN_OUTLIERS - 1, Math.floor(short.length * MIN_OUTLIER_SHARE));
   const moments = momentsOf(slow.map(({ one }) => one));
   const slowest = Math.max(0, ...measured.map(({ ms }) => ms));
   return [
     compared(
       "latency.outliers",
-      "No request takes far longer than others of its kind before",
+      "No request takes far longer than its kind did before",
       ["STEADY-LATENCY"],
-      slow.length <= most || moments < OUTLIERS,
-      `at most ${most}, or at fewer than ${OUTLIERS} moments`,
-      `${slow.length} of ${short.length} at ${moments} moments took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times what their kind took before; the slowest of all took ${milliseconds(slowest)}`,
+      slow.length <= most || moments < MIN_OUTLIERS,
+      `at most ${most} outliers, or outliers at fewer than ${MIN_OUTLIERS} moments`,
+      `${slow.length} of ${short.length} requests, at ${moments} moments, took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times as long as their kind did before; the slowest took ${milliseconds(slowest)}`,
       {
         weight: "warn",
         exchanges: exchangesOf(slow.map(({ one }) => one)),
@@ -195,12 +201,12 @@ export function judgeOutliers(
   ];
 }
 
-/** At how many moments something was slow. @param slow in the order of sending. */
+/** Counts the separate moments at which requests were slow. @param slow in the order of sending. */
 function momentsOf(slow: readonly Observation[]): number {
   let moments = 0;
   let [fromUs, untilUs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { sentUs, endUs } of slow) {
-    if (sentUs > untilUs + APART_US || sentUs > fromUs + MOMENT_US) {
+    if (sentUs > untilUs + MAX_DISTANCE_US || sentUs > fromUs + MAX_MOMENT_US) {
       moments++;
       fromUs = sentUs;
     }

@@ -181,8 +181,8 @@ function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): 
 }
 
 /**
- * Whether anything was served at all: without it a phase says little of a gateway, and never that it is sound. Where requests
- * reached the gateway, none was denied and all of them failed, that is the gateway's.
+ * Whether anything was served at all. A phase without served requests never shows that a gateway is sound. If requests reached the gateway,
+ * none was denied and all of them failed, the gateway is at fault.
  */
 export function judgeAdmission(observations: readonly Observation[]): Finding[] {
   const title = "Requests are admitted";
@@ -190,9 +190,9 @@ export function judgeAdmission(observations: readonly Observation[]): Finding[] 
   const observed = `${admitted} of ${observations.length} admitted`;
   const isDenied = observations.some(({ outcome }) => outcome === "denied");
   if (admitted > 0 || (!isDenied && observations.some(reachedGateway))) {
-    const said = admitted > 0 ? observed : `${observed}: ${kindsText(observations)}`;
+    const summary = admitted > 0 ? observed : `${observed}: ${kindsText(observations)}`;
     return [
-      compared("service.admitted", title, ["BASE-3"], admitted > 0, "at least 1", said, {
+      compared("service.admitted", title, ["BASE-3"], admitted > 0, "at least 1", summary, {
         basis: "content",
         exchanges: admitted > 0 ? [] : exchangesOf(observations),
       }),

@@ -2,7 +2,7 @@ import { processorTimes } from "../../core/index.ts";
 import type { Stretch } from "../../limits/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 
-/** How often we look at ourselves, ms; from which delay on we were late; and what counts as having stood still. */
+/** Interval of the timer, ms; the delay from which on it counts as late, ms; and that from which on it counts as a standstill, ms. */
 const EVERY_MS = 25;
 const LATE_MS = 10;
 const STALL_MS = 75;
@@ -12,13 +12,13 @@ const LOOK_EVERY_MS = 250;
 const BUSY_SHARE = 0.92;
 
 /**
- * Notes the stretches in which this process was late or stood still, or the whole machine was busy: what seems to stall then need
- * not be the gateway. One gateway that burns a processor leaves the others idle.
+ * Records when this process was late or stood still, and when the whole machine was busy: the gateway need not be the cause of a stall at
+ * that time. A gateway that keeps one processor busy leaves the others idle.
  */
 export class OwnStalls implements Disposable {
   /** When this process stood still. */
   readonly still: Stretch[] = [];
-  /** By how much this process was late, whenever it looked, shorter delays than a standstill too; in order, none overlaps another. */
+  /** All delays of the timer, including those shorter than a standstill; in order, without overlaps. */
   readonly late: Stretch[] = [];
   /** When the whole machine was busy. */
   readonly busy: Stretch[] = [];
@@ -66,8 +66,8 @@ export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stre
 }
 
 /**
- * What of a request's time was ours, ms: by how much this process was late between its sending and its end, as measured. A machine
- * that is busy counts by what it delays us, and by nothing else: however busy it was, a gateway may have been slow as well.
+ * How much this process added to the time of a request, ms: its measured delay between the send and the end. A busy machine counts only as
+ * far as it delayed this process, because the gateway may have been slow as well.
  */
 export function lagMs(
   { sentUs, endUs }: { readonly sentUs: number; readonly endUs: number },

@@ -25,7 +25,7 @@ const FLEET_MS = 75_000;
 /** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
 const LONGEST_WAIT_MS = 61_000;
 const FLEET_ATTEMPTS = 12;
-/** Attempts of a client whose Retry-After was kept, with some to spare. */
+/** Attempts that a client needs if it is admitted after its Retry-After wait, with some to spare. */
 const USUAL_ATTEMPTS = 3;
 /** What a recovery takes where each denial tells how little there is to wait for, s. */
 const USUAL_S = 15;
@@ -37,7 +37,7 @@ const WINDOW_MS = 61_000;
 const BEYOND = 4;
 
 export interface RecoveryScript {
-  /** What became of the waits of the fleet. */
+  /** The Retry-After waits of the fleet, with their outcomes. */
   waits: readonly RetryAfterWait[];
   fleet: ClientsOutcome<Observation> | undefined;
   fleetStartUs: number;
@@ -48,7 +48,7 @@ export function recoverySeconds({ rpm, inFlight }: { rpm: number; inFlight: numb
   return USUAL_S + inFlight / (rpm / 60) + 6;
 }
 
-/** What the phase sends at most where the fleet comes back as it is told. */
+/** Maximum number of requests of the phase if the fleet is admitted after its Retry-After waits. */
 export function recoveryRequests(limit: number): number {
   return fleetOf(limit) * USUAL_ATTEMPTS + WAVES * (limit + BEYOND);
 }
@@ -117,7 +117,7 @@ export function judgeRecovery(
   return [...judgeFleet(observations, script), judgeLastWave(observations, all, limit)];
 }
 
-/** Clients none of which was served, although waits were tested, were told to come back too soon: that is decided. */
+/** If no client was served although waits were tested, their Retry-After was too short. That is decided. */
 function judgeFleet(observations: readonly Observation[], { fleet, waits }: RecoveryScript): Finding[] {
   const title = "Clients that comply with Retry-After are served after an overload";
   if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];

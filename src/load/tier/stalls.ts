@@ -17,12 +17,14 @@ const RELEASE_US = 80_000;
 const LEAST_WAITING = 2;
 /** Who waited for less was not held up, µs. */
 const WAITING_US = 100_000;
-/** Share of a silence in which this process stood still itself, beyond which all of it may be its own, if no more than this is left, µs. */
+/**
+ * If this process stood still for more than this share of a silence, and less than this time of it is left, µs, all of it may be its own.
+ */
 const OWN_SHARE = 0.3;
-const MOST_OWN_REST_US = 1_000_000;
-/** How much of a silence on a busy machine is put down to the machine, and never more than this, µs: it does not stand still itself. */
+const MAX_OWN_REST_US = 1_000_000;
+/** Share of a silence that is attributed to a busy machine, and at most this time, µs: a busy machine does not stop altogether. */
 const BUSY_WEIGHT = 0.6;
-const MOST_BUSY_US = 500_000;
+const MAX_BUSY_US = 500_000;
 
 /**
  * Finds stretches in which nothing was answered although several requests waited, which were then answered together. A
@@ -52,14 +54,14 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
       );
     if (waiting.length < LEAST_WAITING) continue;
     const ownUs = overlapUs(fromUs, first.headUs, still);
-    if (ownUs > silenceUs * OWN_SHARE && silenceUs - ownUs < MOST_OWN_REST_US) continue;
+    if (ownUs > silenceUs * OWN_SHARE && silenceUs - ownUs < MAX_OWN_REST_US) continue;
     // Nothing was sent, so nothing could be answered: the silence begins with the first that waited.
     const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
     const sinceUs = Math.max(fromUs, begunUs);
     const ms = (first.headUs - sinceUs - overlapUs(sinceUs, first.headUs, still)) / 1_000;
     const busyUs = overlapUs(sinceUs, first.headUs, busy);
     const leastUs = Math.min(...waiting.map(leastOf));
-    if (ms * 1_000 - Math.min(MOST_BUSY_US, busyUs * BUSY_WEIGHT) >= leastUs * 0.8) stalls.push({ fromUs, ms });
+    if (ms * 1_000 - Math.min(MAX_BUSY_US, busyUs * BUSY_WEIGHT) >= leastUs * 0.8) stalls.push({ fromUs, ms });
   }
   return stalls;
 }

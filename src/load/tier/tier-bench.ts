@@ -90,7 +90,7 @@ export class TierBench implements AsyncDisposable {
   #phase: Phase | undefined;
   #waiting: { readonly what: string; readonly untilUs: number } | undefined;
 
-  /** @param share what the run may send. */
+  /** @param share the requests that the run may send. */
   constructor(run: string, limits: Limits, share: Share, context: LoadContext) {
     this.run = run;
     this.#context = context;

@@ -31,8 +31,8 @@ export function tierCost(
     const requests = WARM_UPS + concurrencyRequests(inFlight) + QUICK_EVEN;
     return { requests, durationS: 14 + QUICK_EVEN / ((rpm / 60) * SHARE), peakPerS: inFlight + 25 };
   }
-  // Where denials make a phase send more, a second minute at the limit or more attempts of the fleet, the overload sends less than
-  // its own bound: the sum of all bounds would be twice of what any gateway gets.
+  // If denials make a phase send more (a second minute at the limit, or more attempts of the fleet), the overload phase sends less than its
+  // own bound. The sum of all bounds would be twice what any gateway gets.
   const requests =
     WARM_UPS + concurrencyRequests(inFlight) + even + overRequests(rpm, inFlight) + recoveryRequests(inFlight);
   const durationS = 12 + Math.max(50, even / ((rpm / 60) * SHARE)) + OVER_SECONDS + recoverySeconds(limits);

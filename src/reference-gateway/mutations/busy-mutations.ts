@@ -79,7 +79,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "load.502-after-silence",
-    // No MUST: a single 5xx is what the specification has a row for, and the next request is served.
+    // Not a MUST: the specification has a row for a single 5xx, and the next request is served.
     ["STEADY-SERVICE"],
     "The first request after ten quiet seconds is a failing provider: its connections were forgotten.",
     onServed(afterSilence(10), insteadOf("upstream_error", { status: 502 })),

@@ -6,7 +6,7 @@ import { onServed } from "../edits/wrap.ts";
 
 const SERVER_ERROR = ["HTTP-SERVER-ERROR"];
 
-/** What the specification leaves open, answered as a failure of the server. */
+/** A 5xx for requests that the specification leaves open. */
 export const CLIENT_ERROR_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.without-version-500",

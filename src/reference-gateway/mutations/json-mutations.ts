@@ -91,14 +91,14 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "protocol.mojibake",
-    // Not JSON-UTF8: what comes is UTF-8, and another text than the provider's.
+    // Not JSON-UTF8: the reply is valid UTF-8, but not the provider's text.
     ["UPSTREAM-REPLY", "TEXT-INTACT", "STREAM-4"],
     "Non-streaming chat replies are encoded as UTF-8 twice.",
     jsonText(chatReply, (text) => Buffer.from(text, "utf8").toString("latin1")),
   ),
   mutation(
     "protocol.emoji-as-question-marks",
-    // Not JSON-UTF8: what comes is UTF-8, and another text than the provider's.
+    // Not JSON-UTF8: the reply is valid UTF-8, but not the provider's text.
     ["UPSTREAM-REPLY", "TEXT-INTACT", "STREAM-4"],
     "Characters of four bytes become question marks in non-streaming chat replies.",
     jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),

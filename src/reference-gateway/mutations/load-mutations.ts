@@ -39,7 +39,7 @@ const stalls = (everyMs: number, forMs: number): Apply => {
   });
 };
 
-/** From so many seconds after the first request until so many, everything takes longer. */
+/** Delays every response between two moments, in seconds after the first request. */
 const slowBetween = (fromS: number, untilS: number, byMs: number): Apply => {
   const begun = remembered(() => performance.now());
   const isSlow: When = (call) => {

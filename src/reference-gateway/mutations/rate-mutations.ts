@@ -69,7 +69,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "rate.per-dialect",
-    // Not LIMIT-RATE-2: the traffic of one dialect keeps to the limit.
+    // Not LIMIT-RATE-2: the traffic of one dialect stays within the limit.
     ["LIMIT-5"],
     "Each dialect has a rate limit of its own.",
     rateBy(byDialect),

@@ -209,7 +209,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "stream.stalls-in-the-middle",
-    // Not STREAM-1: what comes, comes in pieces.
+    // Not STREAM-1: the reply still arrives in pieces.
     ["STREAM-3", "CHAT-4"],
     "The stream stops half-way for more than a minute.",
     onSteps(onChat, (steps) => laterFrom(halfway(steps), 75_000, steps)),

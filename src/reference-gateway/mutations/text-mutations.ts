@@ -100,7 +100,7 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "text.characters-cut",
-    // Not JSON-UTF8: what comes is UTF-8.
+    // Not JSON-UTF8: the reply is valid UTF-8.
     ["STREAM-4", "TEXT-INTACT"],
     "Characters beyond ASCII are cut at the pieces' edges and become replacement characters.",
     textOf((text) => text.replace(LAST_BEYOND_ASCII, "\ufffd\ufffd")),
@@ -121,7 +121,7 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "text.latin1-on-stream",
-    // Not JSON-UTF8: what comes is UTF-8.
+    // Not JSON-UTF8: the reply is valid UTF-8.
     ["STREAM-4", "TEXT-INTACT"],
     "Streams are read as Latin-1 on the way: one character becomes several.",
     textOf((text) => Buffer.from(text, "utf8").toString("latin1")),

@@ -108,7 +108,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "stream-with-unnamed-error",
-    summary: "is a stream that holds an error in the form of the gateway's framework, and then ends as if complete",
+    summary: "is a stream that contains an error in the format of the gateway's framework, and then ends normally",
     requirements: ["ERR-200-1", "STREAM-4"],
     on: streaming,
     apply: (when) =>
@@ -121,10 +121,10 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Replies before the defect begins. */
+/** Number of usable replies before the defect begins. */
 const SOUND_REPLIES = 100;
 
-/** Every reply, one in five, and every one from a moment on: 2xx replies that no client can use. */
+/** 2xx replies that no client can use: all replies, one in five, or all after the first 100. */
 export const UNUSABLE_REPLY_MUTATIONS: readonly Mutation[] = KINDS.flatMap(
   ({ name, summary, requirements, on, apply }) => [
     mutation(`reply.${name}`, requirements, `Every reply ${summary}.`, apply(both(inference, on))),
@@ -137,7 +137,7 @@ export const UNUSABLE_REPLY_MUTATIONS: readonly Mutation[] = KINDS.flatMap(
     loadMutation(
       `reply.${name}-later`,
       requirements,
-      `After ${SOUND_REPLIES} replies every one ${summary}.`,
+      `After ${SOUND_REPLIES} replies, every reply ${summary}.`,
       apply(after(SOUND_REPLIES, both(inference, on))),
     ),
   ],

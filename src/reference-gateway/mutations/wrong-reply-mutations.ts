@@ -11,7 +11,7 @@ const plain: When = (call) => nonStreamingReply(call) && (call.request?.tools.le
 
 const ONE_FOR_ALL = ["BASE-3", "TEXT-INTACT", "STREAM-4", "UPSTREAM-REPLY"];
 
-/** Replies that are well formed, and not the reply to this request by this model. */
+/** Well-formed replies that are not this model's reply to this request. */
 export const WRONG_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.one-reply-for-all",

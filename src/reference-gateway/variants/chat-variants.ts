@@ -51,7 +51,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.model-with-a-provider",
-    "Non-streaming chat replies name the model with its provider before it.",
+    "Non-streaming chat replies name the model with its provider as a prefix.",
     onReply(
       onChat,
       put("model", (name: unknown) => `vendor/${String(name)}`),

@@ -121,7 +121,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.one-slow-second",
-    "In the fortieth second after the first request everything takes a second longer.",
+    "In the fortieth second after the first request, every response takes a second longer.",
     late(
       (() => {
         const begun = remembered(() => performance.now());

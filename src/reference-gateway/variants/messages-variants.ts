@@ -136,7 +136,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.system-ignored-now-and-then",
-    "The model does not do what every third system prompt says.",
+    "The model ignores every third system prompt.",
     wrap(
       "plan",
       (next) => (model, request, call) =>

@@ -81,7 +81,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.alias",
-    "The list has another name for a model, whose replies say the model's own.",
+    "The list has an alias for a model, and its replies have the name of the model itself.",
     all(
       list((data) => [{ id: ALIAS, object: "model", created: 1, owned_by: "vendor" }, ...data]),
       readAs(modelIs(ALIAS), (body) => ({ ...body, model: "shout-fast" })),

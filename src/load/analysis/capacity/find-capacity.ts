@@ -57,7 +57,7 @@ export interface Capacity extends Searched<CapacityStep> {
   readonly held: CapacityStep | undefined;
   readonly binds: Binds;
   readonly confidence: "high" | "medium" | "low" | "none";
-  /** Why the search ended before it was through. */
+  /** Why the search ended before it was complete. */
   readonly cut: "minutes" | "requests" | "interrupted" | null;
 }
 
@@ -68,8 +68,8 @@ const QUIET_MS = 61_000;
 const WITHIN = 0.05;
 /** Denials after which a step is decided: going on would only add denials. */
 const HOPELESS = 50;
-/** A level that lasted for this share of its time was not cut short. */
-const WHOLE_SHARE = 0.9;
+/** A level that ran for this share of its planned time was not cut short. */
+const MIN_COMPLETE_SHARE = 0.9;
 /** Of a rate that was let through beyond the limit, what is tried next. */
 const BELOW = 0.97;
 
@@ -159,13 +159,13 @@ function confidenceOf(
   return sure && beyond !== undefined ? "high" : "medium";
 }
 
-/** Requests per stream from which a closed loop is worth its start. */
-const LEAST_PER_STREAM = 2;
+/** A closed loop is only started if the budget has this many requests per stream. */
+const MIN_PER_STREAM = 2;
 
-/** Whether the budget has room for a level: a closed loop needs only a beginning, and ends where the budget does. */
+/** Whether the budget has room for a level. A closed loop may start with less, and stops when the budget is used up. */
 function fits(workload: Workload, { budget }: LoadContext): boolean {
   const { arrivals } = workload;
-  const needed = arrivals?.kind === "closed" ? arrivals.inFlight * LEAST_PER_STREAM : mostRequests(workload);
+  const needed = arrivals?.kind === "closed" ? arrivals.inFlight * MIN_PER_STREAM : mostRequests(workload);
   return budget.left().requests >= needed;
 }
 
@@ -192,7 +192,7 @@ function levelWorkload(
   };
 }
 
-/** @returns `undefined` when the budget ended it: a closed loop that was cut short has shown nothing of its level. */
+/** @returns `undefined` if the budget ended it: a closed loop that was cut short says nothing about its level. */
 async function runLevel(
   plan: CapacityPlan,
   context: LoadContext,
@@ -211,7 +211,7 @@ async function runLevel(
     },
   });
   const [phase] = run.phases as [JudgedPhase];
-  if (context.budget.left().requests === 0 && phase.durationS < durationS * WHOLE_SHARE) return undefined;
+  if (context.budget.left().requests === 0 && phase.durationS < durationS * MIN_COMPLETE_SHARE) return undefined;
   const outcomes = judgeLevel(plan.clauses, phase, histograms);
   const unusable = unusableReplies(phase);
   const { binds, why } =

@@ -10,9 +10,9 @@ import { type AnalysisAccount, longRequests } from "./request-kinds.ts";
 export interface LimitsAnalysisOptions extends AnalysisAccount {
   /** What the operator says of the account; plans the experiments and decides nothing. */
   readonly declared: Limits | undefined;
-  /** What may be sent; the permit of the command has it. */
+  /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
-  /** What the analysis may take of it, and how long. */
+  /** How much of the budget the analysis may use, and its time limit. */
   readonly most: { readonly requests: number; readonly minutes: number };
   readonly stop: AbortSignal;
   /** Called where the first requests were all rejected with 401 or 403. */
@@ -33,18 +33,18 @@ export interface LimitsAnalysis {
 
 /** Requests under way at once in a burst, for an account whose concurrency limit is not known. */
 const PARALLEL = 3;
-const MOST_PARALLEL = 16;
+const MAX_PARALLEL = 16;
 /** Streams that are held at most when nobody says what the concurrency limit is. */
-const MOST_HELD = 1_024;
+const MAX_HELD = 1_024;
 
-/** What the analysis may take when nothing is said, from what the account is said to allow. */
+/** Default requests and time of the analysis, from the declared limits of the account. */
 export function defaultLimitsPlan(declared: Limits | undefined): {
   readonly requests: number;
   readonly minutes: number;
 } {
   if (declared === undefined) return { requests: 10_000, minutes: 6 };
-  const wanted = Math.ceil(4 * declared.rpm + 4 * declared.inFlight + 2_500);
-  return { requests: Number.isFinite(wanted) ? wanted : 10_000, minutes: 6 };
+  const requests = Math.ceil(4 * declared.rpm + 4 * declared.inFlight + 2_500);
+  return { requests: Number.isFinite(requests) ? requests : 10_000, minutes: 6 };
 }
 
 /**
@@ -55,13 +55,13 @@ export function defaultLimitsPlan(declared: Limits | undefined): {
  */
 export async function analyseLimits(options: LimitsAnalysisOptions): Promise<LimitsAnalysis> {
   const { declared, budget, most, stop, onStep, minuteMs = 60_000, target } = options;
-  const held = declared === undefined ? MOST_HELD : declared.inFlight * 2 + 32;
+  const held = declared === undefined ? MAX_HELD : declared.inFlight * 2 + 32;
   const parallel =
-    declared === undefined ? PARALLEL : Math.min(MOST_PARALLEL, Math.max(1, Math.floor(declared.inFlight / 4)));
+    declared === undefined ? PARALLEL : Math.min(MAX_PARALLEL, Math.max(1, Math.floor(declared.inFlight / 4)));
   const share = budget.reserve(Math.min(most.requests, budget.left().requests));
   await using gateway = new LiveGateway({
     ...options,
-    maxConnections: held + MOST_PARALLEL,
+    maxConnections: held + MAX_PARALLEL,
     share,
     durationMs: most.minutes * 60_000,
   });
