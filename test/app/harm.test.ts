@@ -79,7 +79,7 @@ describe("load to somebody else's host", () => {
     "%s is refused before anything is sent",
     async (...args) => {
       const { code, stderr } = await onOtherHost("", args);
-      expect(stderr).toMatch(/load goes to gw\.example\.invalid, which is not this machine.*authorized: true/);
+      expect(stderr).toMatch(/load would go to gw\.example\.invalid, which is not this machine.*authorized: true/);
       expect(code).toBe(2);
     },
   );
