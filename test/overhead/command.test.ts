@@ -261,7 +261,7 @@ test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
     "an upstream elsewhere",
     ["--target", "gateway.yaml", "--upstream", "https://api.example.com/v1"],
     2,
-    /api\.example\.com is not this machine[\s\S]*--direct FILE/,
+    /load would go to api\.example\.com, which is not this machine[\s\S]*--direct FILE/,
   ],
   [
     "an upstream that is not an address",
