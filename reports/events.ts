@@ -1,3 +1,4 @@
+import { escapedJson } from "../src/core/index.ts";
 import type { RunRecord } from "../src/record/index.ts";
 import { outcomesOf } from "./outcomes.ts";
 
@@ -41,12 +42,5 @@ export function renderEvents(record: RunRecord): string {
       counts: record.counts,
     },
   ];
-  return lines.map((line) => `${escapeUnplain(JSON.stringify(line))}\n`).join("");
-}
-
-/** What could be obeyed or could end a line, as JSON writes it: the value stays the same. */
-function escapeUnplain(json: string): string {
-  return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
+  return lines.map((line) => `${escapedJson(line)}\n`).join("");
 }

@@ -6,7 +6,7 @@ import {
   type ReportSource,
   renderTerminal,
 } from "../../reports/index.ts";
-import { EXIT } from "../core/index.ts";
+import { EXIT, escapedJson } from "../core/index.ts";
 import type { Colors, Outcome } from "./outcome.ts";
 import type { OnProgress } from "./run-control.ts";
 import { openSource, writeReports } from "./write-reports.ts";
@@ -50,7 +50,7 @@ interface Printing {
 }
 
 function printed({ source, folder, format, colors }: Printing): string {
-  if (format === "json") return `${JSON.stringify(jsonDocument(source.record, folder))}\n`;
+  if (format === "json") return `${escapedJson(jsonDocument(source.record, folder))}\n`;
   if (format === "terminal") return renderTerminal(source.record, { colors, evidence: source.evidence, folder });
   return [...FORMATS[format](source, "single").values()].join("");
 }

@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv, CommandModule } from "yargs";
 import type { Outcome, RunControl } from "../app/index.ts";
-import { ConfigError, EXIT, type ExitCode, GauntletError, UnreachableError } from "../core/index.ts";
+import { ConfigError, EXIT, type ExitCode, GauntletError, terminalText, UnreachableError } from "../core/index.ts";
 import { colorsFor } from "./colors.ts";
 import { watchInterruption } from "./interruption.ts";
 import { errorOf, writeDocument } from "./json-output.ts";
@@ -75,7 +75,7 @@ function isJson(argv: object): boolean {
 function print({ document, text, ioError }: Outcome, json: boolean): void {
   const { stdout } = process;
   if (!json) {
-    const written = text(colorsFor(stdout));
+    const written = terminalText(text(colorsFor(stdout)));
     stdout.write(stdout.isTTY ? wrapLines(written, stdout.columns || 80) : written);
   }
   if (json && document !== undefined)

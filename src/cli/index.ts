@@ -1,6 +1,6 @@
 import yargs, { type CommandModule } from "yargs";
 import { useCase, VERSION } from "../app/index.ts";
-import { EXIT, GauntletError, UsageError } from "../core/index.ts";
+import { EXIT, GauntletError, terminalText, UsageError } from "../core/index.ts";
 import { checkOptions } from "./check-options.ts";
 import { baselineCommand } from "./commands/baseline.ts";
 import { calibrateCommand } from "./commands/calibrate.ts";
@@ -188,8 +188,8 @@ type Usual = (take: (error: Error | null, found: string[] | undefined) => void) 
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
   const text = isOwn ? error.message : describeCrash(error, process.env);
-  process.stderr.write(`gauntlet: ${text}\n`);
-  if (isOwn && error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
+  process.stderr.write(`gauntlet: ${terminalText(text)}\n`);
+  if (isOwn && error.hint !== undefined) process.stderr.write(`  ${terminalText(error.hint)}\n`);
   if (wantsJson(args)) writeError(error, text);
   return isOwn ? error.exit : EXIT.internal;
 }

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { EXIT, GauntletError } from "../core/index.ts";
+import { EXIT, escapedJson, GauntletError } from "../core/index.ts";
 
 /** Whether this process has written its document: stdout is one for all, and takes one document only. */
 let isWritten = false;
@@ -7,7 +7,7 @@ let isWritten = false;
 /** Writes the one JSON document of a command. */
 export function writeDocument(document: object): void {
   isWritten = true;
-  process.stdout.write(`${JSON.stringify(document)}\n`);
+  process.stdout.write(`${escapedJson(document)}\n`);
 }
 
 /** Whether a command line wants JSON, also one that cannot be parsed. */
@@ -28,7 +28,7 @@ export function writeError(error: unknown, text: string): void {
 
 /** The same where the process ends at once. */
 export function writeErrorNow(text: string): void {
-  if (!isWritten) writeSync(1, `${JSON.stringify(internalError(text))}\n`);
+  if (!isWritten) writeSync(1, `${escapedJson(internalError(text))}\n`);
   isWritten = true;
 }
 

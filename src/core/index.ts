@@ -19,6 +19,7 @@ export { maskLikely } from "./mask-likely.ts";
 export { nonceOf, noncesIn } from "./nonce.ts";
 export { onAbort } from "./on-abort.ts";
 export { outliveWriteErrors, type WriteFailure } from "./outlive-write-errors.ts";
+export { escapedJson, terminalText } from "./plain-output.ts";
 export { PNG_SIGNATURE, pngOf } from "./png.ts";
 export { processorTimes } from "./processor-times.ts";
 export { type Random, seededRandom } from "./random.ts";
