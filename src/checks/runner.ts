@@ -1,6 +1,6 @@
 import { BudgetReached } from "../budget/index.ts";
 import { ConfigError, messageOf } from "../core/index.ts";
-import type { Attestation, CheckResult } from "../record/index.ts";
+import type { Attestation, CheckResult, Status } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import {
   dialectOf,
@@ -167,21 +167,31 @@ async function resultFrom(
   const startedUs = traffic.recorder.nowUs();
   const key = scheduleOf(check, traffic.target).account === "any" ? await traffic.nextKey() : undefined;
   try {
-    const recording = await check.run(
-      new Session(
-        traffic,
-        { ...instance.axes, dialect },
-        {
-          ...{ key, others, share, by: instance.id, anyDialect: dialectOfCheck(instance) === "any" },
-          reaches: check.reaches,
-        },
-      ),
-    );
+    const run = () =>
+      check.run(
+        new Session(
+          traffic,
+          { ...instance.axes, dialect },
+          {
+            ...{ key, others, share, by: instance.id, anyDialect: dialectOfCheck(instance) === "any" },
+            reaches: check.reaches,
+          },
+        ),
+      );
+    const judged = (recording: Recordable) =>
+      resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
+    const first = await run();
+    const strays = straysOf(check, judged(first), { traffic, recording: first });
+    if (strays.length > 0) await traffic.forgetScenariosWith(strays);
+    const recording = strays.length > 0 ? await run() : first;
     if (await traffic.wereLost(answersIn(recording))) return afterStop(instance, traffic);
     // What we left because the run ends says nothing about the gateway.
     if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
     onRecording?.(instance, recording);
-    return resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
+    const result = judged(recording);
+    if (strays.length === 0) return result;
+    traffic.serverErrors.repeated(result.status === "fail");
+    return { ...result, exchanges: [...result.exchanges, ...strays.map(({ id }) => id)] };
   } catch (error) {
     // A broken hook is the operator's to mend: going on would report its states as missing.
     if (error instanceof ConfigError) throw error;
@@ -200,6 +210,22 @@ async function resultFrom(
       });
     return unjudged(instance, { status: "harness-error", message: `the check failed to run: ${messageOf(error)}` });
   }
+}
+
+/** Statuses that a stray 5xx did not bring about. */
+const UNTOUCHED: readonly Status[] = ["pass", "observed", "not-applicable", "harness-error"];
+
+/**
+ * The stray 5xx to valid requests that may have decided a check: it is then run once more. Checks that reach limits or use up accounts
+ * have rules of their own for them.
+ */
+function straysOf(
+  { reaches }: SendingCheck,
+  { status }: CheckResult,
+  { traffic, recording }: { readonly traffic: Traffic; readonly recording: Recordable },
+): Response[] {
+  if (reaches !== undefined || UNTOUCHED.includes(status) || traffic.signal.aborted) return [];
+  return traffic.serverErrors.straysIn(answersIn(recording));
 }
 
 function wasLeft({ exchange }: Response): boolean {

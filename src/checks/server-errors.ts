@@ -13,12 +13,20 @@ export function failsUpstream({ model, upstreamFails }: RequestSpec): boolean {
   return upstreamFails ?? FAILING.includes(model);
 }
 
+/** Repetitions of checks in vain after which a 5xx is no stray any more. */
+const MAX_IN_VAIN = 8;
+
 /**
  * Repeats requests that got a 5xx, once per variant. Checks judge the first response, as a client sees it. The repetitions show the
  * invariants of the run whether the request or the moment caused the 5xx. A valid request is sent first, to show that the gateway serves.
+ *
+ * A check that a stray 5xx decided is run once more, and its second result counts.
  */
 export class ServerErrors {
   readonly #seen = new Set<string>();
+  /** Variants that were answered with a 5xx again. */
+  readonly #persistent = new Set<string>();
+  #inVain = 0;
   readonly #send: Send;
 
   constructor(send: Send) {
@@ -28,6 +36,25 @@ export class ServerErrors {
   /** Starts over, for another round of the same checks. */
   forget(): void {
     this.#seen.clear();
+    this.#persistent.clear();
+    this.#inVain = 0;
+  }
+
+  /** Valid requests among some whose 5xx may be a stray: those that were not answered so again. */
+  straysIn(responses: readonly Response[]): Response[] {
+    if (this.#inVain >= MAX_IN_VAIN) return [];
+    return responses.filter(
+      ({ status = 0, asked, exchange }) =>
+        status >= 500 &&
+        asked.intent === "good" &&
+        asked.upstreamFails !== true &&
+        !this.#persistent.has(variantOf(exchange)),
+    );
+  }
+
+  /** Notes what a check came to that was run once more. */
+  repeated(hasFailedAgain: boolean): void {
+    if (hasFailedAgain) this.#inVain++;
   }
 
   async confirm(response: Response, request: RequestSpec, defaults: SendDefaults): Promise<void> {
@@ -46,6 +73,8 @@ export class ServerErrors {
     };
     if (!(await this.#send(control, defaults)).admitted) return;
     const again = () => this.#send(request, defaults, response.id);
-    if ((await again()).status === response.status) await again();
+    if ((await again()).status !== response.status) return;
+    this.#persistent.add(variant);
+    await again();
   }
 }

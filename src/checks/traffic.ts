@@ -12,6 +12,7 @@ import { KeyAcceptance } from "./key-acceptance.ts";
 import { isUnanswered, Liveness } from "./liveness.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { readingRules } from "./reading-rules.ts";
+import { answersIn, type Recordable } from "./recording.ts";
 import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, type RequestSpec } from "./request-spec.ts";
 import { type Asked, type ReadingRules, Response } from "./response.ts";
@@ -54,7 +55,7 @@ export class Traffic implements AsyncDisposable {
   #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
   readonly #circuit = new CircuitBreaker();
-  readonly #serverErrors = new ServerErrors((...request) => this.#throttledOnce(...request));
+  readonly serverErrors = new ServerErrors((...request) => this.#throttledOnce(...request));
   readonly #over = new AbortController();
   readonly #liveness: Liveness;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -138,7 +139,7 @@ export class Traffic implements AsyncDisposable {
     this.#controls.clear();
     this.answers.length = 0;
     this.#timeouts.forget();
-    this.#serverErrors.forget();
+    this.serverErrors.forget();
   }
 
   /** Why nothing more is sent, if the gateway gave cause for it. */
@@ -234,7 +235,7 @@ export class Traffic implements AsyncDisposable {
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
     if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
-    await this.#serverErrors.confirm(answer, request, defaults);
+    await this.serverErrors.confirm(answer, request, defaults);
     const { intent, repeats } = answer.asked;
     if (intent === "denied" && repeats !== undefined && this.#ambientWaitMs(answer) !== undefined)
       this.#hasWaitedInVain = true;
@@ -328,6 +329,18 @@ export class Traffic implements AsyncDisposable {
     const running = scenario();
     this.#scenarios.set(name, running);
     return running;
+  }
+
+  /** Lets scenarios run once more whose recordings have one of these responses. */
+  async forgetScenariosWith(responses: readonly Response[]): Promise<void> {
+    for (const [name, running] of [...this.#scenarios]) {
+      const recording = (await running.catch(() => undefined)) as Recordable;
+      if (
+        answersIn(recording).some((response) => responses.includes(response)) &&
+        this.#scenarios.get(name) === running
+      )
+        this.#scenarios.delete(name);
+    }
   }
 
   /** Sends a valid request that waits for `100 Continue` before its body. */

@@ -18,7 +18,7 @@ import {
 import { all, endingAs, onDenial, onServed, onSteps, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 
-const SPORADIC = ["STEADY-SERVICE"];
+const SPORADIC = ["STEADY-SERVICE", "BASE-3"];
 
 /** Nothing was asked for on the gateway for so many seconds. */
 function afterSilence(seconds: number): When {

@@ -56,7 +56,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "models.500-now-and-then",
-    ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
+    ["MODELS-1", "AUTH-1", "STEADY-SERVICE", "BASE-3"],
     "Every fourth list is an internal error.",
     onServed(every(4, onModels), insteadOf("internal_error")),
   ),

@@ -6,12 +6,13 @@ import {
   dropHeader,
   edits,
   html,
+  insteadOf,
   REASON_HEADER,
   setHeader,
   text,
 } from "../edits/response-edits.ts";
-import { always, not, onMessages } from "../edits/when.ts";
-import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
+import { always, every, not, onMessages } from "../edits/when.ts";
+import { DENIALS, onDenial, onRefusal, onServed } from "../edits/wrap.ts";
 import type { Reason } from "../pipeline/refusal.ts";
 import { chatError } from "../pipeline/refuse.ts";
 import type { GatewayResponse } from "../pipeline/response.ts";
@@ -30,6 +31,12 @@ const chatShaped = (response: GatewayResponse): GatewayResponse =>
 
 /** Refusals that look unusual where the interface leaves their look open. */
 export const ERROR_VARIANTS: readonly Variant[] = [
+  variant(
+    "errors.provider-fails-now-and-then",
+    "One request in five hundred meets a failing provider, and is answered 502.",
+    onServed(every(500), insteadOf("upstream_error", { status: 502 })),
+    ["STEADY-SERVICE"],
+  ),
   variant(
     "errors.code-text",
     "error.code is the named reason, when money is not the reason.",
