@@ -39,6 +39,8 @@ const SHARE = 1 / 16;
 const LEAST_BYTES = 8 * 1024;
 /** What is left of a list of models when it is compressed, as a share. */
 const LIST_SHARE = 1 / 8;
+/** A list of sixteen thousand models has 2 to 5 MB. While one is received, it is not compressed yet. */
+const MAX_LIST_BYTES = 16 * MIB;
 /** Pieces of all answers together that are kept apart; a run of all suites over a sound gateway comes to 30,000. */
 const KEPT_PIECES = 500_000;
 const PIECES_SHARE = 1 / 128;
@@ -72,9 +74,9 @@ export class TimeoutPolicy {
   ): Partial<Bounds> {
     const { answerMs, idleMs } = this.#timeoutsOf();
     const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
-    // A list of sixteen thousand models has 2 to 5 MB, and takes an eighth of that.
-    const share = endpoint === "models" ? SHARE / LIST_SHARE : SHARE;
-    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, (KEPT_BYTES - this.#keptBytes) * share));
+    const shareBytes = (KEPT_BYTES - this.#keptBytes) * SHARE;
+    const mostBytes = endpoint === "models" ? Math.min(MAX_LIST_BYTES, shareBytes / LIST_SHARE) : shareBytes;
+    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, mostBytes));
     const maxPieces = Math.round(Math.max(LEAST_PIECES, (KEPT_PIECES - this.#keptPieces) * PIECES_SHARE));
     const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...wanted };
     const own = this.#timeouts.get(kind) ?? 0;
