@@ -195,7 +195,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   return outcomeOf(await judged(found, planned, again), folder);
 }
 
-/** That a gateway stops responding is judged whatever was selected. */
+/** A gateway that stops responding is judged whatever was selected. */
 function judgeStop({ checks, notSelected }: Planned, { stop, answers }: Traffic, folder: RunFolder): CheckResult[] {
   if (stop === undefined) return [];
   const instances = checks.filter((check) => check.kind === "invariant" && check.judgesStop).flatMap(instancesOf);

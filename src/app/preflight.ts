@@ -6,12 +6,12 @@ import { toldBy } from "./own-words.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 
 /**
- * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not
- * name one: taken verbatim from the list (CLIENT-1).
+ * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not name one: taken
+ * verbatim from the list (CLIENT-1).
  *
  * @param advise gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
  * @throws UnreachableError when no HTTP answer comes, or nothing but a proxy's word that there is nobody behind it.
- * @throws ConfigError when what answers is no gateway, or rejects the key.
+ * @throws ConfigError if the target is not a gateway, or rejects the key.
  */
 export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
   const { target } = traffic;
@@ -96,7 +96,7 @@ export function askForList(traffic: Traffic): Promise<Response> {
 /**
  * Asks for the model list, and names the models that the target file leaves open.
  *
- * @throws UnreachableError when nothing comes. A malformed response is for the caller to judge.
+ * @throws UnreachableError if nothing arrives. The caller judges malformed responses.
  */
 export async function listModels(traffic: Traffic): Promise<Response> {
   const list = await askForList(traffic);
@@ -105,7 +105,7 @@ export async function listModels(traffic: Traffic): Promise<Response> {
   return list;
 }
 
-/** Whether a response came and is not HTTP/1.1: others of the same gateway may be well-formed, and are judged then. */
+/** Whether a response arrived that is not HTTP/1.1. Other responses of the gateway may be well-formed, and are judged. */
 function isMalformed({ exchange }: Response): boolean {
   return exchange.ending.kind === "protocol-error";
 }

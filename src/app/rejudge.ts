@@ -103,7 +103,7 @@ function rejudgeChecks(
   });
 }
 
-/** Whether a result came of a recording, and not of a reason why there was none. */
+/** Whether a result was judged from a recording. */
 function wasJudged({ findings, exchanges }: CheckResult): boolean {
   return findings.length > 0 || exchanges.length > 0;
 }

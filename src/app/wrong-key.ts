@@ -9,11 +9,11 @@ import { toldBy } from "./own-words.ts";
  * Makes sure that the gateway accepts a key, so that no verdict and no measurement is about a wrong key.
  *
  * @param key default: that of `keys.valid`.
- * @throws ConfigError where the gateway rejects it in every plain request.
+ * @throws ConfigError if the gateway rejects it in every plain request.
  */
 export async function assertKeyAccepted(traffic: Traffic, key: Key = traffic.target.keys.valid): Promise<void> {
   const { source } = traffic.target;
-  // The keys of the embedded gateway are its own: one that it rejects is a defect.
+  // The embedded gateway creates its own keys: if it rejects one, that is a defect.
   if (source === "embedded") return;
   const rejection = await traffic.keys.rejection(key);
   if (rejection === undefined) return;
@@ -34,11 +34,11 @@ export async function assertKeysAccepted(
   for (const key of new Set(keys)) await assertKeyAccepted(traffic, key);
 }
 
-/** What to say once of a key that the gateway rejects, and that not every check needs. */
+/** The advice about a rejected key that only some checks need. */
 export function rejectedKeyAdvice(name: KeyName, rejection: Response): Advice {
   return {
     cause: `the gateway rejects the key in keys.${name} (${toldBy(rejection)})`,
-    next: "The checks that need it are blocked. Put an active key there, or leave it out.",
+    next: "The checks that need it are blocked. Name an active key there, or remove the entry.",
   };
 }
 

@@ -23,10 +23,9 @@ const SLOWER = 30;
 const SLOW_MS = 3_000;
 
 /**
- * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, or every reply takes longer
- * than the one before.
- * A gateway that hangs, or fails, is judged to the end: where it does so is what the run is for. One that responds to nothing any
- * more is not (`Liveness`).
+ * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, or every reply takes longer than the one
+ * before. A gateway that hangs or fails is judged to the end, because the run is meant to find where. A gateway that no longer responds to
+ * anything is not (`Liveness`).
  */
 export class CircuitBreaker {
   #refused = 0;

@@ -8,7 +8,7 @@ import { type Fixture, staticFixture, unblockLines } from "./static-fixture.ts";
 
 /** Roles that are found out at the start. */
 const FOUND_AT_START: readonly ModelRole[] = ["plain", "unknown"];
-/** Keys that should be served, and keys that should be denied for what the account lacks. Others would be used up by being tried. */
+/** Keys that should be served, and keys that should be denied because of their account. Trying any other key would use it up. */
 const SERVED: readonly KeyName[] = ["second", "other"];
 const DENIED: readonly KeyName[] = ["capped", "childExhausted", "empty", "emptySecond"];
 
@@ -111,7 +111,7 @@ export class Fixtures {
   }
 
   /**
-   * Leaves out keys that the gateway does not know. Of the embedded gateway's keys it is certain that it knows them.
+   * Removes keys that the gateway does not know. The embedded gateway knows all of its keys.
    *
    * @returns how the gateway rejects each of them.
    */

@@ -1,25 +1,25 @@
 import type { Response } from "./response.ts";
 
-/** Probes that are sent before a gateway is said to have stopped responding, and how long that takes at least. */
+/** Rounds of probes, and minimum number of probes, before a gateway counts as stopped. */
 export const PROBE_ROUNDS = 3;
 const MIN_PROBES = 5;
-/** Requests in flight that a sentence names. */
+/** Maximum number of requests in flight that the message names. */
 const MAX_NAMED = 12;
-/** What says that it is our network that is gone. */
+/** Errors which show that the network of this machine is unavailable. */
 const OWN_NETWORK = /ENETUNREACH|ENETDOWN|EHOSTUNREACH|EADDRNOTAVAIL|EMFILE|EAI_AGAIN|ENOTFOUND/;
 
-/** A gateway that responded, and from some moment on did not respond to anything. */
+/** A gateway that responded at first, and from some moment on to nothing. */
 export interface GatewayStop {
   /** The last response, or the last part of one. */
   readonly after: Response;
   readonly afterUs: number;
-  /** Requests that it had and did not respond to, those sent nearest to its end first: one of them may be why. */
+  /** Requests that it had received and not responded to, those sent closest to the stop first. One of them may be the cause. */
   readonly inFlight: readonly Response[];
-  /** Requests that found out that it does not respond. */
+  /** Requests which showed that it does not respond. */
   readonly probes: readonly Response[];
 }
 
-/** Whether the gateway stopped responding, told by the probes at the end of a run. Pure. */
+/** Whether the gateway stopped responding, according to the probes at the end of a run. Pure. */
 export function stopIn(responses: readonly Response[]): GatewayStop | undefined {
   if (responses.filter(({ asked }) => asked.probe === true).length < MIN_PROBES) return undefined;
   let after: Response | undefined;
@@ -36,12 +36,12 @@ export function stopIn(responses: readonly Response[]): GatewayStop | undefined 
   return { after, afterUs, inFlight: inFlightAt(afterUs, responses), probes };
 }
 
-/** Whether a request was lost because the gateway stopped, and so says nothing about anything else. */
+/** Whether a request was lost because the gateway stopped, so that it says nothing else about the gateway. */
 export function isLostTo({ afterUs }: Pick<GatewayStop, "afterUs">, { complete, exchange }: Response): boolean {
   return !complete && exchange.timeline.endUs > afterUs;
 }
 
-/** Whether the network of this machine was gone, and not the gateway. */
+/** Whether the network of this machine was unavailable, not the gateway. */
 export function isOwnNetwork({ probes }: GatewayStop): boolean {
   return probes.every(({ exchange }) => OWN_NETWORK.test(exchange.ending.detail ?? ""));
 }
@@ -56,13 +56,13 @@ export function stopInWords({ after, inFlight, probes }: GatewayStop): string {
   return `the gateway stopped responding after ${after.id}${flight}; ${probes.length} plain requests on new connections got no response`;
 }
 
-/** When the last part of a response came, µs; `undefined` where none did. */
+/** When the last part of a response arrived, µs; `undefined` if there was none. */
 function lastSignUs({ exchange: { response, timeline } }: Response): number | undefined {
   if (response === undefined) return undefined;
   return response.body.pieces.at(-1)?.[0] ?? timeline.headersUs;
 }
 
-/** What stops a gateway may be sent a little after its last response, µs. */
+/** The request that stops a gateway may be sent up to this long after its last response, µs. */
 const LATE_US = 1_000_000;
 
 function inFlightAt(afterUs: number, responses: readonly Response[]): Response[] {
@@ -70,7 +70,7 @@ function inFlightAt(afterUs: number, responses: readonly Response[]): Response[]
   const lost = responses
     .filter((response) => response.asked.probe !== true && isLostTo({ afterUs }, response))
     .sort((a, b) => distance(a) - distance(b));
-  // A crash resets what was sent before it and not yet answered, also after the last response.
+  // A crash resets all pending requests, including those sent after the last response.
   const had = lost.filter(
     ({ exchange }) => exchange.timeline.dueUs <= afterUs + LATE_US || exchange.ending.kind === "reset",
   );

@@ -9,17 +9,17 @@ type SendPlain = (request: RequestSpec) => Promise<Response>;
 
 /** A key of no account at any gateway. */
 const UNKNOWN_KEY = "Bearer sk-gauntlet-00000000000000000000000000000000";
-/** Statuses of a list that says nothing about the key: there is none. */
+/** Statuses that mean that there is no model list. */
 const NO_LIST: readonly unknown[] = [404, 405, 501];
 
-/** A rejection comes at once; what takes longer than this is at work on a reply, ms. */
+/** A rejection is immediate. A response that takes longer than this, ms, is a reply in progress. */
 const REJECTION_MS = 4_000;
 
 const isRejected = (response: Response | undefined): boolean => response?.status === 401 || response?.status === 403;
 
 /**
- * Finds out whether a gateway rejects a key altogether. A gateway that rejects it on one endpoint only is at fault, and is judged; one
- * that rejects it in every plain request was given the wrong key.
+ * Finds out whether a gateway rejects a key altogether. If it rejects the key on one endpoint only, the gateway is at fault and is judged.
+ * If it rejects the key in every plain request, the key is wrong.
  */
 export class KeyAcceptance {
   readonly #send: SendPlain;
@@ -31,14 +31,14 @@ export class KeyAcceptance {
     this.#target = target;
   }
 
-  /** @returns how the gateway rejects a key that should be served; `undefined` where it does not. Each key is tried once. */
+  /** @returns how the gateway rejects a key that should be served; `undefined` if it does not. Each key is tried once. */
   rejection(key: Key): Promise<Response | undefined> {
     return this.#once(key.name, () => this.#rejection(key));
   }
 
   /**
-   * The same of a key that is to be denied, for an empty balance for example: it is rejected where the gateway does not tell it from a
-   * key that does not exist.
+   * The same for a key that should be denied, for example because of an empty balance. It counts as rejected if the gateway does not
+   * distinguish it from a key that does not exist.
    */
   rejectionAsUnknown(key: Key): Promise<Response | undefined> {
     return this.#once(key.name, async () => {
@@ -53,7 +53,7 @@ export class KeyAcceptance {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const finding = find().catch((error: unknown) => {
-      // What could not be asked is not known to be rejected.
+      // A key that could not be tried does not count as rejected.
       if (error instanceof BudgetReached) return undefined;
       throw error;
     });
@@ -71,16 +71,16 @@ export class KeyAcceptance {
     const list = await this.#plain({ endpoint: "models", key });
     if (isRejected(list) || NO_LIST.includes(list?.status)) return rejection;
     if (list?.admitted !== true) return undefined;
-    // A list that anybody gets says nothing about the key.
+    // A public list says nothing about the key.
     const withoutKey = await this.#plain({ endpoint: "models", key: null });
     return withoutKey?.admitted === true ? rejection : undefined;
   }
 
-  /** @returns `undefined` when no response came soon. */
+  /** @returns `undefined` if there is no response soon. */
   async #plain(request: RequestSpec): Promise<Response | undefined> {
     const { endpoint = "chat" } = request;
     const { models } = this.#target();
-    // Where no model is known, one that does not exist still shows whether the key is accepted.
+    // If no model is known, one that does not exist also shows whether the key is accepted.
     const id = (endpoint === "models" ? undefined : models[endpoint].plain) ?? "gauntlet";
     const responding = this.#send({
       ...request,
@@ -94,7 +94,7 @@ export class KeyAcceptance {
       return await Promise.race([responding, sleep(REJECTION_MS, responded.signal).then(() => undefined)]);
     } finally {
       responded.abort();
-      // Its response is one of the run's, whenever it comes.
+      // The run records its response whenever it arrives.
       responding.catch(() => undefined);
     }
   }

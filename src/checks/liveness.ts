@@ -3,19 +3,19 @@ import type { LiveExchange } from "../http-recorder/index.ts";
 import { PROBE_ROUNDS } from "./gateway-stop.ts";
 import type { Response } from "./response.ts";
 
-/** Silence, with requests under way for as long, after which it is asked whether the gateway still responds, ms. */
+/** If requests have been in flight without any response for this long, ms, probes check whether the gateway still responds. */
 const SILENT_MS = 8_000;
-/** The same after so many requests in a row without a response. */
+/** The same after this many consecutive requests without a response. */
 const MAX_UNANSWERED = 5;
-/** A round of probes waits so long for any response, ms: three of them are more than a stall of some seconds, or a restart. */
+/** A round of probes waits this long for any response, ms. Three rounds take longer than a stall of some seconds or a restart. */
 const ROUND_MS = 5_000;
-/** In a busy run another request shows sooner than a probe that the gateway responds, ms. */
+/** In a busy run, other requests show sooner than a probe that the gateway responds, ms. */
 const OTHERS_MS = 200;
 const TICK_MS = 1_000;
 
 const UNANSWERED: readonly string[] = ["reset", "unreachable", "deadline", "idle-timeout", "protocol-error"];
 
-/** Whether a request was not answered, or not to the end, and not because we left. */
+/** Whether a request got no response, or an incomplete one, for another reason than that Gauntlet aborted it. */
 export function isUnanswered({ exchange }: Response): boolean {
   return UNANSWERED.includes(exchange.ending.kind);
 }
@@ -29,8 +29,8 @@ export interface LivenessOptions {
 }
 
 /**
- * Watches whether a gateway still responds to anything. A request that hangs or is reset is a finding of its check; a gateway that
- * responds to nothing any more, not to plain requests on new connections either, has stopped, and nothing that follows says anything.
+ * Watches whether a gateway still responds to anything. A request that hangs or is reset is a finding of its check. A gateway that responds
+ * to nothing, not even to plain requests on new connections, has stopped, and later requests say nothing about it.
  */
 export class Liveness implements Disposable {
   readonly #options: LivenessOptions;
@@ -40,7 +40,7 @@ export class Liveness implements Disposable {
   #aliveMs: number | undefined;
   #unanswered = 0;
   #probing: Promise<void> | undefined;
-  #wake = () => undefined as void;
+  #wake: () => void = () => undefined;
   #hasStopped = false;
 
   constructor(options: LivenessOptions) {
@@ -49,7 +49,7 @@ export class Liveness implements Disposable {
     this.#timer.unref();
   }
 
-  /** Resolves when it is known whether the gateway responds; at once where nobody asks. */
+  /** Resolves when it is known whether the gateway responds; immediately if no probe is running. */
   get settled(): Promise<void> {
     return this.#probing ?? Promise.resolve();
   }
@@ -63,7 +63,7 @@ export class Liveness implements Disposable {
   ended(live: LiveExchange, response: Response): void {
     this.#inFlight.delete(live);
     if (response.complete) this.#alive();
-    else if (isUnanswered(response) && ++this.#unanswered >= MAX_UNANSWERED) void this.#ask();
+    else if (isUnanswered(response) && ++this.#unanswered >= MAX_UNANSWERED) void this.#startProbing();
   }
 
   /** Waits until it is known whether the gateway has responded to anything since a moment, or has stopped. */
@@ -71,7 +71,7 @@ export class Liveness implements Disposable {
     if (this.#hasStopped) return this.settled;
     if (this.#isAliveSince(sinceMs)) return;
     await sleep(OTHERS_MS);
-    if (!this.#isAliveSince(sinceMs)) await this.#ask();
+    if (!this.#isAliveSince(sinceMs)) await this.#startProbing();
   }
 
   #isAliveSince(sinceMs: number): boolean {
@@ -88,12 +88,12 @@ export class Liveness implements Disposable {
     const sinceMs = this.#options.nowMs() - SILENT_MS;
     if (this.#isAliveSince(sinceMs)) return;
     const under = [...this.#inFlight];
-    // Parts of a stream are responses, too.
+    // Parts of a stream count as responses.
     if (under.some(([live]) => live.lastByteUs / 1_000 > sinceMs)) this.#alive();
-    else if (under.some(([, startedMs]) => startedMs <= sinceMs)) void this.#ask();
+    else if (under.some(([, startedMs]) => startedMs <= sinceMs)) void this.#startProbing();
   }
 
-  #ask(): Promise<void> {
+  #startProbing(): Promise<void> {
     if (this.#hasStopped || this.#aliveMs === undefined) return Promise.resolve();
     this.#probing ??= this.#probe().finally(() => {
       this.#probing = undefined;
@@ -108,7 +108,7 @@ export class Liveness implements Disposable {
       const awake = new AbortController();
       this.#wake = () => awake.abort();
       await sleep(ROUND_MS, awake.signal);
-      // Where this process stood still, what has arrived meanwhile is read first.
+      // If this process stood still, it first reads what has arrived meanwhile.
       await new Promise(setImmediate);
       if ((this.#aliveMs ?? beganMs) > beganMs) return;
       if ([...this.#inFlight.keys()].some((live) => live.lastByteUs / 1_000 > beganMs)) return this.#alive();

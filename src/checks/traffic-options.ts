@@ -21,7 +21,7 @@ export interface TrafficOptions {
   readonly loadFollows?: boolean;
   /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
   readonly isQuick?: boolean;
-  /** Called when the gateway has stopped responding: nothing more is sent here, and whatever else sends should end. */
+  /** Called when the gateway has stopped responding. Nothing more is sent here, and other senders should stop. */
   readonly onStopped?: (() => void) | undefined;
   /** Requests in flight of load that runs in parallel with the checks. */
   readonly inFlightOfLoad?: (() => number) | undefined;

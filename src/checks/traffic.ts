@@ -59,7 +59,7 @@ export class Traffic implements AsyncDisposable {
   readonly #over = new AbortController();
   readonly #liveness: Liveness;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** How the gateway stopped responding, once it has. */
+  /** How the gateway stopped responding, if it has. */
   stop: GatewayStop | undefined;
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
@@ -148,8 +148,8 @@ export class Traffic implements AsyncDisposable {
   }
 
   /**
-   * Whether some of these requests were lost because the gateway stopped responding. Where one was not answered, waits until it is known
-   * that the gateway responded to something afterwards.
+   * Whether some of these requests were lost because the gateway stopped responding. If one got no response, waits until it is known
+   * whether the gateway responded to something afterwards.
    */
   async wereLost(responses: readonly Response[]): Promise<boolean> {
     const lastUs = Math.max(...responses.filter(isUnanswered).map(({ exchange }) => exchange.timeline.endUs));
@@ -176,7 +176,7 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /** Ends all that is sent: the gateway does not respond any more. */
+  /** Ends all traffic, because the gateway no longer responds. */
   async #end(onStopped: (() => void) | undefined): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#underWay);
@@ -184,7 +184,7 @@ export class Traffic implements AsyncDisposable {
     onStopped?.();
   }
 
-  /** Resolves when it is known whether the gateway responds; at once where nobody asks. */
+  /** Resolves when it is known whether the gateway responds; immediately if no probe is running. */
   get settled(): Promise<void> {
     return this.#liveness.settled;
   }

@@ -41,7 +41,7 @@ const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string]
   [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not answer", "A firewall may be in the way; check host, port and VPN."],
 ];
 
-/** What the recorder says of a response that is not HTTP/1.1. */
+/** How the recorder describes a response that is not HTTP/1.1. */
 const MALFORMED = /^protocol-error: (.+)/;
 
 /** Why no answer came from an address, as far as the ending tells. */

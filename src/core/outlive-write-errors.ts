@@ -14,7 +14,7 @@ export interface WriteFailure {
  */
 export function outliveWriteErrors(socket: Socket): WriteFailure {
   let error: Error | undefined;
-  // Nobody receives what follows a failed write.
+  // The server does not receive anything after a failed write.
   const guarded = (write: (done: Done) => void, done: Done) => {
     if (error !== undefined) done();
     else

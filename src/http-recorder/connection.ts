@@ -54,7 +54,7 @@ export class Connection {
   /** First characters of the head under way, and its last bytes: enough to see its kind and its end. */
   #headStart = "";
   #headEnd: Buffer = NOTHING;
-  /** The head under way, or the final one; built up piece by piece and seldom read. */
+  /** The head that is being received, or the final one. It is rarely read. */
   #head = "";
   #afterHead: number | undefined;
 
@@ -191,7 +191,7 @@ export class Connection {
     this.#afterHead += rest.length;
   }
 
-  /** A 101 is kept: no response follows it. */
+  /** A 101 is kept, because no response follows it. */
   #forgetInterim(): void {
     if (!this.#headStart.endsWith(" 101")) this.#head = "";
   }

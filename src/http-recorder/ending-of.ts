@@ -31,11 +31,11 @@ const TOO_LARGE_HEAD = "UND_ERR_HEADERS_OVERFLOW";
 const TOO_LARGE_HEAD_DETAIL =
   "a head of more than 256 KiB; a client may refuse one, and most refuse more than 16 to 64 KiB (RFC 9110, 5.4)";
 
-/** How far an exchange had come when its connection failed. */
+/** How far an exchange was when its connection failed. */
 interface Progress {
-  /** Whether the request was on its way. */
+  /** Whether the request was sent. */
   readonly sent: boolean;
-  /** What was received in place of a head that the parser accepts; `undefined` when it accepted one. */
+  /** What was received in place of a valid head; `undefined` if the parser accepted one. */
   readonly unreadHead: string | undefined;
 }
 
@@ -43,7 +43,7 @@ interface Progress {
 export function endingOf(error: Error, { sent, unreadHead }: Progress): Ending {
   if (error instanceof OwnAbort) return error.ending;
   if (codeOf(error) === TOO_LARGE_HEAD) return { kind: "protocol-error", detail: TOO_LARGE_HEAD_DETAIL };
-  // However the parser or the connection put it: a malformed head is malformed.
+  // A malformed head takes precedence over how the parser or the connection reports it.
   const defect = unreadHead === undefined ? undefined : headDefect(unreadHead);
   if (defect !== undefined) return { kind: "protocol-error", detail: defect };
   const code = codeOf(error);

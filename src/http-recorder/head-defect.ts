@@ -1,4 +1,4 @@
-/** Characters of a head that are kept to say what is wrong with it. */
+/** Maximum length of a head that is kept for diagnosis, characters. */
 export const MAX_KEPT_HEAD = 64 * 1024;
 /** Characters of a field name that are shown. */
 const MAX_SHOWN_NAME = 40;
@@ -7,15 +7,15 @@ const STATUS_LINE = /^HTTP\/1\.[01] \d{3}(?: |$)/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a field value may not have
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
-/** Beyond this a length is not exact in this process, and no response has it. */
+/** A longer number is not exact in JavaScript, and no response is that long. */
 const MAX_LENGTH_DIGITS = 15;
 
 /**
- * Which rule of HTTP/1.1 the head of a response breaks, in words. A parser says where it stopped; this says what the server has to
- * change.
+ * Describes the rule of HTTP/1.1 that the head of a response violates. A parser only says where it stopped; this says what the server has
+ * to change.
  *
  * @param text what was received, from the first byte of the response, as latin1; it may end anywhere.
- * @returns `undefined` when nothing is wrong with what there is.
+ * @returns `undefined` if the received part has no defect.
  */
 export function headDefect(text: string): string | undefined {
   // An empty line before the status line is tolerated (RFC 9112, 2.2).
@@ -23,7 +23,7 @@ export function headDefect(text: string): string | undefined {
   const foreign = notHttp(received);
   if (foreign !== undefined) return foreign;
   const end = received.indexOf("\r\n\r\n");
-  // A line that is not complete may be cut, which is no defect of the line.
+  // An incomplete last line may be truncated, which is not a defect.
   const head = end === -1 ? received.slice(0, received.lastIndexOf("\n") + 1) : received.slice(0, end + 2);
   if (/(?:^|[^\r])\n/.test(head))
     return "a line of the head that ends with a bare LF and not with CRLF (RFC 9112, 2.2)";
@@ -37,7 +37,7 @@ export function headDefect(text: string): string | undefined {
   return fields.map(fieldDefect).find((defect) => defect !== undefined) ?? lengthDefect(fields);
 }
 
-/** What stands in the place of a status line. */
+/** What was received in place of a status line. */
 function notHttp(received: string): string | undefined {
   const start = "HTTP/".slice(0, received.length);
   if (received.startsWith(start)) return undefined;

@@ -115,7 +115,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#deadline = setTimeout(check, deadlineMs);
   }
 
-  /** When the last part of the body came, µs on the clock of the recorder; 0 before. */
+  /** When the last part of the body arrived, µs on the clock of the recorder; 0 if none has. */
   get lastByteUs(): number {
     return this.#lastUs;
   }

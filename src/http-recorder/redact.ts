@@ -30,7 +30,7 @@ const LONG_PART = 1 / 2;
 /** Shorter keys are hidden as a whole only: half of six letters is found in ordinary words. */
 const PARTS_FROM = 18;
 
-/** Layers of escapes that are undone: a JSON text in a JSON string in an HTML page has three. */
+/** Maximum number of escape layers that are undone. A JSON text in a JSON string in an HTML page has three. */
 const MAX_LAYERS = 4;
 
 /**
@@ -70,7 +70,7 @@ export class Redactor {
     return { text: cover(text, apart), found };
   }
 
-  /** Finds what a view of a text shows, and where that stands in the text. */
+  /** Finds secrets in a view of a text, and their positions in the text itself. */
   #findIn(view: TextView, text: string, spans: FoundSpan[]): void {
     const present = this.#index.ownersIn(view.text);
     if (present.size === 0) return;
@@ -165,7 +165,7 @@ function spansOf(text: string, form: SecretForm): Span[] {
 /** Where a secret was found: in one of its forms, behind some layers of escapes. */
 interface FoundSpan extends Span, FoundSecret {}
 
-/** Spans in order and apart from each other: of those that overlap one is made, with the name of the longest. */
+/** Sorts spans and merges those that overlap. A merged span has the name of the longest. */
 function joinOverlapping(spans: readonly FoundSpan[]): FoundSpan[] {
   const apart: FoundSpan[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -201,7 +201,7 @@ function extend(text: string, hit: number, core: { text: string; at: number }, s
   return { start, end };
 }
 
-/** How a secret stood in a text: in its own form, or with escapes. */
+/** The form of a secret in a text: its own form, or an escaped one. */
 function formIn(stood: string, { form, text }: SecretForm): Redaction["form"] {
   const sign = stood.length > text.length ? /[%\\&]/.exec(stood)?.[0] : undefined;
   return sign === "%" ? "url" : sign === "\\" ? "json" : sign === "&" ? "html" : form;

@@ -1,11 +1,11 @@
-/** A text with one layer of escapes undone, and where each of its characters stands in the text that it was made of. */
+/** A text with one layer of escapes undone, and the position of each of its characters in the original. */
 export interface TextView {
   readonly text: string;
-  /** Offset in the original of the character at `at`; of the end, the end. */
+  /** Offset in the original of the character at `at`; the end maps to the end. */
   originalOf(at: number): number;
 }
 
-/** Characters that an HTML name stands for; those that may stand in a key or around one. */
+/** HTML character names, as far as the characters may be in a key or next to one. */
 const NAMED: Readonly<Record<string, string>> = {
   ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", sol: "/", bsol: "\\", plus: "+", equals: "=", colon: ":" },
   ...{ period: ".", comma: ",", lowbar: "_", num: "#", percnt: "%", excl: "!", ast: "*", commat: "@", dollar: "$" },
@@ -23,7 +23,7 @@ export function viewOf(text: string): TextView {
 }
 
 /**
- * Undoes one layer of escapes of all kinds, wherever they stand: an encoder may escape any characters of a key and leave the others.
+ * Undoes one layer of escapes of all kinds, because an encoder may escape only some characters of a key.
  *
  * @returns `undefined` when there is nothing to undo.
  */
@@ -60,12 +60,12 @@ function characterOf([, percent, unicode, byte, plain, hex, decimal, name]: RegE
   return name === undefined ? undefined : NAMED[name];
 }
 
-/** One character of the view for each escape, so that an offset inside of none has to be found. */
+/** One character of the view for each escape, so that no offset falls inside an escape. */
 function fromCode(code: number): string {
   return String.fromCharCode(code <= 0xffff ? code : 0xfffd);
 }
 
-/** Index of the last of ascending numbers that is at most so large. */
+/** Index of the last of ascending numbers that is at most `most`. */
 function lastAtMost(ascending: readonly number[], most: number): number {
   let low = 0;
   let high = ascending.length - 1;

@@ -207,7 +207,7 @@ const MOST_NAMED = 3;
 /** A result of load and the tier or workload that it is about. */
 const OF_LOAD = /^load\.([^.]+)/;
 
-/** What is wrong with a response that is no HTTP, in a summary of it. */
+/** The defect of a malformed response, in its summary. */
 const MALFORMED = /protocol-error: (.+?\(.+?\)|[^()]+)/;
 
 function titleOf(

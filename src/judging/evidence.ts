@@ -1,7 +1,7 @@
 import type { RequirementId } from "../requirements/index.ts";
 import { aReply } from "./expectation.ts";
 
-/** A response as far as it can be evidence. */
+/** The parts of a response that are evidence. */
 export interface EvidenceResponse {
   readonly id: string;
   readonly exchange?: {
@@ -10,7 +10,7 @@ export interface EvidenceResponse {
   };
 }
 
-/** Requirements on what a response contains: without one they are neither met nor broken, wherever the judge looks. */
+/** Requirements on the content of a response. Without a response they are neither met nor violated. */
 const ABOUT_CONTENT: ReadonlySet<RequirementId> = new Set<RequirementId>([
   ...(["HTTP-HEAD", "HTTP-CODING", "HTTP-ACCEPT-ENCODING", "HTTP-ALLOW", "JSON-UTF8", "JSON-TEXT"] as const),
   ...(["SEC-3", "NO-SECRETS", "OWN-ANSWER", "TEXT-INTACT", "COUNTS-ADD-UP"] as const),
@@ -18,7 +18,7 @@ const ABOUT_CONTENT: ReadonlySet<RequirementId> = new Set<RequirementId>([
   ...(["COMPAT-FRAMING", "COMPAT-CONTENT-TYPE", "COMPAT-REPLY-ID", "COMPAT-REPLY-MODEL", "COMPAT-REQUEST-ID"] as const),
 ]);
 
-/** Places that say whether a response came, and to its end. Every other place is a part of it: a header or a JSON pointer. */
+/** Places that tell whether there was a complete response. Every other place is a part of the response: a header or a JSON pointer. */
 const ARRIVAL: readonly string[] = ["status", "ending"];
 
 /** What a judge compares. */
@@ -31,8 +31,8 @@ interface Comparison {
 }
 
 /**
- * Why a comparison decides nothing: it is about the content of a response that never came, or about the part of one that was not
- * recorded because of our bound on its size. A requirement that a response comes, or which status it has, is judged all the same.
+ * Why a comparison decides nothing: it is about the content of a response that never arrived, or about a part that was not recorded because
+ * of the size limit. Requirements on whether a response arrives, or on its status, are judged anyway.
  */
 export function missingEvidence(
   { exchange }: EvidenceResponse,
@@ -41,7 +41,7 @@ export function missingEvidence(
   if (exchange === undefined) return undefined;
   const { kind, detail } = exchange.ending;
   const isContent = ABOUT_CONTENT.has(requirement) || (at !== undefined && !ARRIVAL.includes(at));
-  // A malformed response is one that came.
+  // A malformed response did arrive.
   if (exchange.response === undefined && kind !== "protocol-error" && isContent)
     return `no response: ${kind}${detail === undefined ? "" : ` (${detail})`}`;
   const needsWhole = isContent || at === "ending" || expected === aReply;

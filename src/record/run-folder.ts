@@ -7,7 +7,7 @@ import { EXCHANGES } from "./read-exchanges.ts";
 import { type RunRecord, runRecordSchema } from "./run-record.ts";
 
 const RECORD = "run.json";
-/** What every check was judged by, within the folder of a run. */
+/** The recordings that the checks were judged from, within a run folder. */
 export const RECORDINGS: string = join("exchanges", "recordings.ndjson.gz");
 /** How much a machine that loses power may lose of the journal, ms. */
 const SYNC_MS = 1_000;

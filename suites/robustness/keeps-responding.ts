@@ -1,14 +1,14 @@
 import { type Check, defineInvariant, isOwnNetwork, stopIn, stopInWords } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
 
-const noStop = that("a gateway that responds to the end of the run", (value) => value === "responds");
+const noStop = that("a gateway that responds until the end of the run", (value) => value === "responds");
 
 const keepsResponding = defineInvariant({
   id: "robustness.keeps-responding",
-  title: "The gateway responds to the end of the run",
+  title: "The gateway responds until the end of the run",
   covers: ["KEEPS-RESPONDING"],
   explains:
-    "Where requests are not answered, plain requests on new connections show whether the gateway still responds to anything: a list of models and a reply, five requests within fifteen seconds. If none of them gets a response, the gateway has stopped, and the run ends. One of the requests that were in flight at that moment is why: send each of them by itself to a fresh instance. A single request that hangs or is reset, and a stall of some seconds, are matters of other checks.",
+    "If requests get no response, plain requests on new connections show whether the gateway still responds to anything: lists of models and replies, five requests within fifteen seconds. If none of them gets a response, the gateway has stopped, and the run ends. One of the requests that were in flight at that moment is probably the cause: send each of them alone to a fresh instance. Other checks judge single requests that hang or are reset, and stalls of a few seconds.",
   judgesStop: true,
   judge(responses, verdict) {
     const stop = stopIn(responses);

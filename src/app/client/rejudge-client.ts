@@ -3,7 +3,7 @@ import { isObject } from "../../core/index.ts";
 import { type CheckResult, RECORDINGS, type StoredRun } from "../../record/index.ts";
 import { truncatedFile } from "../truncated-file.ts";
 
-/** Judges the recorded runs of a client again. Of a run that was cut off, a result without a recording stays as it was. */
+/** Judges the recorded runs of a client again. If the run was cut short, a result without a recording stays unchanged. */
 export function rejudgeClient({ record, recordings }: StoredRun, dir: string): CheckResult[] {
   const configuration = record.configuration.value;
   const most = isObject(configuration) ? configuration["mostAttempts"] : undefined;

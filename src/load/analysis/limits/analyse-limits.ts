@@ -15,7 +15,7 @@ export interface LimitsAnalysisOptions extends AnalysisAccount {
   /** How much of the budget the analysis may use, and its time limit. */
   readonly most: { readonly requests: number; readonly minutes: number };
   readonly stop: AbortSignal;
-  /** Called where the first requests were all rejected with 401 or 403. */
+  /** Called if the first requests were all rejected with 401 or 403. */
   readonly onRejected?: (() => void) | undefined;
   /** Called with what is being done, in a few words. */
   readonly onStep?: (what: string) => void;

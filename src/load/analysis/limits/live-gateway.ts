@@ -16,11 +16,11 @@ export interface LiveOptions extends AnalysisAccount {
   readonly share: Share;
   readonly durationMs: number;
   readonly stop: AbortSignal;
-  /** Called where the first requests were all rejected with 401 or 403: with this key there is nothing to find out. */
+  /** Called if the first requests were all rejected with 401 or 403, so that this key cannot be analysed. */
   readonly onRejected?: (() => void) | undefined;
 }
 
-/** First requests that are rejected when the key is. */
+/** Number of first requests that must all be rejected. */
 const FIRST = 3;
 
 /** Least slack, microseconds: timers, the event loop and a proxy on the way. */
