@@ -31,6 +31,10 @@ export interface ReplyEvidence {
 
 export const REPLY_EVIDENCE_FILE = fileURLToPath(new URL("../../docs/unusable-replies.json", import.meta.url));
 
+export function keptReplyEvidence(): ReplyEvidence {
+  return JSON.parse(readFileSync(REPLY_EVIDENCE_FILE, "utf8"));
+}
+
 const TITLES: Readonly<Record<Column, string>> = {
   native: "`load FILE`",
   k6: "`load FILE`, k6",
@@ -56,7 +60,7 @@ const DESCRIPTIONS: Readonly<Record<(typeof KINDS)[number], string>> = {
 
 /** The table in docs/evidence.md: exit codes for all replies, one in five, and from the 101st on. */
 export function replyEvidence(): string {
-  const { cells } = JSON.parse(readFileSync(REPLY_EVIDENCE_FILE, "utf8")) as ReplyEvidence;
+  const { cells } = keptReplyEvidence();
   const cell = (column: Column, kind: string) => {
     const codes = (kind === "sound" ? [""] : WHEN).flatMap((when) => cells[`${column}.${kind}${when}`] ?? []);
     return codes.length === 0 ? "–" : codes.join(" / ");

@@ -166,7 +166,8 @@ await Promise.all(
   }),
 );
 if (args.write) {
-  const evidence: ReplyEvidence = { cells };
+  // With --only the other columns stay as they were.
+  const evidence: ReplyEvidence = { cells: { ...keptReplyEvidence().cells, ...cells } };
   writeFileSync(REPLY_EVIDENCE_FILE, `${JSON.stringify(evidence, null, 2)}\n`);
 }
 if (wrong.length === 0) rmSync(folder, { recursive: true, force: true });
