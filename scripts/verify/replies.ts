@@ -17,6 +17,7 @@ import {
   COLUMNS,
   type Column,
   KINDS,
+  keptReplyEvidence,
   REPLY_EVIDENCE_FILE,
   type ReplyEvidence,
   STREAM_KINDS,
