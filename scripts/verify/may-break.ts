@@ -185,7 +185,7 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "load.unknown-model-503-when-full": ["ERR-429-CONC"],
   "messages.output-count-unbounded": ["COMPAT-USAGE"],
   "messages.version-refused-on-streams": ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
-  "models.304": ["AUTH-1", "BASE-2"],
+  "models.304": ["AUTH-1", "BASE-1", "BASE-2", "VER-1"],
   "models.lists-what-it-refused": ["OWN-ANSWER"],
   "models.unknown-empty-success": ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   "models.unknown-served-by-default": ["SPEND-10"],
