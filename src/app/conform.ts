@@ -34,6 +34,7 @@ import { dialectAdvice } from "./dialect-advice.ts";
 import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
+import { limitAdvice } from "./limit-advice.ts";
 import { openFolder } from "./open-folder.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
@@ -164,6 +165,8 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
   const undeclared = dialectAdvice(target, traffic.answers);
   if (undeclared !== undefined) advise(undeclared);
+  const undeclaredLimit = limitAdvice(target, traffic.answers);
+  if (undeclaredLimit !== undefined) advise(undeclaredLimit);
   const ofTiers = await tiers?.result(prepared);
   const load = traffic.stop === undefined ? await driveFurther(ofTiers, workloads, step) : ofTiers;
   const refused = plan?.refused;

@@ -45,6 +45,7 @@ export { isTimedOut } from "./timeout-policy.ts";
 export { tokenLimitedFor } from "./token-limited-account.ts";
 export { Traffic } from "./traffic.ts";
 export type { Wait } from "./traffic-options.ts";
+export { undeclaredRpm } from "./undeclared-limit.ts";
 export type { ProviderSaw, Upstreamed } from "./upstream-probe.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
 export { fingerprintOf } from "./waivers/fingerprint.ts";

@@ -12,6 +12,10 @@ const SLOWEST_MS = 3_500;
 /** Denials in a row of requests that were sent as slowly as Retry-After asks, after which the account is taken for unusable. */
 const HOPELESS = 5;
 
+/** A wait as long as this is for a window of a minute, ms; requests in it that show what it has room for. */
+const WINDOW_WAIT_MS = 5_000;
+const MIN_WINDOW = 20;
+
 /** More simultaneous conformance requests than this help nobody on two cores. */
 const MOST_IN_FLIGHT = 24;
 
@@ -22,7 +26,9 @@ type OnThrottle = (what: Throttled, forMs: number) => void;
 /** Keeps the conformance traffic of one account below its limits, and slows down when it is denied. */
 export class Throttle {
   readonly #nowMs: () => number;
-  readonly #mostInWindow: number;
+  /** Whether nobody says what the account allows: then denials tell. */
+  readonly #isUndeclared: boolean;
+  #mostInWindow: number;
   #mostInFlight: number;
   #intervalMs = 0;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
@@ -40,6 +46,7 @@ export class Throttle {
   constructor(limits: Limits | undefined, nowMs: () => number) {
     const { rpm, inFlight } = limits ?? DEFAULT_LIMITS;
     this.#nowMs = nowMs;
+    this.#isUndeclared = limits === undefined;
     this.#mostInWindow = Math.max(1, Math.floor(rpm * SHARE));
     this.#mostInFlight = Math.max(1, Math.min(MOST_IN_FLIGHT, Math.floor(inFlight * SHARE)));
   }
@@ -83,6 +90,9 @@ export class Throttle {
     this.#denials++;
     this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + waitMs);
     if (reason === "concurrency_limit_exceeded") this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2));
+    // A wait of some seconds is for a window to end: what it had room for is what was sent in it.
+    else if (this.#isUndeclared && waitMs >= WINDOW_WAIT_MS && this.#sentMs.length >= MIN_WINDOW)
+      this.#mostInWindow = Math.max(1, Math.min(this.#mostInWindow, Math.floor(this.#sentMs.length * SHARE)));
     // A limiter without burst admits evenly spaced requests only; the first guess is our share of the known rate.
     else
       this.#intervalMs = Math.min(

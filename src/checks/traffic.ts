@@ -21,6 +21,7 @@ import { failsUpstream, ServerErrors } from "./server-errors.ts";
 import { Throttle } from "./throttle.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
+import { isUndeclaredLimit } from "./undeclared-limit.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
 const LONGEST_AMBIENT_WAIT_MS = 65_000;
@@ -231,7 +232,7 @@ export class Traffic implements AsyncDisposable {
       const throttle = this.#throttleOf(answer.asked.account);
       const waitMs = request.repeats === false || throttle.hopeless ? undefined : this.#ambientWaitMs(answer);
       if (waitMs === undefined) break;
-      throttle.slowDown(answer.reason ?? "", waitMs, answer.exchange.timeline.dueUs / 1_000);
+      throttle.slowDown(answer.reason ?? "rate_limit_exceeded", waitMs, answer.exchange.timeline.dueUs / 1_000);
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
     if (answer.admitted) this.#throttleOf(answer.asked.account).admitted();
@@ -386,7 +387,8 @@ export class Traffic implements AsyncDisposable {
   /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
   #ambientWaitMs(answer: Response): number | undefined {
     if (answer.status !== 429) return undefined;
-    if (answer.reason !== "rate_limit_exceeded" && answer.reason !== "concurrency_limit_exceeded") return undefined;
+    const isNamed = answer.reason === "rate_limit_exceeded" || answer.reason === "concurrency_limit_exceeded";
+    if (!isNamed && !isUndeclaredLimit(answer)) return undefined;
     const askedMs = answer.retryAfterWaitMs ?? 1_000;
     const isMeant = answer.asked.intent === "denied" && this.#hasWaitedInVain;
     const longest = isMeant ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
