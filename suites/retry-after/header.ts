@@ -152,7 +152,7 @@ const counters = defineInvariant({
   title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
   covers: ["LIMIT-RATE-7"],
   explains:
-    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a concurrency denial may count requests in flight.",
+    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a concurrency denial may count requests in flight. Counters that come with replies only and that no request changes are a provider's, and are only observed.",
   judge(answers, verdict) {
     const counted = answers.filter(
       (answer) =>
@@ -164,9 +164,26 @@ const counters = defineInvariant({
     if (others.size > 0) verdict.observe("LIMIT-RATE-7", `counters by other names: ${[...others].sort().join(", ")}`);
     if (counted.length === 0 && others.size > 0) return;
     if (counted.length === 0) return verdict.notApplicable("no answer carried these headers, which are optional");
+    if (areRelayed(counted))
+      return verdict.observe("LIMIT-RATE-7", "counters of a provider: on replies only, and unchanged by requests", {
+        in: counted[0],
+      });
     for (const answer of counted) judgeCounters(answer, verdict);
   },
 });
+
+/** Replies whose counters show whether requests change them. */
+const MIN_COUNTED = 5;
+
+/** Whether the counters are a provider's, relayed with its replies: on nothing that the gateway says itself, and always the same. */
+function areRelayed(counted: readonly Response[]): boolean {
+  if (counted.length < MIN_COUNTED || !counted.every(({ admitted, asked }) => admitted && asked.endpoint !== "models"))
+    return false;
+  const values = counted.map(
+    (answer) => `${answer.header("x-ratelimit-limit")} ${answer.header("x-ratelimit-remaining")}`,
+  );
+  return counted.every((answer) => answer.header("x-ratelimit-remaining") !== undefined) && new Set(values).size === 1;
+}
 
 /** Counters that the interface does not know, a provider's own among them. */
 function isOther(name: string): boolean {
