@@ -64,13 +64,14 @@ interface Target {
 function targetOf(gateway: Gateway, name: string, column: Column): Target {
   const { baseUrl, keys, models } = gateway.ready;
   const file = join(folder, `${name}.target.json`);
+  const variable = `KEY_${name.replace(/[^a-z]/g, "_").toUpperCase()}`;
   const target = {
     ...{ name, baseUrl, models, limits: limitsOf(column) },
-    keys: { valid: "env:GK_VALID", second: "env:GK_SECOND" },
+    keys: { valid: `env:${variable}` },
     budget: { requests: 100_000 },
   };
   writeFileSync(file, JSON.stringify(target));
-  return { file, env: { GK_VALID: String(keys["valid"]), GK_SECOND: String(keys["second"]) } };
+  return { file, env: { [variable]: String(keys["valid"]) } };
 }
 
 function workloadFile(name: string, content: object): string {
@@ -99,11 +100,10 @@ async function run(
     case "overhead": {
       await using upstream = await startGateway({ limits: limitsOf(column) });
       const direct = targetOf(upstream, `${name}-direct`, column);
-      // Both gateways create their keys from the same seed.
       const sizes = ["--concurrency", "1", "--prompt-bytes", "1000", "--rounds", "8", "--block-s", "0.3"];
       return await codeOf(
         ["overhead", ...target, "--direct", direct.file, "--no-frontier", "--anyway", ...sizes, ...out],
-        env,
+        { ...env, ...direct.env },
       );
     }
     case "capacity": {

@@ -2,8 +2,9 @@ import { wilson } from "../core/index.ts";
 import { EMPTY_TEXT } from "../dialects/index.ts";
 import type { Finding, JudgedPhase } from "../record/index.ts";
 import { UNREAD } from "./http/load-exchange.ts";
+import { ERROR_IN_STREAM } from "./outcome.ts";
 import { compared, undecided } from "./phase-record.ts";
-import type { AllowedShares } from "./workload.ts";
+import { type AllowedShares, DEFAULT_ALLOW } from "./workload.ts";
 
 type CountedReplies = Pick<JudgedPhase, "admitted" | "invalidReplies">;
 
@@ -51,10 +52,18 @@ export function judgeReplies(
 
 const REPLY_FINDINGS: readonly string[] = ["load.invalid", "load.empty", "service.invalid", "service.empty"];
 
-/** Describes the unusable replies of a phase that has too many of them; otherwise `undefined`. */
-export function unusableReplies({ findings }: Pick<JudgedPhase, "findings">): string | undefined {
+/**
+ * What a phase says of its replies where too many of them were of no use, streams that held an error included; `undefined` where there
+ * are not that many.
+ */
+export function unusableReplies({ findings, failures, admitted, invalid }: JudgedPhase): string | undefined {
   const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail");
-  return broken.find(({ name }) => REPLY_FINDINGS.includes(name))?.observed;
+  const found = broken.find(({ name }) => REPLY_FINDINGS.includes(name));
+  if (found !== undefined) return found.observed;
+  const count = failures.find(({ what }) => what === ERROR_IN_STREAM)?.count ?? 0;
+  const of = admitted + invalid + count;
+  const isBeyondChance = of > 0 && wilson({ count, of }, CONFIDENCE).low > DEFAULT_ALLOW.invalidShare;
+  return isBeyondChance ? `${count} of ${of} 2xx replies were streams with an error` : undefined;
 }
 
 function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): Finding {

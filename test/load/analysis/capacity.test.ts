@@ -16,7 +16,7 @@ describe("an objective", () => {
       { kind: "share", of: "denied", below: 0.001 },
       { kind: "share", of: "dropped", below: 0.001 },
     ]);
-    expect(parseObjective("denied < 5%, dropped < 0.5")).toHaveLength(2);
+    expect(parseObjective("failed < 1%, denied < 5%, dropped < 0.5")).toHaveLength(3);
   });
 
   test.each(["", "ttft_ms < 800", "ttft_ms p42 < 1", "toString p99 < 1", "failed > 1%"])("refuses %j", (text) => {

@@ -40,15 +40,15 @@ const QUANTILE = /^([a-z_]+)\s+(p\d+)\s*<=?\s*(\d+(?:\.\d+)?)$/;
 const SHARE = /^([a-z]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(%?)$/;
 
 /**
- * Reads an objective such as `ttft_ms p99 < 800, failed < 0.1%`. Denied and dropped requests may be at most 0.1 % when it
- * does not speak of them: a rate at which requests are refused is no capacity.
+ * Reads an objective such as `ttft_ms p99 < 800, failed < 0.1%`. Failed, denied and dropped requests may be at most 0.1 %
+ * where it does not name them: a rate at which requests are not served is not a capacity.
  *
  * @throws UsageError for what cannot be read.
  */
 export function parseObjective(text: string): readonly Clause[] {
   const clauses = text.split(",").map((part) => parseClause(part.trim()));
   const named = new Set(clauses.map((clause) => (clause.kind === "share" ? clause.of : clause.figure)));
-  const silent = (["denied", "dropped"] as const).filter((share) => !named.has(share));
+  const silent = (["failed", "denied", "dropped"] as const).filter((share) => !named.has(share));
   return [...clauses, ...silent.map((of) => ({ kind: "share" as const, text: `${of} < 0.1%`, of, below: 0.001 }))];
 }
 
