@@ -27,6 +27,7 @@ import {
 const args = await yargs(process.argv.slice(2))
   .option("only", { choices: COLUMNS, array: true, describe: "Some of the columns" })
   .option("at-once", { type: "number", default: 4, describe: "Number of concurrent runs" })
+  .option("match", { type: "string", default: "", describe: "Cells whose names match, as native.html-page-later" })
   .option("write", { type: "boolean", default: false, describe: "Save the results for docs/evidence.md" })
   .strict()
   .parseAsync();
@@ -140,12 +141,14 @@ interface Job {
 
 const columns = (args.only ?? COLUMNS).filter((column) => column !== "k6" || k6 !== undefined);
 if (k6 === undefined) console.log("k6 was not found: skipping its column");
-const jobs: Job[] = columns.flatMap((column) => [
-  { column, kind: "sound", when: "" },
-  ...KINDS.filter((kind) => column !== "autocannon" || !STREAM_KINDS.includes(kind)).flatMap((kind) =>
-    WHEN.map((when) => ({ column, kind, when })),
-  ),
-]);
+const jobs: Job[] = columns
+  .flatMap((column) => [
+    { column, kind: "sound", when: "" },
+    ...KINDS.filter((kind) => column !== "autocannon" || !STREAM_KINDS.includes(kind)).flatMap((kind) =>
+      WHEN.map((when) => ({ column, kind, when })),
+    ),
+  ])
+  .filter(({ column, kind, when }) => new RegExp(args.match).test(`${column}.${kind}${when}`));
 // Start the longest runs first, so that nothing waits for them at the end.
 jobs.sort((a, b) => Number(b.column === "tier") - Number(a.column === "tier"));
 const cells: Record<string, number> = {};
