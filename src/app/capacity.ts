@@ -21,7 +21,6 @@ import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
-import { assertKeysAccepted } from "./wrong-key.ts";
 
 export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
   readonly objective: string;
@@ -59,7 +58,6 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   await assertReachable(opened.target);
   const target = await fillModels(permit);
   const account = accountByName(target, options.account);
-  await assertKeysAccepted({ ...permit, target }, [account.key]);
   const { limits } = account;
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";

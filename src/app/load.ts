@@ -1,7 +1,6 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
-  accountOf,
   assertMeasurable,
   assertReachable,
   boundedBy,
@@ -11,8 +10,8 @@ import {
   type Until,
   type Workload,
 } from "../load/index.ts";
-import { type Permit, permitFor, permitLine, planOfLoads, withKeyCheck } from "../run/index.ts";
-import { allKeys, type Key, type Target } from "../target/index.ts";
+import { type Permit, permitFor, permitLine, planOfLoads } from "../run/index.ts";
+import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepEvidence } from "./keep-evidence.ts";
@@ -28,7 +27,6 @@ import { HandedOver } from "./shards/handed-over.ts";
 import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
 import { type ShardOptions, shardRequest } from "./shards/shard-options.ts";
 import { openTargetWatch, type TargetWatchOptions } from "./watch/open-watch.ts";
-import { assertKeysAccepted } from "./wrong-key.ts";
 
 export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run side by side. */
@@ -58,16 +56,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
   const length = options.brief ? "brief" : "thorough";
-  const keys = keysOfLoads(opened.target, workloads);
-  const plan = withKeyCheck(planOfLoads(opened.target, workloads, length), opened.target, keys.length);
-  const permit = permitFor(opened.target, plan, "load");
+  const permit = permitFor(opened.target, planOfLoads(opened.target, workloads, length), "load");
   if (options.dryRun) return dryLoad(permit);
   onProgress({ kind: "notice", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   await assertReachable(opened.target);
   // The first request: nothing is sent before the plan is shown.
   const target = await loadTargetOf(permit, workloads);
-  await assertKeysAccepted({ ...permit, target }, keys);
   const [only] = workloads;
   const shard = asked && only && (await openShard(asked, { workload: only, target, control }));
   const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
@@ -120,14 +115,6 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
 async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {
   if (watchedBy(options) === undefined) return undefined;
   return (await import("./live/watch-load.ts")).watchLoad(options, run);
-}
-
-/** A key of each account that is loaded. */
-function keysOfLoads(target: Target, workloads: readonly Workload[]): readonly Key[] {
-  const keys = workloads.map((workload) =>
-    workload.tier === undefined ? target.keys.valid : accountOf(workload, target).key,
-  );
-  return [...new Set(keys)];
 }
 
 /** The plan of a load that is not sent. */

@@ -11,7 +11,7 @@ import {
   type Workload,
 } from "../load/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
-import { permitFor, permitLine, planOfLoads, withKeyCheck } from "../run/index.ts";
+import { permitFor, permitLine, planOfLoads } from "../run/index.ts";
 import { allKeys, keysOf } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { findWorkload } from "./find-workload.ts";
@@ -21,7 +21,6 @@ import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
 import { renderSizing } from "./size-text.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
-import { assertKeysAccepted } from "./wrong-key.ts";
 
 /** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
@@ -74,8 +73,7 @@ async function verify(
 ): Promise<Verified> {
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const workload = servedWorkload(named, opened.target);
-  const plan = withKeyCheck(planOfLoads(opened.target, [workload], "thorough"), opened.target, 1);
-  const permit = permitFor(opened.target, plan, "load");
+  const permit = permitFor(opened.target, planOfLoads(opened.target, [workload], "thorough"), "load");
   const account = accountByName(opened.target, options.account);
   const { limits } = account;
   if (limits === undefined) {
@@ -86,7 +84,6 @@ async function verify(
   onProgress({ kind: "notice", text: permitLine(permit) });
   await assertReachable(opened.target);
   const target = await loadTargetOf(permit, [workload]);
-  await assertKeysAccepted({ ...permit, target }, [account.key]);
   const { run } = await runWorkload(workload, {
     target,
     budget: permit.budget,

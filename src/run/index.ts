@@ -9,5 +9,4 @@ export {
   requestsOnly,
   type SendingPlan,
   sumOf,
-  withKeyCheck,
 } from "./plan.ts";

@@ -72,12 +72,6 @@ export function planOfLoads(target: Target, workloads: readonly Workload[], leng
     : { ...loads, requests: loads.requests + open, parts: [...loads.parts, requestsOnly("models", open)] };
 }
 
-/** Adds one plain request for each key, which shows whether the gateway accepts the key. */
-export function withKeyCheck(plan: SendingPlan, { source }: Target, keys: number): SendingPlan {
-  if (source === "embedded") return plan;
-  return { ...plan, requests: plan.requests + keys, parts: [...plan.parts, requestsOnly("key", keys)] };
-}
-
 /** A part for which only the number of requests is known. */
 export function requestsOnly(name: string, requests: number): PlanPart {
   return { name, requests, inputTokens: 0, outputTokens: 0, durationS: 0 };

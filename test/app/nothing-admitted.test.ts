@@ -14,8 +14,9 @@ const denied = (status: string, reason?: string, more = "") =>
     headers: `Content-Type: application/json\r\n${reason === undefined ? "" : `X-Service-Error-Code: ${reason}\r\n`}${more}`,
   });
 
-/** Gateways that admit nothing, each in a way of its own. One that rejects the key is not sent any load (`wrong-key.test.ts`). */
+/** Gateways that admit nothing, each in a way of its own. */
 const GATEWAYS: readonly (readonly [name: string, answer: (socket: Socket) => void])[] = [
+  ["401 invalid_api_key", (socket) => void socket.write(denied("401 No", "invalid_api_key"))],
   ["402 insufficient_credits", (socket) => void socket.write(denied("402 No", "insufficient_credits"))],
   ["404 model_not_found", (socket) => void socket.write(denied("404 No", "model_not_found"))],
   ["429 without a reason", (socket) => void socket.write(denied("429 No"))],
@@ -68,7 +69,7 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
   });
 
   test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops at once", async (_kind, workload) => {
-    const { requests } = await load((socket) => void socket.write(denied("402 No", "insufficient_credits")), workload);
+    const { requests } = await load((socket) => void socket.write(denied("401 No", "invalid_api_key")), workload);
     expect(requests).toBeGreaterThanOrEqual(16);
     // Twenty refusals, and what was in flight.
     expect(requests).toBeLessThan(100);
@@ -167,7 +168,7 @@ describe("what a plan announces is never exceeded", () => {
     const workload = (WORKLOADS[kind] as string).replace("inFlight: 16, durationS: 3", "inFlight: 2, durationS: 3");
     const { requests, stderr, code } = await load(served, workload);
     const planned = Number(/(\d+) requests at most/.exec(stderr)?.[1]);
-    expect(planned).toBe(601);
+    expect(planned).toBe(600);
     expect(requests).toBeLessThanOrEqual(planned);
     expect([0, 4]).toContain(code);
   });
@@ -181,6 +182,6 @@ describe("what a plan announces is never exceeded", () => {
     );
     const { code, stderr } = await gauntlet(["load", "w.yaml", "--target", "t.yaml"], { K: "k" }, folder.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/the plan has 4801 requests, the budget of the target is 100/);
+    expect(stderr).toMatch(/the plan has 4800 requests, the budget of the target is 100/);
   });
 });
