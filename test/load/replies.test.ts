@@ -7,6 +7,7 @@ import { RequestBudget } from "../../src/budget/index.ts";
 import { closedLoopPeak } from "../../src/engines/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { conclusionOf } from "../../src/judging/index.ts";
+import { LoadExchange } from "../../src/load/http/load-exchange.ts";
 import { DEFAULT_ALLOW, runPeak, runWorkload, type Workload } from "../../src/load/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 import { startGateway } from "../../src/reference-gateway/index.ts";
@@ -195,6 +196,25 @@ describe("unusual 2xx replies are usable", () => {
     const run = await load((index) => (index % 100 === 50 ? chat({ content: "" }) : SERVED));
     expect(outcome(run)).toEqual({ verdict: "warn", admitted: 198, invalid: ["2 empty text"] });
   });
+});
+
+test.each([
+  ['{"object":"list","data":[{"id":"m"}]}', undefined],
+  ['{"data":[]}', undefined],
+  ["<html></html>", "JSON without a reply"],
+])("a request for the model list takes a list: %s", (body, defect) => {
+  const prepared = {
+    dialect: "chat",
+    stream: false,
+    bytes: Buffer.alloc(0),
+    key: "key.valid",
+    capture: false,
+  } as const;
+  const exchange = new LoadExchange({ ...prepared, isListing: true }, 0, 0);
+  exchange.onHead(200, "HTTP/1.1 200 OK\r\n");
+  exchange.onBody(Buffer.from(body), 0, body.length);
+  exchange.onEnd(true);
+  expect(exchange.defect).toBe(defect);
 });
 
 describe("output in any field", () => {

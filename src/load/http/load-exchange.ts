@@ -1,5 +1,13 @@
 import { performance } from "node:perf_hooks";
-import { checkReply, checkStream, type Dialect, type ReplyDefect, retryAfterWaitMs } from "../../dialects/index.ts";
+import { member } from "../../core/index.ts";
+import {
+  checkReply,
+  checkStream,
+  type Dialect,
+  parseJson,
+  type ReplyDefect,
+  retryAfterWaitMs,
+} from "../../dialects/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { decoded } from "./content-coding.ts";
@@ -28,6 +36,8 @@ export interface PreparedRequest {
   readonly capture: boolean;
   /** The request has `stream_options.include_usage`, so its stream must state its usage. */
   readonly usageRequested?: boolean;
+  /** It requests the model list, not a reply. */
+  readonly isListing?: boolean;
   /** Ordinal of the turn in its session, from 1. */
   readonly turn?: number | undefined;
   /** Text that the answer of an echoing model must repeat. */
@@ -234,7 +244,9 @@ export class LoadExchange implements ResponseListener {
     if (scanner !== undefined) this.defect = scanner.isUnread ? TOO_LARGE : scanner.defect(dialect, usageRequested);
     else if (this.bodyBytes > MAX_CHECKED_BYTES) this.defect = TOO_LARGE;
     else if (body === undefined) this.defect = "a content coding that cannot be decoded";
-    else {
+    else if (prepared.isListing === true) {
+      if (!Array.isArray(member(parseJson(body), "data"))) this.defect = "JSON without a reply";
+    } else {
       const { defect, outputTokens } = stream ? checkStream(dialect, body, usageRequested) : checkReply(dialect, body);
       this.defect = defect;
       this.#replyTokens = outputTokens;
