@@ -13,8 +13,8 @@ export function failsUpstream({ model, upstreamFails }: RequestSpec): boolean {
   return upstreamFails ?? FAILING.includes(model);
 }
 
-/** Repetitions of checks in vain after which a 5xx is no stray any more. */
-const MAX_IN_VAIN = 8;
+/** After this many checks failed again when they were repeated, a 5xx no longer counts as a stray. */
+const MAX_REPEATED_FAILURES = 8;
 
 /**
  * Repeats requests that got a 5xx, once per variant. Checks judge the first response, as a client sees it. The repetitions show the
@@ -26,7 +26,7 @@ export class ServerErrors {
   readonly #seen = new Set<string>();
   /** Variants that were answered with a 5xx again. */
   readonly #persistent = new Set<string>();
-  #inVain = 0;
+  #repeatedFailures = 0;
   readonly #send: Send;
 
   constructor(send: Send) {
@@ -37,12 +37,12 @@ export class ServerErrors {
   forget(): void {
     this.#seen.clear();
     this.#persistent.clear();
-    this.#inVain = 0;
+    this.#repeatedFailures = 0;
   }
 
   /** Valid requests among some whose 5xx may be a stray: those that were not answered so again. */
   straysIn(responses: readonly Response[]): Response[] {
-    if (this.#inVain >= MAX_IN_VAIN) return [];
+    if (this.#repeatedFailures >= MAX_REPEATED_FAILURES) return [];
     return responses.filter(
       ({ status = 0, asked, exchange }) =>
         status >= 500 &&
@@ -54,7 +54,7 @@ export class ServerErrors {
 
   /** Notes what a check came to that was run once more. */
   repeated(hasFailedAgain: boolean): void {
-    if (hasFailedAgain) this.#inVain++;
+    if (hasFailedAgain) this.#repeatedFailures++;
   }
 
   async confirm(response: Response, request: RequestSpec, defaults: SendDefaults): Promise<void> {

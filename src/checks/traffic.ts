@@ -319,7 +319,9 @@ export class Traffic implements AsyncDisposable {
       return answer;
     });
     this.#underWay.add(done);
-    void done.finally(() => this.#underWay.delete(done));
+    const settled = () => this.#underWay.delete(done);
+    // The caller handles a rejection.
+    done.then(settled, settled);
     return { live, done };
   }
 

@@ -51,6 +51,7 @@ export function judgeReplies(
 }
 
 const REPLY_FINDINGS: readonly string[] = ["load.invalid", "load.empty", "service.invalid", "service.empty"];
+const UNREAD_FINDINGS: readonly string[] = ["load.unread", "service.unread"];
 
 /**
  * What a phase says of its replies where too many of them were of no use, streams that held an error included; `undefined` where there
@@ -58,7 +59,9 @@ const REPLY_FINDINGS: readonly string[] = ["load.invalid", "load.empty", "servic
  */
 export function unusableReplies({ findings, failures, admitted, invalid }: JudgedPhase): string | undefined {
   const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail");
-  const found = broken.find(({ name }) => REPLY_FINDINGS.includes(name));
+  const found =
+    broken.find(({ name }) => REPLY_FINDINGS.includes(name)) ??
+    findings.find(({ name, outcome }) => UNREAD_FINDINGS.includes(name) && outcome === "undecided");
   if (found !== undefined) return found.observed;
   const count = failures.find(({ what }) => what === ERROR_IN_STREAM)?.count ?? 0;
   const of = admitted + invalid + count;

@@ -1,7 +1,7 @@
 import type { Observation } from "../judging/index.ts";
 import { type RetryAfterWait, shareText, tallyWaits } from "../limits/index.ts";
 import type { Finding } from "../record/index.ts";
-import { compared, noted, shareOf, undecided } from "./phase-record.ts";
+import { compared, noted, ratioOf, undecided } from "./phase-record.ts";
 import { exchangesOf } from "./tier/observations.ts";
 
 /** Minimum share of the tested waits that must be sufficient. */
@@ -62,7 +62,7 @@ function comparedWaits(
   return compared(name, title, [requirement], met, `at least ${MIN_SUFFICIENT_SHARE * 100} % of them`, observed, {
     weight: "warn",
     exchanges,
-    magnitude: shareOf(tested - sufficient, tested),
+    magnitude: ratioOf(tested - sufficient, tested),
   });
 }
 

@@ -201,7 +201,7 @@ export function compared(
 }
 
 /** A count as a share, for a magnitude. */
-export function shareOf(count: number, of: number): number {
+export function ratioOf(count: number, of: number): number {
   return of === 0 ? 0 : count / of;
 }
 

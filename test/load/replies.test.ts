@@ -131,6 +131,13 @@ describe("2xx replies that no client can use are invalid, and fail the load", ()
       expect(findingOf(later, what === "empty text" ? "load.empty" : "load.invalid")?.exchanges).not.toEqual([]);
   });
 
+  test("a coded reply that decodes to more than 4 MiB is not checked, and decides nothing", async () => {
+    const { body } = chat({ role: "assistant", content: "a".repeat(5 * 1024 * 1024) });
+    const coded = { body: gzipSync(body), headers: { "content-encoding": "gzip" } };
+    const run = await load((index) => (index === 7 ? coded : SERVED));
+    expect(outcome(run)).toEqual({ verdict: "inconclusive", admitted: 199, invalid: ["1 larger than 4 MiB"] });
+  });
+
   test("one in 200 is within the default bound and warns", async () => {
     const run = await load((index) => (index === 77 ? { body: "<html></html>" } : SERVED));
     expect(outcome(run)).toEqual({ verdict: "warn", admitted: 199, invalid: ["1 HTML page"] });

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 
-/** Longest decoded body, bytes. A small coded body may decode to gigabytes. */
-const MAX_DECODED_BYTES = 4 * 1024 * 1024;
+/** Longest body that is checked, bytes, also after decoding: a small coded body may decode to gigabytes. */
+export const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
 
 const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
   gzip: gunzipSync,
@@ -10,18 +10,22 @@ const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
   br: brotliDecompressSync,
 };
 
-/** Decodes a complete body. @returns latin1 text, which keeps every byte; `undefined` if it cannot be decoded. */
-export function decoded(pieces: readonly Buffer[], contentEncoding: string): string | undefined {
+/** A decoded body as latin1 text, which keeps every byte; or why there is none. */
+export type DecodedText = { readonly text: string } | "invalid" | "too large";
+
+/**
+ * Decodes a complete body. Unlike `decodeBody` of the recorder it is synchronous, because the outcome of a request must be known when it ends.
+ */
+export function decodedText(pieces: readonly Buffer[], contentEncoding: string): DecodedText {
   let body: Buffer = Buffer.concat(pieces);
   try {
     for (const coding of contentEncoding.toLowerCase().split(",").reverse()) {
       const decode = DECODERS[coding.trim()];
-      if (decode !== undefined) body = decode(body, { maxOutputLength: MAX_DECODED_BYTES });
-      else if (coding.trim() !== "identity") return undefined;
+      if (decode !== undefined) body = decode(body, { maxOutputLength: MAX_CHECKED_BYTES });
+      else if (coding.trim() !== "identity") return "invalid";
     }
-    return body.toString("latin1");
-  } catch {
-    // The body does not match its content coding. The caller reports that.
-    return undefined;
+    return { text: body.toString("latin1") };
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? "too large" : "invalid";
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "../../dialects/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import { decoded } from "./content-coding.ts";
+import { type DecodedText, decodedText, MAX_CHECKED_BYTES } from "./content-coding.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue } from "./head-fields.ts";
 import type { ResponseListener } from "./response-parser.ts";
@@ -46,8 +46,6 @@ export interface PreparedRequest {
   readonly trace?: (TraceIds & { readonly model: string }) | undefined;
 }
 
-/** Longest body that is checked, bytes. */
-const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
 /** Why a 2xx reply could not be checked: a limit of Gauntlet, or one of the engine. */
 const TOO_LARGE = "larger than 4 MiB";
 const NOT_DECODED = "in a content coding that the engine does not decode";
@@ -211,7 +209,9 @@ export class LoadExchange implements ResponseListener {
 
   onEnd(reusable: boolean): void {
     this.scanner?.end();
-    if (this.#isServed) this.check(this.scanner === undefined ? this.#takeBody() : undefined);
+    if (this.#isServed) this.#check(this.scanner === undefined ? this.#decodedBody() : undefined);
+    this.#body = "";
+    this.#coded = undefined;
     this.done = true;
     this.reusable = reusable;
   }
@@ -220,17 +220,14 @@ export class LoadExchange implements ResponseListener {
   checkText(text: string): void {
     if (!this.#isServed) return;
     const coding = headValue(this.head, CODED)?.toLowerCase() ?? "identity";
-    if (coding === "identity") this.check(text);
+    if (coding === "identity") this.#check(this.bodyBytes > MAX_CHECKED_BYTES ? "too large" : { text });
     else this.defect = NOT_DECODED;
   }
 
-  /** @returns `undefined` if the body cannot be decoded. */
-  #takeBody(): string | undefined {
-    if (this.bodyBytes > MAX_CHECKED_BYTES) return "";
-    const body = this.#coded === undefined ? this.#body : decoded(this.#coded, headValue(this.head, CODED) ?? "");
-    this.#body = "";
-    this.#coded = undefined;
-    return body;
+  #decodedBody(): DecodedText {
+    if (this.bodyBytes > MAX_CHECKED_BYTES) return "too large";
+    if (this.#coded === undefined) return { text: this.#body };
+    return decodedText(this.#coded, headValue(this.head, CODED) ?? "");
   }
 
   /**
@@ -238,22 +235,27 @@ export class LoadExchange implements ResponseListener {
    *
    * @param body given for a reply without a scanner: non-streaming, with a content coding, or from another engine.
    */
-  check(body: string | undefined): void {
+  #check(body: DecodedText | undefined): void {
     const { scanner, prepared } = this;
     const { dialect, stream, usageRequested = false } = prepared;
     if (scanner !== undefined) this.defect = scanner.isUnread ? TOO_LARGE : scanner.defect(dialect, usageRequested);
-    else if (this.bodyBytes > MAX_CHECKED_BYTES) this.defect = TOO_LARGE;
-    else if (body === undefined) this.defect = "a content coding that cannot be decoded";
+    else if (body === undefined || body === "too large") this.defect = TOO_LARGE;
+    else if (body === "invalid") this.defect = "a content coding that cannot be decoded";
     else if (prepared.isListing === true) {
-      if (!Array.isArray(member(parseJson(body), "data"))) this.defect = "JSON without a reply";
+      if (!Array.isArray(member(parseJson(body.text), "data"))) this.defect = "JSON without a reply";
     } else {
-      const { defect, outputTokens } = stream ? checkStream(dialect, body, usageRequested) : checkReply(dialect, body);
-      this.defect = defect;
-      this.#replyTokens = outputTokens;
-      // The body was not chosen for capture, but it is the only evidence of the defect.
-      if (defect !== undefined && this.pieces.length === 0 && body.length <= this.#maxCapture)
-        this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(body, "latin1") });
+      const read = stream ? checkStream(dialect, body.text, usageRequested) : checkReply(dialect, body.text);
+      this.defect = read.defect;
+      this.#replyTokens = read.outputTokens;
+      if (read.defect !== undefined && this.pieces.length === 0) this.#captureBody(body.text);
     }
+  }
+
+  /** Keeps a body that was not chosen for capture, because it is the only evidence of a defect. */
+  #captureBody(text: string): void {
+    // As received: whoever reads the sample decodes it.
+    const bytes = this.#coded === undefined ? Buffer.from(text, "latin1") : Buffer.concat(this.#coded);
+    if (bytes.length <= this.#maxCapture) this.pieces.push({ atUs: this.readUs, bytes });
   }
 
   onBroken(why: string): void {

@@ -12,7 +12,7 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, shareOf, undecided } from "../phase-record.ts";
+import { compared, ratioOf, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
@@ -221,7 +221,7 @@ export function judgeConcurrencyLimit(
       early.length === 0,
       "0 denied",
       `${early.length} denied with fewer than ${limit} possibly running; ${counted}`,
-      { exchanges: exchangesOf(early), magnitude: shareOf(early.length, observations.length) },
+      { exchanges: exchangesOf(early), magnitude: ratioOf(early.length, observations.length) },
     ),
     compared(
       "concurrency.not-enforced",
@@ -255,7 +255,7 @@ export function judgeConcurrencyRelease(
       leaked.length === 0,
       "0 denied",
       observed,
-      { exchanges: exchangesOf(leaked), magnitude: shareOf(leaked.length, observations.length) },
+      { exchanges: exchangesOf(leaked), magnitude: ratioOf(leaked.length, observations.length) },
     ),
   ];
 }

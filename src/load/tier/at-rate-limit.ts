@@ -10,7 +10,7 @@ import {
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, shareOf, undecided } from "../phase-record.ts";
+import { compared, ratioOf, undecided } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
@@ -104,7 +104,7 @@ export function judgeAtTheLimit(
         )
       : compared("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", observed, {
           exchanges: exchangesOf(unexplained),
-          magnitude: shareOf(late, observations.length),
+          magnitude: ratioOf(late, observations.length),
         }),
     compared(
       "concurrency.denied-below-limit",
@@ -113,7 +113,7 @@ export function judgeAtTheLimit(
       limit.length === 0,
       "0 denied",
       `${limit.length} of ${observations.length} denied for concurrency with fewer than ${inFlight} possibly running`,
-      { exchanges: exchangesOf(limit), magnitude: shareOf(limit.length, observations.length) },
+      { exchanges: exchangesOf(limit), magnitude: ratioOf(limit.length, observations.length) },
     ),
   ];
 }

@@ -2,7 +2,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isConcurrencyDenial, isLimitReason, isRateDenial } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import { compared, shareOf } from "../phase-record.ts";
+import { compared, ratioOf } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
 import { exchangesOf, kindsText } from "./observations.ts";
 
@@ -26,7 +26,7 @@ export function judgeDenials(observations: readonly Observation[], target: Targe
       wrong.length === 0,
       "429 rate_limit_exceeded or concurrency_limit_exceeded",
       wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${kindsText(wrong)}`,
-      { basis: "content", exchanges: exchangesOf(wrong), magnitude: shareOf(wrong.length, denied.length) },
+      { basis: "content", exchanges: exchangesOf(wrong), magnitude: ratioOf(wrong.length, denied.length) },
     ),
     ...judgeRateWaits(known.filter(isRateDenial)),
     ...judgeConcurrencyWaits(known.filter(isConcurrencyDenial)),
@@ -45,7 +45,7 @@ function judgeRateWaits(denied: readonly Observation[]): Finding[] {
       missing.length === 0,
       "0 without",
       `${missing.length} of ${denied.length} without`,
-      { basis: "content", exchanges: exchangesOf(missing), magnitude: shareOf(missing.length, denied.length) },
+      { basis: "content", exchanges: exchangesOf(missing), magnitude: ratioOf(missing.length, denied.length) },
     ),
     compared(
       "retry-after.unusable",

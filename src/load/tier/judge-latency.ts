@@ -2,7 +2,7 @@ import { median, rankCorrelation } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import type { Finding } from "../../record/index.ts";
-import { compared, shareOf } from "../phase-record.ts";
+import { compared, ratioOf } from "../phase-record.ts";
 import { EarlierLatency } from "./earlier-latency.ts";
 import { exchangesOf, isLong, serviceMs } from "./observations.ts";
 import { type HeldUp, lagMs } from "./own-stalls.ts";
@@ -115,7 +115,7 @@ export function judgeSlowdown(
       {
         weight: "warn",
         exchanges: exchangesOf(slow.map(({ one }) => one)),
-        magnitude: shareOf(slow.length, observations.length),
+        magnitude: ratioOf(slow.length, observations.length),
       },
     ),
   ];
@@ -195,7 +195,7 @@ export function judgeOutliers(
       {
         weight: "warn",
         exchanges: exchangesOf(slow.map(({ one }) => one)),
-        magnitude: shareOf(slow.length, short.length),
+        magnitude: ratioOf(slow.length, short.length),
       },
     ),
   ];

@@ -5,7 +5,7 @@ import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { reachedGateway } from "../judge-totals.ts";
 import { ERROR_IN_STREAM } from "../outcome.ts";
-import { compared, shareOf, undecided } from "../phase-record.ts";
+import { compared, ratioOf, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, kindsText, serviceMs } from "./observations.ts";
 import { type HeldUp, lagMs, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
@@ -54,7 +54,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       {
         weight: weightOf(errors.length),
         exchanges: exchangesOf(errors),
-        magnitude: shareOf(errors.length, served.length),
+        magnitude: ratioOf(errors.length, served.length),
       },
     ),
     compared(
@@ -68,7 +68,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
         basis: few(stated.length) ? "timing" : "content",
         weight: weightOf(cut.length),
         exchanges: exchangesOf(cut),
-        magnitude: shareOf(cut.length, served.length),
+        magnitude: ratioOf(cut.length, served.length),
       },
     ),
     compared(
@@ -78,7 +78,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       crossed.length === 0,
       "0",
       `${crossed.length} of ${echoes.length}`,
-      { basis: "content", exchanges: exchangesOf(crossed), magnitude: shareOf(crossed.length, echoes.length) },
+      { basis: "content", exchanges: exchangesOf(crossed), magnitude: ratioOf(crossed.length, echoes.length) },
     ),
     compared(
       "answers.incomplete",
@@ -87,7 +87,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
       !repeats || incomplete.length <= TOLERATED,
       `at most ${TOLERATED}`,
       `${incomplete.length} of ${echoes.length} lack some of it`,
-      { exchanges: exchangesOf(incomplete), magnitude: shareOf(incomplete.length, echoes.length) },
+      { exchanges: exchangesOf(incomplete), magnitude: ratioOf(incomplete.length, echoes.length) },
     ),
     ...streamsUnderLoad(observations, long, heldUp),
     ...stalls(observations, heldUp),

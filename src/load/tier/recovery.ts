@@ -11,7 +11,7 @@ import {
 import type { Finding } from "../../record/index.ts";
 import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, shareOf, undecided } from "../phase-record.ts";
+import { compared, ratioOf, undecided } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
@@ -163,6 +163,6 @@ function judgeLastWave(observations: readonly Observation[], all: readonly Obser
     leaked.length === 0,
     "0 denied",
     `${leaked.length} of ${again.length} denied with fewer than ${limit} possibly running`,
-    { exchanges: exchangesOf(leaked), magnitude: shareOf(leaked.length, again.length) },
+    { exchanges: exchangesOf(leaked), magnitude: ratioOf(leaked.length, again.length) },
   );
 }
