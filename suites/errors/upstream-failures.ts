@@ -95,14 +95,15 @@ const upstreamTimeout = defineCheck({
   },
   judge({ control, failed }, verdict) {
     assumeControl(verdict, control);
-    if (failed.exchange.ending.kind === "deadline" && failed.status === undefined) {
-      verdict.should("UPSTREAM-TIMEOUT", failed.summary, serverError, {
-        in: failed,
-        at: "status",
-        because: `the gateway had not given up after ${Math.round(failed.durationMs / 1_000)} s`,
-      });
-      return;
-    }
+    const stillWaiting = failed.exchange.ending.kind === "deadline" && failed.status === undefined;
+    verdict.should("UPSTREAM-TIMEOUT", stillWaiting, false, {
+      in: failed,
+      at: "status",
+      because: stillWaiting
+        ? `the gateway had not given up after ${Math.round(failed.durationMs / 1_000)} s`
+        : `the gateway responded after ${Math.round(failed.durationMs / 1_000)} s`,
+    });
+    if (stillWaiting) return;
     judgeUpstream(failed, verdict);
   },
 });
