@@ -168,7 +168,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const undeclaredLimit = limitAdvice(target, traffic.answers);
   if (undeclaredLimit !== undefined) advise(undeclaredLimit);
   const ofTiers = await tiers?.result(prepared);
-  const load = traffic.stop === undefined ? await driveFurther(ofTiers, workloads, step) : ofTiers;
+  const load = traffic.watch.stop === undefined ? await driveFurther(ofTiers, workloads, step) : ofTiers;
   const refused = plan?.refused;
   const ofLoad = [...checksOfLoad(load), ...(refused === undefined ? [] : checksOfUnsent(refused.names, refused.why))];
   const ofStop = judgeStop(planned, traffic, folder);
@@ -186,7 +186,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     qualifiers: planned.qualifiers,
     build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
-    cutOff: folder.ioError?.message ?? traffic.circuitOpen,
+    cutOff: folder.ioError?.message ?? traffic.watch.circuitOpen,
     redactor,
   });
   const again = async (names: readonly string[]) => {
@@ -199,7 +199,11 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
 }
 
 /** A gateway that stops responding is judged whatever was selected. */
-function judgeStop({ checks, notSelected }: Planned, { stop, answers }: Traffic, folder: RunFolder): CheckResult[] {
+function judgeStop(
+  { checks, notSelected }: Planned,
+  { watch: { stop }, answers }: Traffic,
+  folder: RunFolder,
+): CheckResult[] {
   if (stop === undefined) return [];
   const instances = checks.filter((check) => check.kind === "invariant" && check.judgesStop).flatMap(instancesOf);
   return instances

@@ -125,7 +125,7 @@ function overAllTraffic(
   onStart?.(instance);
   const gap = about === undefined ? undefined : skip[about];
   if (gap !== undefined) return unjudged(instance, { status: "not-applicable", message: `${about}: ${gap}` });
-  const { stop } = traffic;
+  const { stop } = traffic.watch;
   const seen = traffic.answers.filter((answer) =>
     stop === undefined ? !traffic.signal.aborted || !wasLeft(answer) : judgesStop || !isLostTo(stop, answer),
   );
@@ -182,9 +182,9 @@ async function resultFrom(
       resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
     const first = await run();
     const strays = straysOf(check, judged(first), { traffic, recording: first });
-    if (strays.length > 0) await traffic.forgetScenariosWith(strays);
+    if (strays.length > 0) await traffic.scenarios.forgetThoseWith(strays);
     const recording = strays.length > 0 ? await run() : first;
-    if (await traffic.wereLost(answersIn(recording))) return afterStop(instance, traffic);
+    if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
     // What we left because the run ends says nothing about the gateway.
     if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
     onRecording?.(instance, recording);
@@ -195,8 +195,8 @@ async function resultFrom(
   } catch (error) {
     // A broken hook is the operator's to mend: going on would report its states as missing.
     if (error instanceof ConfigError) throw error;
-    await traffic.settled;
-    if (traffic.stop !== undefined) return afterStop(instance, traffic);
+    await traffic.watch.settled;
+    if (traffic.watch.stop !== undefined) return afterStop(instance, traffic);
     if (error instanceof BudgetReached || error instanceof CircuitOpen)
       return unjudged(instance, { status: "inconclusive", message: error.message });
     if (traffic.signal.aborted) return notRun(instance);
@@ -280,7 +280,7 @@ function outOfBudget(instance: Instance, what: string, needed: number): CheckRes
 }
 
 /** The result of an instance whose requests were lost, or not sent, because the gateway stopped responding. */
-function afterStop(instance: Instance, { stop }: Traffic): CheckResult {
+function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResult {
   const message = `not judged: the gateway stopped responding${stop === undefined ? "" : ` after ${stop.after.id}`}`;
   return unjudged(instance, { status: "inconclusive", message });
 }

@@ -101,7 +101,7 @@ export class Session {
 
   /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */
   once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
-    return this.#traffic.once(name, scenario);
+    return this.#traffic.scenarios.once(name, scenario);
   }
 
   /** Whether there is a model for a role that the gateway knows in the dialect. */

@@ -1,0 +1,117 @@
+import { BudgetReached } from "../budget/index.ts";
+import type { LiveExchange } from "../http-recorder/index.ts";
+import type { Target } from "../target/index.ts";
+import { CircuitBreaker, CircuitOpen } from "./circuit-breaker.ts";
+import { type GatewayStop, isLostTo, stopIn, stopInWords } from "./gateway-stop.ts";
+import { isUnanswered, Liveness } from "./liveness.ts";
+import type { RequestSpec } from "./request-spec.ts";
+import type { Response } from "./response.ts";
+import type { SendDefaults } from "./traffic-options.ts";
+
+export interface GatewayWatchOptions {
+  readonly target: () => Target;
+  /** Monotonic, ms. */
+  readonly nowMs: () => number;
+  /** Aborted when the run is interrupted. */
+  readonly signal: AbortSignal;
+  /** Sends without waiting for anything. */
+  readonly start: (request: RequestSpec, defaults: SendDefaults) => void;
+  /** Everything received so far. */
+  readonly responses: () => readonly Response[];
+  readonly onStopped: (() => void) | undefined;
+}
+
+/** Watches over all traffic whether it is of use to send more. */
+export class GatewayWatch implements Disposable {
+  readonly #options: GatewayWatchOptions;
+  readonly #over = new AbortController();
+  /** Aborted when the run is interrupted, and when the gateway has stopped responding. */
+  readonly signal: AbortSignal;
+  readonly #circuit = new CircuitBreaker();
+  readonly #liveness: Liveness;
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** How the gateway stopped responding, if it has. */
+  stop: GatewayStop | undefined;
+
+  constructor(options: GatewayWatchOptions) {
+    this.#options = options;
+    this.signal = AbortSignal.any([options.signal, this.#over.signal]);
+    this.#liveness = new Liveness({
+      nowMs: options.nowMs,
+      probe: (round) => this.#probe(round),
+      onStopped: () => this.#end(),
+    });
+  }
+
+  /** Why nothing more is sent, if the gateway gave cause for it. */
+  get circuitOpen(): string | undefined {
+    return this.stop === undefined ? this.#circuit.opened?.message : stopInWords(this.stop);
+  }
+
+  /** @throws CircuitOpen if the gateway gave cause to send nothing more. */
+  throwIfOver(): void {
+    this.signal.throwIfAborted();
+    if (this.#circuit.opened !== undefined) throw this.#circuit.opened;
+  }
+
+  /** Resolves when it is known whether the gateway responds; immediately if no probe is running. */
+  get settled(): Promise<void> {
+    return this.#liveness.settled;
+  }
+
+  started(live: LiveExchange, done: Promise<Response>, { asked }: Pick<Response, "asked">): void {
+    this.#liveness.started(live, asked.upstreamFails !== true && asked.probe !== true);
+    this.#underWay.add(done);
+    const settled = () => this.#underWay.delete(done);
+    // The caller handles a rejection.
+    done.then(settled, settled);
+  }
+
+  /** @param isPlain whether the plain model responded to a plain prompt. */
+  ended(live: LiveExchange, response: Response, isPlain: boolean): void {
+    this.#liveness.ended(live, response);
+    this.#circuit.note(response, isPlain);
+  }
+
+  /**
+   * Whether some of these requests were lost because the gateway stopped responding. If one got no response, waits until it is known
+   * whether the gateway responded to something afterwards.
+   */
+  async wereLost(responses: readonly Response[]): Promise<boolean> {
+    const lastUs = Math.max(...responses.filter(isUnanswered).map(({ exchange }) => exchange.timeline.endUs));
+    if (Number.isFinite(lastUs)) await this.#liveness.confirm(lastUs / 1_000);
+    const { stop } = this;
+    return stop !== undefined && responses.some((response) => isLostTo(stop, response));
+  }
+
+  /** One round of plain requests that show whether the gateway responds. @returns whether they could be sent. */
+  #probe(round: number): boolean {
+    const common = { intent: "either", probe: true, freshConnection: true, maxTokens: 8 } as const;
+    const target = this.#options.target();
+    const [dialect = "chat"] = target.dialects;
+    const id = target.models[dialect].plain;
+    const plain: RequestSpec[] =
+      round === 0 || id === undefined ? [] : [{ ...common, endpoint: dialect, model: { id } }];
+    const list: RequestSpec = { ...common, endpoint: "models" };
+    try {
+      for (const request of [list, ...(plain.length === 0 && round > 0 ? [list] : plain)])
+        this.#options.start(request, { endpoint: dialect, mode: "non-streaming" });
+      return true;
+    } catch (error) {
+      if (error instanceof BudgetReached || error instanceof CircuitOpen || this.signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  /** Ends all traffic, because the gateway no longer responds. */
+  async #end(): Promise<void> {
+    this.#over.abort();
+    await Promise.all(this.#underWay);
+    this.stop = stopIn(this.#options.responses());
+    this.#options.onStopped?.();
+  }
+
+  [Symbol.dispose](): void {
+    this.#liveness[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,83 @@
+import type { Target } from "../target/index.ts";
+import { limitsOfAccount } from "./account-of-key.ts";
+import type { Response } from "./response.ts";
+import { Throttle } from "./throttle.ts";
+import type { Wait } from "./traffic-options.ts";
+import { isUndeclaredLimit } from "./undeclared-limit.ts";
+
+/** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
+const LONGEST_AMBIENT_WAIT_MS = 65_000;
+/**
+ * Where a denial was expected, and one for a limit still came after its wait, the gateway means it: from then on only what is soon
+ * done is waited out.
+ */
+const SHORT_AMBIENT_WAIT_MS = 8_000;
+/** Shorter waits are over before anybody has read of them. */
+export const TOLD_MS = 2_000;
+
+export interface PacingOptions {
+  readonly target: () => Target;
+  /** Monotonic, ms. */
+  readonly nowMs: () => number;
+  readonly signal: AbortSignal;
+  readonly onWait: ((wait: Wait) => void) | undefined;
+}
+
+/** Keeps the traffic of each account below its limits, and decides which denials for limits are waited out. */
+export class Pacing {
+  readonly #options: PacingOptions;
+  readonly #throttles = new Map<string, Throttle>();
+  /** Whether a request that was to be denied otherwise was denied for a limit even after it had waited as it was told. */
+  #retryAfterIgnored = false;
+
+  constructor(options: PacingOptions) {
+    this.#options = options;
+  }
+
+  /** Waits for a place among the requests of an account. @param by the check that waits. */
+  async enter(account: string, by: string | undefined): Promise<Throttle> {
+    const { signal, onWait } = this.#options;
+    const throttle = this.throttleOf(account);
+    await throttle.enter(signal, (what, forMs) => {
+      const whose = account === "main" ? "key.valid" : account;
+      if (forMs >= TOLD_MS) onWait?.({ what: `the ${what} of ${whose}`, forMs, by });
+    });
+    return throttle;
+  }
+
+  throttleOf(account: string): Throttle {
+    const known = this.#throttles.get(account);
+    if (known !== undefined) return known;
+    const throttle = new Throttle(limitsOfAccount(this.#options.target(), account), this.#options.nowMs);
+    this.#throttles.set(account, throttle);
+    return throttle;
+  }
+
+  /** Slows its account down for an ambient denial. @returns whether the denied request should be sent again. */
+  slowDownFor(response: Response): boolean {
+    const throttle = this.throttleOf(response.asked.account);
+    const waitMs = throttle.hopeless ? undefined : this.#ambientWaitMs(response);
+    if (waitMs === undefined) return false;
+    throttle.slowDown(response.reason ?? "rate_limit_exceeded", waitMs, response.exchange.timeline.dueUs / 1_000);
+    return true;
+  }
+
+  /** Notes what came of a request after all its repetitions. */
+  noteFinal(response: Response): void {
+    const { admitted, asked } = response;
+    if (admitted) this.throttleOf(asked.account).admitted();
+    if (asked.intent === "denied" && asked.repeats !== undefined && this.#ambientWaitMs(response) !== undefined)
+      this.#retryAfterIgnored = true;
+  }
+
+  /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
+  #ambientWaitMs(response: Response): number | undefined {
+    if (response.status !== 429) return undefined;
+    const isNamed = response.reason === "rate_limit_exceeded" || response.reason === "concurrency_limit_exceeded";
+    if (!isNamed && !isUndeclaredLimit(response)) return undefined;
+    const askedMs = response.retryAfterWaitMs ?? 1_000;
+    const isMeant = response.asked.intent === "denied" && this.#retryAfterIgnored;
+    const longestMs = isMeant ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
+    return askedMs > longestMs ? undefined : askedMs;
+  }
+}
