@@ -17,7 +17,7 @@ export {
   suiteOf,
   waitSOf,
 } from "./check.ts";
-export { contractInWords, readAs } from "./contract.ts";
+export { contractInWords } from "./contract.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
 export { isOwnNetwork, stopIn, stopInWords } from "./gateway-stop.ts";
 export type { Held } from "./held-request.ts";

@@ -1,11 +1,11 @@
+import { denialWords } from "../judging/index.ts";
 import type { Target } from "../target/index.ts";
-import { denialWords } from "./contract.ts";
 import type { ReadingRules } from "./response.ts";
 
 /** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
 export function readingRules(target: Target): ReadingRules {
   const { reasonFrom } = target.contract;
-  const denials = denialWords(target);
+  const denials = denialWords(target.contract);
   return {
     reasonHeader: target.headers.reason,
     actionHeader: target.headers.action,

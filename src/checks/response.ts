@@ -1,5 +1,6 @@
 import { atPointer, member } from "../core/index.ts";
 import {
+  type DenialWords,
   type Endpoint,
   type ErrorReading,
   type HeaderList,
@@ -15,8 +16,8 @@ import {
   type StreamReading,
 } from "../dialects/index.ts";
 import type { Exchange, ExchangePacker } from "../http-recorder/index.ts";
+import { reasonsOf, specReason } from "../judging/index.ts";
 import { CachedValue } from "./cached-value.ts";
-import { type DenialWords, reasonsOf, specReason } from "./contract.ts";
 
 /** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
 export interface ReadingRules {
@@ -246,7 +247,7 @@ export class Response {
     const { reason } = this;
     const ownReason = this.ownReason?.slice(0, LONGEST_REASON);
     const translated = reason === this.ownReason ? "" : ` (read as ${reason})`;
-    const named = ownReason === undefined ? `${this.status}` : `${this.status} ${ownReason}${translated}`;
+    const named = `${this.status}${ownReason === undefined ? "" : ` ${ownReason}`}${translated}`;
     return after === "" ? named : `${named}, then ${after}`;
   }
 }

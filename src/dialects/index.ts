@@ -1,4 +1,5 @@
 export { type Classification, classify, type Retry } from "./classify.ts";
+export { type DenialMessage, type DenialWords, findDenial, textsOf } from "./denial-reading.ts";
 export {
   DIALECTS,
   type Dialect,

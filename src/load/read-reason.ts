@@ -1,5 +1,7 @@
 import { atPointer } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
+import { denialWords, specReason, statusOfDenial } from "../judging/index.ts";
+import { DENIALS, type Reason } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import { headPattern } from "./http/head-fields.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
@@ -10,9 +12,6 @@ export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
 /** Named reason of a refusal, as the target's contract has it; `undefined` when none is named. */
 export type ReadReason = (exchange: Answered) => string | undefined;
 
-/** Denials that load meets, and the status that the specification gives them. */
-const LIMIT_STATUS = 429;
-
 /** Longest reason that is kept, characters, and how many of a gateway's own: each has counters and samples. */
 const LONGEST_REASON = 80;
 const MOST_REASONS = 40;
@@ -21,8 +20,8 @@ const OTHER = "(other reasons)";
 /** Reads reasons where and how the target says that they stand, in the specification's words. */
 export function reasonReader({ headers, contract }: Pick<Target, "headers" | "contract">): ReadReason {
   const pattern = headPattern(headers.reason);
-  const { reasonFrom = "header", denials = {} } = contract;
-  const own = Object.entries(denials);
+  const { reasonFrom = "header" } = contract;
+  const words = denialWords(contract);
   const seen = new Set<string>();
   /** A gateway that names another reason each time must not make this process count without end. */
   const bounded = (name: string) => {
@@ -35,19 +34,13 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
     if (exchange.status < 300) return undefined;
     const named =
       reasonFrom === "header" ? exchange.headerOf(pattern) : atPointer(parseJson(bodyOf(exchange)), reasonFrom);
-    if (typeof named !== "string") return undefined;
-    const known = own.find(([, denial]) => {
-      const { status = LIMIT_STATUS, reason = [], message } = denial ?? {};
-      const reasons = [reason].flat();
-      return (
-        reasons.includes(named) &&
-        status === exchange.status &&
-        (message === undefined || bodyOf(exchange).includes(message))
-      );
-    });
-    return known?.[0] ?? bounded(named);
+    const code = typeof named === "string" ? named : undefined;
+    const reason = specReason(words, { status: exchange.status, reason: code, text: () => bodyOf(exchange) });
+    return reason === undefined || isReason(reason) ? reason : bounded(reason);
   };
 }
+
+const isReason = (text: string): text is Reason => DENIALS.some(({ reason }) => reason === text);
 
 /** Whether the status is the one that the target gives this denial. */
 export function isStatusOf(
@@ -55,8 +48,7 @@ export function isStatusOf(
   reason: string,
   status: number | undefined,
 ): boolean {
-  const denial = Object.entries(contract.denials ?? {}).find(([name]) => name === reason)?.[1];
-  return status === (denial?.status ?? LIMIT_STATUS);
+  return isReason(reason) && status === statusOfDenial(contract, reason);
 }
 
 /** Body of a refusal: these are always kept. Coded ones are not read here; the samples are. */

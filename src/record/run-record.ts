@@ -61,8 +61,8 @@ export const runRecordSchema = z
             z.strictObject({
               reason: z.string(),
               status: z.int(),
-              words: z.array(z.string()),
-              message: z.string().optional(),
+              words: z.array(z.string()).optional(),
+              messages: z.array(z.union([z.string(), z.strictObject({ pattern: z.string() })])).optional(),
             }),
           )
           .optional(),

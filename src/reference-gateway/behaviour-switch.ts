@@ -1,4 +1,5 @@
 import { UsageError } from "../core/index.ts";
+import type { VariantContract } from "./change.ts";
 import { MUTATIONS } from "./mutations/mutation-table.ts";
 import type { Behaviour } from "./pipeline/behaviour.ts";
 import { DEFAULT_BEHAVIOUR } from "./pipeline/default-behaviour.ts";
@@ -34,6 +35,11 @@ export class BehaviourSwitch {
 
   get variants(): readonly string[] {
     return this.#variants;
+  }
+
+  /** What a target file has to declare about the variants. */
+  get contract(): VariantContract | undefined {
+    return pick("variant", VARIANTS, this.#variants).find(({ contract }) => contract !== undefined)?.contract;
   }
 
   /**

@@ -24,6 +24,16 @@ export interface Variant extends Change {
    * interface recommends without demanding it. No requirement may fail.
    */
   readonly warns?: readonly string[];
+  /** What a target file has to declare about it, as its `contract`. */
+  readonly contract?: VariantContract;
+}
+
+/** The part of a target file that says how a gateway expresses denials. */
+export interface VariantContract {
+  readonly actionHint?: boolean;
+  readonly denials?: Readonly<
+    Record<string, { readonly status?: number; readonly message?: string | { readonly pattern: string } }>
+  >;
 }
 
 /** @param name area and name with a dot between them. */

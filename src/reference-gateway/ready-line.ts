@@ -1,4 +1,5 @@
 import type { Limits } from "./accounts/tiers.ts";
+import type { VariantContract } from "./change.ts";
 import type { ReadyAccounts, TokenLimitedKey } from "./ready-accounts.ts";
 
 /** Model ids by the part they can play for a client that tests. */
@@ -42,6 +43,8 @@ export interface ReadyLine extends ReadyAccounts {
   readonly adminToken: string;
   readonly models: Readonly<Partial<Record<keyof typeof MODEL_ROLES, string>>>;
   readonly extraModels: Readonly<Partial<Record<keyof typeof EXTRA_MODELS, string>>>;
+  /** What a target file has to declare about its variants. */
+  readonly contract?: VariantContract;
   /** Of the account of `keys.valid`. */
   readonly limits: Limits;
   /** An account with a limit on tokens per minute, where the gateway was started with one. */

@@ -97,6 +97,7 @@ async function startWith(
       limits: readyKeys.get("valid")?.account.limits ?? settings.limits,
       ...accounts,
       ...(tokenLimits && { tokenLimits }),
+      ...(behaviours.contract && { contract: behaviours.contract }),
     },
     async drain() {
       await drained(app as unknown as FastifyInstance, unasked, settings.drainMs);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { denialMessage } from "./denial-message.ts";
 import { optional } from "./value-schemas.ts";
 
 /** A text that says something. */
@@ -22,7 +23,10 @@ const contractDenial = z.strictObject({
     z.union([text, z.array(text).min(1)]),
     "The gateway's own word for the reason, or several: dialects may differ.",
   ),
-  message: optional(text, "Text that the error body contains, if the reason does not distinguish two denials."),
+  message: optional(
+    z.union([denialMessage, z.array(denialMessage).min(1)]),
+    "Text that the error body contains, or { pattern: … }, a regular expression for one of its texts, or several. Without a reason, the message alone tells the denial.",
+  ),
 });
 /** How the gateway words its denials, where it differs from the specification. */
 export const contract = z.strictObject({

@@ -17,6 +17,7 @@ export interface ReadyLine {
   readonly keys: Readonly<Partial<Record<KeyName, string>>> & { readonly valid: string };
   /** By the names of the target file. */
   readonly models: NonNullable<TargetFile["models"]>;
+  readonly contract?: Target["contract"];
   readonly limits: Limits;
   readonly limited: readonly { readonly key: string; readonly second?: string; readonly limits: Limits }[];
   readonly tiers: Readonly<Partial<Record<Tier, { readonly key: string; readonly second?: string }>>>;
@@ -95,7 +96,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     extraHeaders: { all: [], models: [], chat: [], messages: [] },
     extraSecrets: [token],
     dialects: DIALECTS,
-    contract: {},
+    contract: ready.contract ?? {},
     keys,
     models: modelsByDialect(ready.models),
     limits: ready.limits,

@@ -1,3 +1,5 @@
+import type { DenialWords } from "./denial-reading.ts";
+
 /** What `plan.json` holds: the workload file as phases, the target without its keys. Times are ms from the start of the test. */
 export interface Plan {
   readonly version: 1;
@@ -8,8 +10,8 @@ export interface Plan {
   /** Name of the header with the named reason of a denial, or a JSON pointer into its body. */
   readonly reasonHeader: string;
   readonly reasonPointer: string | null;
-  /** How the target expresses the limits: status, its own reason, the specification's reason. */
-  readonly reasons: readonly { readonly status: number; readonly ownReason: string; readonly reason: string }[];
+  /** How the target expresses denials. */
+  readonly denials: readonly DenialWords[];
   readonly headers: Readonly<Record<Dialect, readonly PlanHeader[]>>;
   /** Keys in use, which take turns: `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
   readonly keys: number;

@@ -1,4 +1,5 @@
 import type { RefinedResponse } from "k6/http";
+import { findDenial } from "./denial-reading.ts";
 import type { Plan, PlannedRequest } from "./plan.ts";
 import { checkReply, checkStream } from "./reply-defect.ts";
 import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
@@ -84,9 +85,10 @@ function headerOf({ headers }: Response, name: string): string {
 }
 
 function reasonOf(response: Response, plan: Plan): string {
-  const { reasonHeader, reasonPointer, reasons } = plan;
-  const ownReason = reasonPointer === null ? headerOf(response, reasonHeader) : atPointer(response.body, reasonPointer);
-  return reasons.find((one) => one.ownReason === ownReason && one.status === response.status)?.reason ?? ownReason;
+  const { reasonHeader, reasonPointer, denials } = plan;
+  const { status, body } = response;
+  const code = reasonPointer === null ? headerOf(response, reasonHeader) : atPointer(body, reasonPointer);
+  return findDenial(denials, { status, code, body: () => body ?? "" })?.reason ?? code;
 }
 
 function atPointer(body: string | null, pointer: string): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { contractInWords, readAs } from "../../src/checks/index.ts";
+import { contractInWords } from "../../src/checks/index.ts";
+import { readAs } from "../../src/judging/index.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 /** A gateway that says everything in words of its own: its keys are `sk-test-…`, its reasons stand in the body. */
@@ -16,6 +17,17 @@ contract:
     model_not_found: { status: 400, reason: invalid_request_error }
     quota_exceeded: { status: 422, reason: budget_exceeded, message: per day }
     budget_exhausted: { status: 422, reason: budget_exceeded }
+`;
+
+/** The same gateway, by its texts alone: it names no reason where the specification has one. */
+const BY_TEXT = `
+contract:
+  actionHint: false
+  denials:
+    invalid_api_key: { message: [unknown key, { pattern: "^no key$" }] }
+    model_not_found: { status: 400, message: unknown model }
+    quota_exceeded: { status: 422, message: "budget per day exceeded" }
+    budget_exhausted: { status: 422, message: { pattern: "^budget exceeded$" } }
 `;
 
 const server = () =>
@@ -72,6 +84,21 @@ describe("a gateway that says denials in its own words", () => {
     expect(await statuses(CONTRACT)).toEqual({ ...all("pass"), ...warned });
   });
 
+  test("passes by its texts, where these are what tells its denials", async () => {
+    const warned = { "errors.quota-exceeded[chat,non-streaming]": expect.objectContaining({ status: "warn" }) };
+    expect(await statuses(BY_TEXT)).toEqual({ ...all("pass"), ...warned });
+  });
+
+  test("fails where its texts are others than the contract's", async () => {
+    const swapped = BY_TEXT.replace("budget per day exceeded", "budget per month").replace("^no key$", "^key missing$");
+    expect(await statuses(swapped)).toMatchObject({
+      "auth.unknown-key[chat]": { status: "pass" },
+      "auth.missing-key[chat]": { status: "fail", message: expect.stringContaining('expected "invalid_api_key"') },
+      "errors.quota-exceeded[chat,non-streaming]": { status: "fail" },
+      "errors.budget-exhausted[chat,non-streaming]": { status: "pass" },
+    });
+  });
+
   test("fails where it keeps its own contract neither", async () => {
     const other = CONTRACT.replace("status: 400", "status: 410").replace("[token_not_found, no_token]", "no_token");
     expect(await statuses(other)).toMatchObject({
@@ -91,9 +118,9 @@ test("denials that look alike are read as the first of them; a message tells the
   const alike = "{ quota_exceeded: { status: 422, reason: b }, budget_exhausted: { status: 422, reason: b } }";
   const apart =
     "{ quota_exceeded: { status: 422, reason: b, message: day }, budget_exhausted: { status: 422, reason: b } }";
-  expect(readAs(target(alike), "budget_exhausted")).toBe("quota_exceeded");
-  expect(readAs(target(apart), "budget_exhausted")).toBe("budget_exhausted");
-  expect(readAs(targetOf("http://127.0.0.1:1/v1"), "budget_exhausted")).toBe("budget_exhausted");
+  expect(readAs(target(alike).contract, "budget_exhausted")).toBe("quota_exceeded");
+  expect(readAs(target(apart).contract, "budget_exhausted")).toBe("budget_exhausted");
+  expect(readAs(targetOf("http://127.0.0.1:1/v1").contract, "budget_exhausted")).toBe("budget_exhausted");
 });
 
 test("everything that a target expresses in its own way stands in words", () => {
@@ -109,5 +136,12 @@ test("everything that a target expresses in its own way stands in words", () => 
     "model_not_found as 400 invalid_request_error",
     'quota_exceeded as 422 budget_exceeded "per day"',
     "budget_exhausted as 422 budget_exceeded",
+  ]);
+  expect(contractInWords(targetOf("http://127.0.0.1:1/v1", BY_TEXT))).toEqual([
+    "no action hints",
+    'invalid_api_key as "unknown key" or /^no key$/',
+    'model_not_found as 400 "unknown model"',
+    'quota_exceeded as 422 "budget per day exceeded"',
+    "budget_exhausted as 422 /^budget exceeded$/",
   ]);
 });

@@ -1,14 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { VARIANTS } from "../../src/reference-gateway/index.ts";
+import { VARIANTS, type Variant } from "../../src/reference-gateway/index.ts";
 import { type Reply, textOf } from "./support/client.ts";
 import { startFixture } from "./support/gateway-fixture.ts";
 import { anyText } from "./support/lenient-stream.ts";
 
 const TEXT = 'Größe 東京 🚀 end\n\n"quoted" <b>&amp;</b> \\ tab\t two';
 
-const row = ({ status, headers }: Reply) => `${status} ${headers["x-service-error-code"]}`;
+const row = (reply: Reply, contract: Variant["contract"]) => {
+  const { status, headers } = reply;
+  const reason = Object.entries(contract?.denials ?? {}).find(([, { message = "" }]) =>
+    typeof message === "string"
+      ? textOf(reply).includes(message)
+      : new RegExp(message.pattern).test(JSON.parse(textOf(reply)).error.message),
+  )?.[0];
+  return `${status} ${contract === undefined ? headers["x-service-error-code"] : reason}`;
+};
 
-describe.each(VARIANTS)("$name", ({ name }) => {
+describe.each(VARIANTS)("$name", ({ name, contract }) => {
   test("says what the interface says", async () => {
     await using fixture = await startFixture({ variants: [name] });
     const { keys } = fixture.ready;
@@ -23,7 +31,7 @@ describe.each(VARIANTS)("$name", ({ name }) => {
     ] as const;
     const checks: Promise<void>[] = [];
     const check = async (reply: Promise<Reply>, judge: (reply: Reply) => void) => judge(await reply);
-    const isRequirement = (expected: string) => (reply: Reply) => expect(row(reply)).toBe(expected);
+    const isRequirement = (expected: string) => (reply: Reply) => expect(row(reply, contract)).toBe(expected);
     const echoes = (reply: Reply) =>
       expect([reply.status, reply.end, anyText(textOf(reply))]).toEqual([200, "complete", TEXT]);
 

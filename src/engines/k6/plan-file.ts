@@ -1,3 +1,4 @@
+import { denialWords } from "../../judging/index.ts";
 import type { Target } from "../../target/index.ts";
 
 /** A phase or group as it is handed over; the scripts know its fields (`suites/k6/plan.ts`). */
@@ -28,7 +29,6 @@ export interface PlanFileOptions {
 
 /** Added to every Retry-After wait, ms. */
 const GRACE_MS = 30;
-const LIMIT_STATUS = 429;
 /** Something must have been admitted by then. */
 const ADMITTED_WITHIN = "60s";
 
@@ -58,7 +58,7 @@ export function planFile(options: PlanFileOptions): PlanFile {
       return { name: header, env };
     });
   };
-  const { reasonFrom = "header", denials = {} } = target.contract;
+  const { reasonFrom = "header" } = target.contract;
   const content = {
     version: 1,
     name,
@@ -66,9 +66,7 @@ export function planFile(options: PlanFileOptions): PlanFile {
     paths,
     reasonHeader: target.headers.reason,
     reasonPointer: reasonFrom === "header" ? null : reasonFrom,
-    reasons: Object.entries(denials).flatMap(([reason, denial]) =>
-      [denial?.reason ?? []].flat().map((ownReason) => ({ status: denial?.status ?? LIMIT_STATUS, ownReason, reason })),
-    ),
+    denials: denialWords(target.contract) ?? [],
     headers: { chat: headersOf("chat"), messages: headersOf("messages") },
     keys,
     answerMs: target.timeouts.answerMs,

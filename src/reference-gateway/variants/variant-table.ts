@@ -13,6 +13,7 @@ import { PROVIDER_VARIANTS } from "./provider-variants.ts";
 import { STREAM_VARIANTS } from "./stream-variants.ts";
 import { TOKEN_VARIANTS } from "./token-variants.ts";
 import { TRANSFER_VARIANTS } from "./transfer-variants.ts";
+import { WORDING_VARIANTS } from "./wording-variants.ts";
 
 /** Every legal variant that can be switched on. */
 export const VARIANTS: readonly Variant[] = [
@@ -30,4 +31,5 @@ export const VARIANTS: readonly Variant[] = [
   ...LIMIT_VARIANTS,
   ...TOKEN_VARIANTS,
   ...PROVIDER_VARIANTS,
+  ...WORDING_VARIANTS,
 ];
