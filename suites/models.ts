@@ -12,16 +12,8 @@ import { isObject, member } from "../src/core/index.ts";
 import { listEntries } from "../src/dialects/index.ts";
 import { anArray, anObject, success, that, type Verdict } from "../src/judging/index.ts";
 import { isCutByUs } from "./shared/cut-by-us.ts";
-import { idsOf } from "./shared/model-ids.ts";
+import { idsOf, listedModels } from "./shared/model-ids.ts";
 import { otherDialect } from "./shared/other-dialect.ts";
-
-/** Indexes of entries without an id. */
-function withoutId(list: Response): number[] {
-  return listEntries(list.json).flatMap((entry, index) => {
-    const id = isObject(entry) ? entry["id"] : undefined;
-    return typeof id === "string" && id !== "" ? [] : [index];
-  });
-}
 
 function judgeList(list: Response, verdict: Verdict): void {
   if (isCutByUs(list)) verdict.inconclusive(`the list is longer than a run keeps: ${list.summary}`);
@@ -29,7 +21,7 @@ function judgeList(list: Response, verdict: Verdict): void {
   if (!verdict.must("MODELS-1", list.status, success, { ...seen, at: "status" })) return;
   if (!verdict.must("MODELS-1", list.json, anObject, { in: list, at: "" })) return;
   if (!verdict.must("MODELS-1", member(list.json, "data"), anArray, { in: list, at: "/data" })) return;
-  const bad = withoutId(list);
+  const bad = listedModels(list).withoutId;
   verdict.must(
     "MODELS-2",
     bad,
@@ -244,7 +236,10 @@ const everyListIsOne = defineInvariant({
     "Looks at every list that any key was given during the run, also those of accounts that may not spend: `data` must be an array whose entries each have a non-empty string `id`.",
   judge(answers, verdict) {
     const lists = answers.filter(isList);
-    const bad = lists.find((list) => !Array.isArray(member(list.json, "data")) || withoutId(list).length > 0);
+    const bad = lists.find((list) => {
+      const { isArray, withoutId } = listedModels(list);
+      return !isArray || withoutId.length > 0;
+    });
     const shown = bad ?? lists[0];
     if (shown === undefined) return verdict.inconclusive("no key was given a list");
     judgeList(shown, verdict);

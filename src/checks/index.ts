@@ -1,6 +1,7 @@
 export { accountOfKey } from "./account-of-key.ts";
 export type { Axes } from "./axes.ts";
 export { BODY_FORMS, type BodyForm, FILLER } from "./body-form.ts";
+export { type BodyFact, ResponsePacker } from "./body-readings.ts";
 export {
   type Check,
   type CheckSpec,

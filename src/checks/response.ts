@@ -7,17 +7,13 @@ import {
   header,
   headerValues,
   type Mode,
-  parseJson,
   type ReplyReading,
-  readError,
-  readReply,
-  readStream,
   retryAfterWaitMs,
   type StreamReading,
 } from "../dialects/index.ts";
-import type { Exchange, ExchangePacker } from "../http-recorder/index.ts";
+import type { Exchange } from "../http-recorder/index.ts";
 import { reasonsOf, specReason } from "../judging/index.ts";
-import { CachedValue } from "./cached-value.ts";
+import { type BodyFact, BodyReadings, type ResponsePacker } from "./body-readings.ts";
 
 /** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
 export interface ReadingRules {
@@ -54,35 +50,27 @@ export interface Asked {
 
 /** Characters of a reason that a sentence shows: a header may hold a quarter of a megabyte. */
 const LONGEST_REASON = 120;
-/** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
-const LARGE_BYTES = 128 * 1024;
-const MANY_EVENTS = 4_000;
-const isSmall = (): boolean => false;
-
-/** Packed answers whose readings are kept, of all: a judge goes from one to the next, or compares a few. */
+/** Packed answers with a small body whose readings are kept, of all: a judge goes from one to the next, or compares a few. */
 const MOST_READ = 16;
 
 /** An exchange with the means to read it. Readings are made on demand and kept; of a packed one for a while only. */
 export class Response {
   /** Packed ones that were read last. A cache: runs in one process only take turns in it. */
-  static readonly #read: Response[] = [];
+  static readonly #read: BodyReadings[] = [];
   readonly asked: Asked;
   readonly #rules: ReadingRules;
   #exchange: Exchange;
   #packed = false;
   #admitted: boolean | undefined;
   #streamed: boolean | undefined;
-  readonly #json = new CachedValue(() => parseJson(this.text));
-  readonly #reply = new CachedValue(() =>
-    readReply(this.asked.endpoint === "messages" ? "messages" : "chat", this.json),
-  );
-  readonly #stream = new CachedValue(() => readStream(this.bytes));
-  readonly #error = new CachedValue(() => readError(this.text));
+  #readings: BodyReadings;
+  #isShared = false;
 
   constructor(exchange: Exchange, asked: Asked, rules: ReadingRules) {
     this.#exchange = exchange;
     this.asked = asked;
     this.#rules = rules;
+    this.#readings = new BodyReadings(() => this.#exchange.response?.body, asked.endpoint);
   }
 
   get exchange(): Exchange {
@@ -94,24 +82,23 @@ export class Response {
   }
 
   /** Makes it small until it is asked again, which it answers as before: a run keeps thousands to its end. */
-  pack(packer: ExchangePacker): void {
+  pack(packer: ResponsePacker): void {
     if (this.#packed) return;
-    this.#exchange = packer.pack(this.#exchange);
+    const { exchange, shared } = packer.pack(this.#exchange, this.asked.endpoint);
+    this.#exchange = exchange;
     this.#packed = true;
-    this.#forgetReadings();
+    this.#readings.forget();
+    this.#isShared = shared !== undefined;
+    this.#readings = shared ?? this.#readings;
   }
 
-  #forgetReadings(): void {
-    for (const reading of [this.#json, this.#reply, this.#stream, this.#error]) reading.forget();
-  }
-
-  /** Notes that a reading is asked for. */
-  #reading(): void {
+  /** The readings of the body; notes that they are needed. */
+  get #body(): BodyReadings {
     const read = Response.#read;
-    if (!this.#packed || read.includes(this)) return;
-    read.push(this);
-    const oldest = read.length > MOST_READ ? read.shift() : undefined;
-    if (oldest !== undefined) oldest.#forgetReadings();
+    if (!this.#packed || this.#isShared || read.includes(this.#readings)) return this.#readings;
+    read.push(this.#readings);
+    if (read.length > MOST_READ) read.shift()?.forget();
+    return this.#readings;
   }
 
   /** Status of the final response; `undefined` when there was none. */
@@ -185,24 +172,29 @@ export class Response {
 
   /** Body as text; bytes that are not UTF-8 become replacement characters. */
   get text(): string {
-    const body = this.exchange.response?.body;
-    return body?.text ?? Buffer.from(body?.base64 ?? "", "base64").toString("utf8");
+    return this.#body.text;
   }
 
   get bytes(): Uint8Array {
-    const body = this.exchange.response?.body;
-    return body?.text === undefined ? Buffer.from(body?.base64 ?? "", "base64") : Buffer.from(body.text, "utf8");
+    return this.#body.bytes;
   }
 
   /** Body as JSON; `undefined` when it is not. */
   get json(): unknown {
-    this.#reading();
-    return this.#json.get(() => (this.exchange.response?.body.bytes ?? 0) > LARGE_BYTES);
+    return this.#body.json;
+  }
+
+  get isJson(): boolean {
+    return this.#body.isJson;
   }
 
   get reply(): ReplyReading {
-    this.#reading();
-    return this.#reply.get(isSmall);
+    return this.#body.reply;
+  }
+
+  /** Something small that follows from the body alone: found once for all responses with the same large body. */
+  fact<T>(derive: BodyFact<T>): T {
+    return this.#body.fact(derive);
   }
 
   /** Whether the body came as a stream of items and not as one document, whatever was asked. */
@@ -212,20 +204,16 @@ export class Response {
   }
 
   #isStreamed(): boolean {
-    if (this.asked.mode !== "streaming") return this.stream.framing === "event-stream";
+    if (this.asked.mode !== "streaming") return this.fact(isEventStream);
     return this.stream.framing !== "single-json" || isChunk(this.json);
   }
 
   get stream(): StreamReading {
-    this.#reading();
-    return this.#stream.get(
-      ({ events }) => events.length > MANY_EVENTS || events.some(({ raw }) => raw.length > LARGE_BYTES),
-    );
+    return this.#body.stream;
   }
 
   get error(): ErrorReading {
-    this.#reading();
-    return this.#error.get(isSmall);
+    return this.#body.error;
   }
 
   /** Reply text however it came; `undefined` when there is no place for it, or its shape is unknown. */
@@ -251,6 +239,9 @@ export class Response {
     return after === "" ? named : `${named}, then ${after}`;
   }
 }
+
+/** No event stream is JSON as a whole, which is sooner known of a long document. */
+const isEventStream: BodyFact<boolean> = (body) => !body.isJson && body.stream.framing === "event-stream";
 
 /** A single chunk: a stream of one item is still a stream. */
 function isChunk(json: unknown): boolean {

@@ -1,8 +1,9 @@
 import type { RequestBudget } from "../budget/index.ts";
 import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
-import { type ContinueOutcome, ExchangePacker, expectContinue, Recorder } from "../http-recorder/index.ts";
+import { type ContinueOutcome, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { type Account, allKeys, type Key, keysOf, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
+import { ResponsePacker } from "./body-readings.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
 import { GatewayWatch } from "./gateway-watch.ts";
@@ -48,7 +49,7 @@ export class Traffic implements AsyncDisposable {
   readonly serverErrors = new ServerErrors((...request) => this.#throttledOnce(...request));
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
-  readonly #packer = new ExchangePacker();
+  readonly #packer = new ResponsePacker();
   readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #inFlightOfLoad: () => number;
   readonly #runTag: string;

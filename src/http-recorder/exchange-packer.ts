@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { HeaderList } from "../dialects/index.ts";
 import type { Exchange, RecordedBody, RecordedRequest } from "./exchange.ts";
@@ -9,6 +10,8 @@ import type { Exchange, RecordedBody, RecordedRequest } from "./exchange.ts";
 const LEAST_CHARACTERS = 4_096;
 /** Characters that the moment and the length of a piece take the room of. */
 const PIECE_CHARACTERS = 96;
+/** Characters from which on a body is held once, however many exchanges have it: a model list may be megabytes long. */
+const MIN_SHARED_CHARACTERS = 131_072;
 /** Room for what a text is compressed to; zlib takes more when it needs it. */
 const OUTPUT_BYTES = 1_024;
 /** Different fields that are shared; most of the others (dates, ids) come once. */
@@ -16,26 +19,42 @@ const MOST_FIELDS = 4_096;
 
 type Field = HeaderList[number];
 
+export interface PackedExchange {
+  readonly exchange: Exchange;
+  /** The same for all exchanges with the same large body; `undefined` where the body is small. */
+  readonly content: string | undefined;
+}
+
 /**
  * Makes exchanges small that are kept until a run is judged: bodies are compressed, and unpacked anew whenever they are
- * asked for; header fields that are the same in many exchanges are held once. What is packed reads as before.
+ * asked for; header fields and large bodies that are the same in many exchanges are held once. What is packed reads as before.
  */
 export class ExchangePacker {
   readonly #texts = new Map<string, string>();
   readonly #fields = new Map<string, Field>();
+  readonly #bodies = new Map<string, Packed>();
 
-  pack(exchange: Exchange): Exchange {
+  pack(exchange: Exchange): PackedExchange {
     const { request, response } = exchange;
-    return {
+    const content = response && contentOf(response.body);
+    const packed: Exchange = {
       ...exchange,
       request: packRequest({ ...request, url: this.#text(request.url), headers: this.#headers(request.headers) }),
       response: response && {
         ...response,
         headers: this.#headers(response.headers),
         trailers: this.#headers(response.trailers),
-        body: packBody(response.body),
+        body: packBody(response.body, (text) => this.#packText(text, content)),
       },
     };
+    return { exchange: packed, content };
+  }
+
+  #packText(text: string, content: string | undefined): Packed {
+    if (content === undefined) return deflated(text);
+    const known = this.#bodies.get(content) ?? deflated(text);
+    this.#bodies.set(content, known);
+    return known;
   }
 
   #headers(list: HeaderList): HeaderList {
@@ -72,12 +91,21 @@ function packRequest(request: RecordedRequest): RecordedRequest {
   };
 }
 
-function packBody(body: RecordedBody): RecordedBody {
+function contentOf({ text, base64 }: RecordedBody): string | undefined {
+  const content = text ?? base64 ?? "";
+  if (content.length < MIN_SHARED_CHARACTERS) return undefined;
+  return createHash("sha256")
+    .update(text === undefined ? "base64" : "text")
+    .update(content)
+    .digest("base64");
+}
+
+function packBody(body: RecordedBody, pack: (text: string) => Packed): RecordedBody {
   const { text, base64, pieces, ...rest } = body;
   const characters = (text ?? base64 ?? "").length;
   if (characters + pieces.length * PIECE_CHARACTERS < LEAST_CHARACTERS) return body;
-  const packedText = text === undefined ? undefined : deflated(text);
-  const packedBase64 = base64 === undefined ? undefined : deflated(base64);
+  const packedText = text === undefined ? undefined : pack(text);
+  const packedBase64 = base64 === undefined ? undefined : pack(base64);
   const packedPieces = deflated(JSON.stringify(pieces));
   return {
     ...rest,

@@ -16,7 +16,7 @@ export const echoAlways = defineInvariant({
     judgeSurroundings(answers, verdict);
     const echoes = answers.flatMap((answer) => {
       const asked = shortPrompt(answer);
-      const text = answer.admitted ? answer.replyText : undefined;
+      const text = asked !== undefined && answer.admitted ? answer.replyText : undefined;
       if (asked === undefined || text === undefined) return [];
       return [{ answer, model: asked.model, own: text.includes(asked.prompt) }];
     });
@@ -40,7 +40,7 @@ const ALIKE = 0.95;
 function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void {
   const echoes = answers.flatMap((answer) => {
     const asked = shortPrompt(answer);
-    const text = answer.admitted ? answer.replyText : undefined;
+    const text = asked !== undefined && answer.admitted ? answer.replyText : undefined;
     if (asked === undefined || !isPlain(answer) || text?.includes(asked.prompt) !== true) return [];
     const kind = `${asked.model} ${answer.asked.endpoint} ${answer.streamed}`;
     return [{ answer, kind, around: text.replace(asked.prompt, "…").trim() }];

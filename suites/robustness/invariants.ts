@@ -1,4 +1,11 @@
-import { type Check, defineInvariant, isStale, type Response, variantOf } from "../../src/checks/index.ts";
+import {
+  type BodyFact,
+  type Check,
+  defineInvariant,
+  isStale,
+  type Response,
+  variantOf,
+} from "../../src/checks/index.ts";
 import { atPointer, isObject, wilson } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { atMost, oneOf, type Verdict } from "../../src/judging/index.ts";
@@ -120,7 +127,7 @@ const bodies = defineInvariant({
     none(
       verdict,
       "JSON-TEXT",
-      json.filter((answer) => answer.json === undefined),
+      json.filter((answer) => !answer.isJson),
       json.length,
       "labelled as JSON and not JSON",
     );
@@ -128,9 +135,10 @@ const bodies = defineInvariant({
 });
 
 /** A stream that is labelled as JSON is a matter of streams; an answer to HEAD has no body to look at. */
-function mayBeJson({ exchange, bytes, stream }: Response): boolean {
-  if (exchange.request.method === "HEAD" || exchange.response?.status === 204 || bytes.length === 0) return false;
-  return stream.framing !== "event-stream" && stream.framing !== "json-objects";
+function mayBeJson(answer: Response): boolean {
+  const { request, response } = answer.exchange;
+  if (request.method === "HEAD" || response?.status === 204 || response?.body.bytes === 0) return false;
+  return answer.isJson || !["event-stream", "json-objects"].includes(answer.stream.framing);
 }
 
 /** What a stack trace looks like in the languages that gateways are written in. */
@@ -164,23 +172,32 @@ const secrets = defineInvariant({
   judge(answers, verdict) {
     const answered = answers.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    const traced = answered.filter(
-      ({ status = 0, text }) => status >= 400 && TRACES.some((pattern) => pattern.test(text)),
-    );
+    const traced = answered.filter((answer) => (answer.status ?? 0) >= 400 && answer.fact(hasTrace));
     verdict.should("NO-SECRETS", traced.length, 0, { in: traced[0], because: "answers with a stack trace" });
-    const leaking = answered.filter((answer) => CREDENTIALS.some((pattern) => pattern.test(textWithoutOurs(answer))));
+    const leaking = answered.filter(showsCredential);
     verdict.should("NO-SECRETS", leaking.length, 0, {
       in: leaking[0],
       because: "answers with something like a credential",
     });
-    const inside = answered.filter(
-      ({ status = 0, text }) =>
-        status >= 500 &&
-        /\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}\b|\.internal\b|\.svc\.cluster/.test(text),
-    );
+    const inside = answered.filter((answer) => (answer.status ?? 0) >= 500 && answer.fact(namesInside));
     verdict.observe("ERR-5XX-2", `${inside.length} server errors name internal addresses`, { in: inside[0] });
   },
 });
+
+const hasTrace: BodyFact<boolean> = ({ text }) => TRACES.some((pattern) => pattern.test(text));
+
+const hasCredential = (text: string): boolean => CREDENTIALS.some((pattern) => pattern.test(text));
+
+const bodyHasCredential: BodyFact<boolean> = ({ text }) => hasCredential(text);
+
+const namesInside: BodyFact<boolean> = ({ text }) =>
+  /\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}\b|\.internal\b|\.svc\.cluster/.test(text);
+
+/** Whether a header or the body has one that we did not send. */
+function showsCredential(answer: Response): boolean {
+  const mayHave = answer.fact(bodyHasCredential) || hasCredential(JSON.stringify(answer.headers));
+  return mayHave && hasCredential(textWithoutOurs(answer));
+}
 
 /** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged by other checks. */
 function textWithoutOurs({ headers, text, exchange }: Response): string {
@@ -198,8 +215,8 @@ const counts = defineInvariant({
     "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are computed from these.",
   judge(answers, verdict) {
     const replies = answers.filter(
-      ({ admitted, streamed, asked, reply }) =>
-        admitted && !streamed && asked.endpoint !== "models" && reply.usage !== undefined,
+      (answer) =>
+        answer.asked.endpoint !== "models" && answer.admitted && !answer.streamed && answer.reply.usage !== undefined,
     );
     if (replies.length === 0) return verdict.inconclusive("no reply carried counts");
     for (const answer of replies) judgeUsage(answer, verdict);

@@ -1,4 +1,5 @@
 import {
+  type BodyFact,
   type Check,
   defineCheck,
   defineInvariant,
@@ -186,6 +187,12 @@ async function askTogether(t: Session): Promise<Together[]> {
   return Promise.all(together);
 }
 
+/** Unique texts in a body, and in the text of a stream, which is there in pieces. */
+const noncesOf: BodyFact<readonly string[]> = (body) => {
+  const pieces = body.isJson ? "" : (body.stream.text ?? "");
+  return [body.text, pieces].flatMap(noncesIn);
+};
+
 const noForeignText = defineInvariant({
   id: "robustness.no-foreign-text",
   title: "No answer of the run holds the text of another request",
@@ -199,8 +206,7 @@ const noForeignText = defineInvariant({
       const { body: own = "", truncated } = answer.exchange.request;
       // What else was sent with it is not kept, and may be what came back.
       if (truncated === true) continue;
-      // The text of a stream is there in pieces.
-      const held = [answer.text, (answer.streamed ? answer.replyText : undefined) ?? ""].flatMap(noncesIn);
+      const held = answer.fact(noncesOf);
       const foreign = [...new Set(held)].filter((nonce) => !own.includes(nonce));
       if (foreign.length > 0)
         verdict.must("OWN-ANSWER", foreign.length, 0, {

@@ -27,9 +27,9 @@ export function everyText(dialect: Dialect): Check {
 
 /** A 2xx document with the list that a reply of this dialect has. */
 function isWholeReply(answer: Response, dialect: Dialect): boolean {
-  const { asked, status = 0, streamed, complete, json } = answer;
-  if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || streamed || !complete) return false;
-  const list = member(json, dialect === "chat" ? "choices" : "content");
+  const { asked, status = 0, complete } = answer;
+  if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || !complete || answer.streamed) return false;
+  const list = member(answer.json, dialect === "chat" ? "choices" : "content");
   if (status < 200 || status > 299 || !Array.isArray(list)) return false;
   // A model may have no block to say; choices are there for as many replies as were asked for.
   return list.length > 0 || (dialect === "chat" && asksForAReply(answer));

@@ -14,13 +14,13 @@ export function everyUsage(dialect: Dialect): Check {
       "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: where counts are missing, the caller cannot account for the cost.",
     judge(answers, verdict) {
       const replies = answers.filter(
-        ({ asked, admitted, json, streamed, reply }) =>
-          asked.endpoint === dialect &&
-          (asked.intent === "good" || reply.parts !== undefined) &&
-          asked.mode === "non-streaming" &&
-          admitted &&
-          !streamed &&
-          json !== undefined,
+        (answer) =>
+          answer.asked.endpoint === dialect &&
+          answer.asked.mode === "non-streaming" &&
+          (answer.asked.intent === "good" || answer.reply.parts !== undefined) &&
+          answer.admitted &&
+          !answer.streamed &&
+          answer.isJson,
       );
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter(({ reply }) => !tokenCounts.test(reply.usage));

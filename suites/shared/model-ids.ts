@@ -1,14 +1,31 @@
-import type { Response } from "../../src/checks/index.ts";
+import type { BodyFact, Response } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { listEntries, parseJson } from "../../src/dialects/index.ts";
 
-/** The model ids of a list response. */
-export function idsOf(list: Response): string[] {
-  return listEntries(list.json).flatMap((entry) => {
-    const id = member(entry, "id");
-    return typeof id === "string" && id !== "" ? [id] : [];
-  });
+interface ListedModels {
+  /** Whether `data` is an array. */
+  readonly isArray: boolean;
+  readonly ids: readonly string[];
+  /** Indexes of entries without an id. */
+  readonly withoutId: readonly number[];
 }
+
+const modelsIn: BodyFact<ListedModels> = ({ json }) => {
+  const ids: string[] = [];
+  const withoutId: number[] = [];
+  for (const [index, entry] of listEntries(json).entries()) {
+    const id = member(entry, "id");
+    if (typeof id === "string" && id !== "") ids.push(id);
+    else withoutId.push(index);
+  }
+  return { isArray: Array.isArray(member(json, "data")), ids, withoutId };
+};
+
+/** What a list response has at `data`. */
+export const listedModels = (list: Response): ListedModels => list.fact(modelsIn);
+
+/** The model ids of a list response. */
+export const idsOf = (list: Response): readonly string[] => listedModels(list).ids;
 
 /** The requested model; `undefined` if the request has no readable model name. */
 export function requestedModel({ exchange }: Response): string | undefined {

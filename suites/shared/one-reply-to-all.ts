@@ -71,7 +71,7 @@ function chanceOf(text: string, times: number, others: readonly Reply[]): number
 
 function toReply(response: Response): Reply[] {
   const request = shortPrompt(response, MIN_OUTPUT_TOKENS);
-  const text = response.admitted ? response.replyText?.trim() : undefined;
+  const text = request !== undefined && response.admitted ? response.replyText?.trim() : undefined;
   const { nonce } = response.asked;
   if (request === undefined || text === undefined || text === "" || nonce === undefined || !isPlain(response))
     return [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Response } from "../../src/checks/index.ts";
-import { type Exchange, ExchangePacker } from "../../src/http-recorder/index.ts";
+import { Response, ResponsePacker } from "../../src/checks/index.ts";
+import type { Exchange } from "../../src/http-recorder/index.ts";
 
 const RULES = { reasonHeader: "x-service-error-code", actionHeader: "x-service-action" };
 
@@ -61,7 +61,7 @@ describe("a packed answer", () => {
     ["a stream", EVENTS, { type: "text/event-stream" }],
     ["a denial", JSON.stringify({ error: { message: LONG } }), { status: 401 }],
   ])("reads as before, also when many others were read meanwhile: %s", (_what, text, options) => {
-    const packer = new ExchangePacker();
+    const packer = new ResponsePacker();
     const before = readings(responseWith(text, options));
     const packed = Array.from({ length: 40 }, () => responseWith(text, options));
     for (const response of packed) response.pack(packer);
@@ -70,7 +70,7 @@ describe("a packed answer", () => {
   });
 
   test("lets its readings go, and keeps those that were read last", () => {
-    const packer = new ExchangePacker();
+    const packer = new ResponsePacker();
     const packed = Array.from({ length: 40 }, () => responseWith(REPLY));
     const unpacked = packed.map(({ json }) => json);
     for (const response of packed) response.pack(packer);

@@ -15,7 +15,7 @@ export interface Times {
   /** On the wall clock. */
   readonly startedAtMs?: number;
   /** Default: chat. */
-  readonly endpoint?: "chat" | "messages";
+  readonly endpoint?: "chat" | "messages" | "models";
   readonly mode?: "streaming" | "non-streaming";
   /** Body of the request; default: an empty object. */
   readonly sent?: string;
@@ -54,7 +54,7 @@ export function seen({
       startedAtMs,
       request: {
         method: "POST",
-        url: "http://127.0.0.1/v1/chat/completions",
+        url: `http://127.0.0.1/v1/${endpoint === "models" ? "models" : "chat/completions"}`,
         headers: [],
         body: sent,
         bodyBytes: sent.length,

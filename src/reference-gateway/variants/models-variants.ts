@@ -1,4 +1,4 @@
-import { isObject } from "../../core/index.ts";
+import { isObject, type JsonObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
 import { readAs } from "../edits/body-edits.ts";
 import { drop, put } from "../edits/json-edits.ts";
@@ -14,14 +14,17 @@ const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
   );
 
 /** Models that only this variant has: in the list, and callable. */
-const moreModels = (ids: readonly string[]): Apply =>
+const moreModels = (ids: readonly string[], fields: JsonObject = {}): Apply =>
   all(
-    list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor" }))]),
+    list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor", ...fields }))]),
     wrap("findModel", (next) => (id, call) => {
       const echo = call.services.models.get("echo-fast");
       return next(id, call) ?? (echo !== undefined && ids.includes(id) ? { ...echo, id } : undefined);
     }),
   );
+
+/** About 1.3 kB, as catalogues of many vendors have for each model. */
+const DESCRIPTION = "A model of the catalogue. ".repeat(50);
 
 const ALIAS = "default";
 const EMBEDDING = "embed-small";
@@ -37,6 +40,14 @@ export const MODELS_VARIANTS: readonly Variant[] = [
     "models.many",
     "The list has eight hundred models.",
     moreModels(Array.from({ length: 800 }, (_none, at) => `catalogue/model-${at}`)),
+  ),
+  variant(
+    "models.five-megabytes",
+    "The list is five megabytes long: four thousand models with a long description each.",
+    moreModels(
+      Array.from({ length: 4_000 }, (_none, at) => `catalogue/described-${at}`),
+      { description: DESCRIPTION },
+    ),
   ),
   variant(
     "models.reversed",

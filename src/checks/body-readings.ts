@@ -1,0 +1,110 @@
+import {
+  type Endpoint,
+  type ErrorReading,
+  parseJson,
+  type ReplyReading,
+  readError,
+  readReply,
+  readStream,
+  type StreamReading,
+} from "../dialects/index.ts";
+import { type Exchange, ExchangePacker } from "../http-recorder/index.ts";
+import { CachedValue } from "./cached-value.ts";
+
+type Body = NonNullable<Exchange["response"]>["body"];
+
+/** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
+const LARGE_BYTES = 128 * 1024;
+const MANY_EVENTS = 4_000;
+
+/** Something small that follows from a body alone. */
+export type BodyFact<T> = (readings: BodyReadings) => T;
+
+/** What a body says. Readings are made on demand and kept; those of large bodies only for a while. */
+export class BodyReadings {
+  readonly #body: () => Body | undefined;
+  readonly #endpoint: Endpoint;
+  #facts: Map<BodyFact<unknown>, unknown> | undefined;
+  readonly #text = new CachedValue(() => this.#textOf());
+  #isJson: boolean | undefined;
+  readonly #json = new CachedValue(() => {
+    const json = parseJson(this.text);
+    this.#isJson = json !== undefined;
+    return json;
+  });
+  readonly #reply = new CachedValue(() => readReply(this.#endpoint === "messages" ? "messages" : "chat", this.json));
+  readonly #stream = new CachedValue(() => readStream(this.bytes));
+  readonly #error = new CachedValue(() => readError(this.text));
+
+  constructor(body: () => Body | undefined, endpoint: Endpoint) {
+    this.#body = body;
+    this.#endpoint = endpoint;
+  }
+
+  /** Body as text; bytes that are not UTF-8 become replacement characters. */
+  get text(): string {
+    return this.#text.get(this.#isLarge);
+  }
+
+  get bytes(): Uint8Array {
+    const { base64 } = this.#body() ?? {};
+    return base64 === undefined ? Buffer.from(this.text, "utf8") : Buffer.from(base64, "base64");
+  }
+
+  /** Body as JSON; `undefined` when it is not. */
+  get json(): unknown {
+    return this.#json.get(this.#isLarge);
+  }
+
+  /** Known without parsing the body anew, once it was parsed. */
+  get isJson(): boolean {
+    return this.#isJson ?? this.json !== undefined;
+  }
+
+  get reply(): ReplyReading {
+    return this.#reply.get(this.#isLarge);
+  }
+
+  get stream(): StreamReading {
+    return this.#stream.get(({ events }) => events.length > MANY_EVENTS || this.#isLarge());
+  }
+
+  get error(): ErrorReading {
+    return this.#error.get(this.#isLarge);
+  }
+
+  /** Derives a fact once, however often it is needed. */
+  fact<T>(derive: BodyFact<T>): T {
+    this.#facts ??= new Map();
+    if (!this.#facts.has(derive)) this.#facts.set(derive, derive(this));
+    return this.#facts.get(derive) as T;
+  }
+
+  forget(): void {
+    this.#facts = undefined;
+    for (const reading of [this.#text, this.#json, this.#reply, this.#stream, this.#error]) reading.forget();
+  }
+
+  #textOf(): string {
+    const body = this.#body();
+    return body?.text ?? Buffer.from(body?.base64 ?? "", "base64").toString("utf8");
+  }
+
+  readonly #isLarge = (): boolean => (this.#body()?.bytes ?? 0) > LARGE_BYTES;
+}
+
+/** Makes the exchanges of a run small, and shares what is read from large bodies among the responses that have the same. */
+export class ResponsePacker {
+  readonly #packer = new ExchangePacker();
+  readonly #shared = new Map<string, BodyReadings>();
+
+  /** @returns also the shared readings of a large body. */
+  pack(exchange: Exchange, endpoint: Endpoint): { readonly exchange: Exchange; readonly shared?: BodyReadings } {
+    const { exchange: packed, content } = this.#packer.pack(exchange);
+    if (content === undefined) return { exchange: packed };
+    const key = `${endpoint} ${content}`;
+    const shared = this.#shared.get(key) ?? new BodyReadings(() => packed.response?.body, endpoint);
+    this.#shared.set(key, shared);
+    return { exchange: packed, shared };
+  }
+}
