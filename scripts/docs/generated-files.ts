@@ -46,7 +46,7 @@ export function generatedFiles(): GeneratedFile[] {
 }
 
 /** Files of `src/dialects` that the k6 scripts also use. They must import nothing but each other. */
-const K6_COPIES = ["denial-reading.ts", "reply-defect.ts", "reply-items.ts", "reply-output.ts"];
+const K6_COPIES = ["denial-reading.ts", "reply-defect.ts", "reply-items.ts", "reply-output.ts", "retry-after.ts"];
 
 function copyForK6(name: string): string {
   const source = readFileSync(`${ROOT}src/dialects/${name}`, "utf8");

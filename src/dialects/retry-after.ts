@@ -86,33 +86,31 @@ export function retryAfterMs(value: string, nowMs: number): number | undefined {
   return undefined;
 }
 
-/** A wait beyond this is rather a clock that is wrong, ms. */
-const PLAUSIBLE_MS = 90_000;
-/** `Date` has whole seconds: clocks that differ by less are taken for equal, ms. */
-const SAME_CLOCK_MS = 2_000;
-
 /** What a wait is read from beside its value. */
 export interface WaitContext {
-  /** The `Date` of the answer, if it has one. */
+  /** The `Date` of the response, if it has one. */
   readonly date: string | undefined;
   /** Wall clock at its last byte, Unix epoch milliseconds. */
   readonly arrivedAtMs: number;
 }
 
 /**
- * Reads the wait that a denial asks for, from its arrival. A date is read by the gateway's own clock where that differs from ours and
- * makes a plausible wait: a gateway is not blamed for clocks that differ.
+ * Reads the gateway's clock from its response, Unix epoch milliseconds: its `Date`, or our own clock where it sends none.
+ *
+ * @see RFC 9110, 6.6.1
+ */
+export function gatewayTimeMs({ date, arrivedAtMs }: WaitContext): number {
+  return httpDateMs(date ?? "", arrivedAtMs) ?? arrivedAtMs;
+}
+
+/**
+ * Reads the wait that a denial requests, from its arrival. A date is compared with the gateway's own clock, so that a gateway is not
+ * blamed for clocks that differ. `Date` has whole seconds and lies at most one second back: the wait is never too short.
  *
  * @param value raw `Retry-After`; `undefined`: there is none.
  * @returns as `retryAfterMs` does.
  * @see RFC 9110, 6.6.1 and 10.2.3
  */
-export function retryAfterWaitMs(value: string | undefined, { date, arrivedAtMs }: WaitContext): number | undefined {
-  if (value === undefined) return undefined;
-  const byOurs = retryAfterMs(value, arrivedAtMs);
-  const theirsMs = httpDateMs(date ?? "", arrivedAtMs);
-  if (theirsMs === undefined || Math.abs(theirsMs - arrivedAtMs) < SAME_CLOCK_MS) return byOurs;
-  const byTheirs = retryAfterMs(value, theirsMs);
-  if (byTheirs === undefined || byTheirs > PLAUSIBLE_MS) return byOurs;
-  return Math.max(byOurs ?? 0, byTheirs);
+export function retryAfterWaitMs(value: string | undefined, context: WaitContext): number | undefined {
+  return value === undefined ? undefined : retryAfterMs(value, gatewayTimeMs(context));
 }

@@ -2,7 +2,8 @@ import type { RefinedResponse } from "k6/http";
 import { findDenial } from "./denial-reading.ts";
 import type { Plan, PlannedRequest } from "./plan.ts";
 import { checkReply, checkStream } from "./reply-defect.ts";
-import { type Retry, retryAfterOf, retryOf } from "./retry-rules.ts";
+import { retryAfterWaitMs } from "./retry-after.ts";
+import { type Retry, retryOf } from "./retry-rules.ts";
 
 export interface Reply {
   readonly outcome: "admitted" | "denied" | "failed" | "invalid" | "unfinished";
@@ -43,7 +44,7 @@ export function readReply(response: Response, request: PlannedRequest, plan: Pla
     reason,
     retry: retryOf(status, reason, complete, timedOut),
     retryAfter,
-    retryAfterMs: retryAfter === "" ? undefined : retryAfterOf(retryAfter, date, Date.now()),
+    retryAfterMs: retryAfter === "" ? undefined : retryAfterWaitMs(retryAfter, { date, arrivedAtMs: Date.now() }),
     date,
     requestId: headerOf(response, "x-request-id"),
     tokens: tokensOf(body),

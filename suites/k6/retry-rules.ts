@@ -52,17 +52,3 @@ export function decideRetry(answered: Answered, random: number, options: RetryOp
     fromRetryAfter: true,
   };
 }
-
-const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/**
- * Reads `Retry-After`: whole seconds or an HTTP date, which is read by the gateway's own clock where it tells it.
- *
- * @returns ms to wait, 0 or more; `undefined` if the value is unusable.
- */
-export function retryAfterOf(value: string, date: string, nowMs: number): number | undefined {
-  const text = value.trim();
-  if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  if (!HTTP_DATE.test(text)) return undefined;
-  return Math.max(0, Date.parse(text) - (HTTP_DATE.test(date) ? Date.parse(date) : nowMs));
-}

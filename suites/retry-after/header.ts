@@ -1,5 +1,5 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { httpDateMs, readRetryAfter } from "../../src/dialects/index.ts";
+import { gatewayTimeMs, readRetryAfter } from "../../src/dialects/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
@@ -23,7 +23,7 @@ function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: Should
   )
     return;
   const [value = ""] = values;
-  const nowMs = gatewayTimeMs(denial);
+  const nowMs = gatewayTimeMs({ date: denial.header("date"), arrivedAtMs: denial.arrivedAtMs });
   const form = readRetryAfter(value, nowMs);
   const usable = that("whole seconds above zero or an HTTP date in the future", () => {
     if (form.kind === "unusable") return false;
@@ -42,11 +42,6 @@ function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: Should
     that(`a plausible wait, up to ${longestS} s`, (seconds) => (seconds as number) <= longestS),
     seen,
   );
-}
-
-/** The gateway's own clock, where it tells it: a date must be read by the clock that wrote it. */
-function gatewayTimeMs(answer: Response): number {
-  return httpDateMs(answer.header("date") ?? "", answer.arrivedAtMs) ?? answer.arrivedAtMs;
 }
 
 const present = defineInvariant({

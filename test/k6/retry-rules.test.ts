@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Answered, decideRetry, retryAfterOf, retryOf } from "../../suites/k6/retry-rules.ts";
+import { retryAfterWaitMs } from "../../suites/k6/retry-after.ts";
+import { type Answered, decideRetry, retryOf } from "../../suites/k6/retry-rules.ts";
 
 const OPTIONS = { maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000, graceMs: 30 };
 const denied = (more: Partial<Answered>): Answered => ({
@@ -65,11 +66,12 @@ describe("how long a client waits", () => {
   test.each([
     ["whole seconds", "7", "", 7_000],
     ["a date, by the gateway's own clock", "Sat, 21 Nov 2026 12:00:05 GMT", DATE, 5_000],
+    ["a date in an obsolete form", "Saturday, 21-Nov-26 12:00:05 GMT", DATE, 5_000],
     ["a date that has passed", "Sat, 21 Nov 2026 11:59:00 GMT", DATE, 0],
     ["a negative number", "-3", "", undefined],
     ["a fraction", "1.5", "", undefined],
     ["words", "soon", "", undefined],
   ])("Retry-After: %s", (_, value, date, ms) => {
-    expect(retryAfterOf(value, date, 0)).toBe(ms);
+    expect(retryAfterWaitMs(value, { date, arrivedAtMs: 0 })).toBe(ms);
   });
 });

@@ -22,7 +22,7 @@ export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRu
   for (const call of runs.flatMap(callsOf)) {
     for (const [index, denied] of call.entries()) {
       const next = call[index + 1];
-      const askedMs = retryAfterWaitMs(denied);
+      const askedMs = shortestWaitMs(denied);
       if (next === undefined || askedMs === undefined) continue;
       retries += 1;
       const waited = gapMs(denied, next);
@@ -49,8 +49,8 @@ export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRu
   return retries;
 }
 
-/** The wait that a denial asks for, milliseconds. */
-export function retryAfterWaitMs(denied: Attempt): number | undefined {
+/** The shortest wait that obeys a denial, ms: the client's clock is ours, which may be up to a second ahead of the whole seconds of `Date`. */
+function shortestWaitMs(denied: Attempt): number | undefined {
   const header = responseHeader(denied, "retry-after");
   const { answer, request } = denied;
   if (header === undefined || answer === undefined) return undefined;

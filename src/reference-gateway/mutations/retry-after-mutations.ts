@@ -1,4 +1,5 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
+import { clockAhead, dateIn } from "../edits/clock-edits.ts";
 import { put } from "../edits/json-edits.ts";
 import { body, setHeader } from "../edits/response-edits.ts";
 import { always, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
@@ -147,6 +148,15 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
     ["LIMIT-RATE-6"],
     "Retry-After is half of the real wait.",
     changeRetryAfter(RATE, (value) => String(Math.max(1, Math.floor(seconds(value) / 2)))),
+  ),
+  loadMutation(
+    "retry-after.half-date-clock-ahead",
+    ["LIMIT-RATE-6"],
+    "Retry-After is a date after half of the real wait, and the gateway's clock is 90 s ahead.",
+    all(
+      changeRetryAfter(RATE, (value) => dateIn(Math.max(1, Math.floor(seconds(value) / 2)), 90)),
+      clockAhead(90),
+    ),
   ),
   loadMutation(
     "retry-after.rounded-down",

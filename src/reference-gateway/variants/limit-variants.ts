@@ -1,4 +1,5 @@
 import { type Variant, variant } from "../change.ts";
+import { clockAhead, dateIn } from "../edits/clock-edits.ts";
 import { limitersFrom } from "../edits/limit-scopes.ts";
 import { dropHeader, setHeader } from "../edits/response-edits.ts";
 import { inference } from "../edits/when.ts";
@@ -150,7 +151,23 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   variant(
     "retry-after.http-date",
     "Retry-After is a date.",
-    changeRetryAfter((seconds) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000).toUTCString()),
+    changeRetryAfter((seconds) => dateIn(seconds)),
+  ),
+  variant(
+    "retry-after.http-date-clock-ahead",
+    "Retry-After is a date, and the gateway's clock is 90 s ahead.",
+    all(
+      changeRetryAfter((seconds) => dateIn(seconds, 90)),
+      clockAhead(90),
+    ),
+  ),
+  variant(
+    "retry-after.http-date-clock-behind",
+    "Retry-After is a date, and the gateway's clock is 90 s behind.",
+    all(
+      changeRetryAfter((seconds) => dateIn(seconds, -90)),
+      clockAhead(-90),
+    ),
   ),
   variant(
     "retry-after.two-seconds-more",
