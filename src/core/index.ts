@@ -14,6 +14,7 @@ export {
 } from "./errors.ts";
 export { EXIT, type ExitCode } from "./exit-code.ts";
 export { groupBy } from "./group-by.ts";
+export { inSlices, type Sliced } from "./in-slices.ts";
 export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./json.ts";
 export { maskLikely } from "./mask-likely.ts";
 export { nonceOf, noncesIn } from "./nonce.ts";

@@ -1,6 +1,6 @@
-import { median } from "../core/index.ts";
+import { median, type Sliced } from "../core/index.ts";
 import { agree, nearlyAsGood } from "./agree.ts";
-import type { Fit, FitOptions, TimedDecision } from "./decision.ts";
+import { type Fit, type FitOptions, isCounted, returnsOf, type TimedDecision } from "./decision.ts";
 
 /** Step of the search for the refill rate where nothing is known, as a factor. */
 const COARSE = 1.03;
@@ -28,18 +28,19 @@ interface At {
  * requires evenly spaced requests. For a given refill the fill of the bucket follows from the attempts, whatever its size; the size
  * is then what admissions and denials agree upon.
  */
-export function fitBucket(attempts: readonly TimedDecision[], options: FitOptions): Fit {
+export function* fitBucket(attempts: readonly TimedDecision[], options: FitOptions): Sliced<Fit> {
   const first = attempts[0]?.atUs ?? 0;
   const spanUs = Math.max(options.minuteUs / 60, (attempts.at(-1)?.atUs ?? 0) - first);
-  const admitted = Math.max(1, attempts.filter((attempt) => attempt.admitted).length);
+  const admitted = Math.max(1, attempts.filter((attempt) => isAdmittedOrOther(attempt, options)).length);
   // Everything came by refill, at most; at least a hundredth of it, or a minute would not show it.
   const most = (admitted / spanUs) * 1.5;
-  const coarse = scan(attempts, options, most / 100, most, COARSE);
-  const suggested = suggestedRates(attempts, options.minuteUs / 60);
-  const found = [coarse.at.perUs, ...suggested].reduce((best, perUs) => {
-    const near = scan(attempts, options, perUs / FINE_REACH, perUs * FINE_REACH, FINE);
-    return near.at.misses < best.at.misses ? near : best;
-  }, coarse);
+  const coarse = yield* scan(attempts, options, most / 100, most, COARSE);
+  const suggested = suggestedRates(attempts, options);
+  let found = coarse;
+  for (const perUs of [coarse.at.perUs, ...suggested]) {
+    const near = yield* scan(attempts, options, perUs / FINE_REACH, perUs * FINE_REACH, FINE);
+    if (near.at.misses < found.at.misses) found = near;
+  }
   // What came back over a long stretch is a count and bears a stall; it is taken where it explains nearly as much.
   const counted = suggested
     .map((perUs) => measure(attempts, options, perUs))
@@ -64,10 +65,9 @@ export function fitBucket(attempts: readonly TimedDecision[], options: FitOption
 }
 
 /** Under overload what comes back comes back at the refill rate: counted between the first and the last return. */
-function suggestedRates(attempts: readonly TimedDecision[], leastSpanUs: number): number[] {
-  const returns = attempts.flatMap(({ admitted }, index) =>
-    admitted && attempts[index - 1]?.admitted === false ? [index] : [],
-  );
+function suggestedRates(attempts: readonly TimedDecision[], options: FitOptions): number[] {
+  const returns = returnsOf(attempts).map(({ admission }) => admission);
+  const leastSpanUs = options.minuteUs / 60;
   const at = (index: number) => (attempts[index] as TimedDecision).atUs;
   const gaps = returns.slice(1).map((index, before) => at(index) - at(returns[before] as number));
   const usual = median(gaps);
@@ -77,12 +77,16 @@ function suggestedRates(attempts: readonly TimedDecision[], leastSpanUs: number)
     if (last < returns.length && (gaps[last - 1] as number) <= usual * SAME_STRETCH) continue;
     const from = returns[first] as number;
     const to = returns[last - 1] as number;
-    const between = attempts.slice(from, to).filter(({ admitted }) => admitted).length;
+    const between = attempts.slice(from, to).filter((attempt) => isAdmittedOrOther(attempt, options)).length;
     if (last - first >= 5 && at(to) - at(from) >= leastSpanUs) rates.push(between / (at(to) - at(from)));
     first = last;
   }
   return rates;
 }
+
+/** Denied requests aside: they may take, and they never show what came back. */
+const isAdmittedOrOther = (attempt: TimedDecision, options: FitOptions): boolean =>
+  attempt.verdict !== "denied" && isCounted(attempt, options);
 
 interface Scanned {
   readonly at: At;
@@ -91,15 +95,16 @@ interface Scanned {
   readonly high: number;
 }
 
-function scan(
+function* scan(
   attempts: readonly TimedDecision[],
   options: FitOptions,
   from: number,
   to: number,
   factor: number,
-): Scanned {
+): Sliced<Scanned> {
   let best: Scanned | undefined;
   for (let perUs = from; perUs <= to; perUs *= factor) {
+    yield;
     const at = measure(attempts, options, perUs);
     if (best === undefined || at.misses < best.at.misses) best = { at, low: perUs, high: perUs };
     else if (at.misses === best.at.misses && perUs / best.high < factor * 1.0001) best = { ...best, high: perUs };
@@ -109,7 +114,7 @@ function scan(
 
 function measure(attempts: readonly TimedDecision[], options: FitOptions, perUs: number): At {
   // The first denial, and some attempts more, follow upon a rest: nothing can have gone astray yet.
-  const until = attempts.findIndex(({ admitted }) => !admitted);
+  const until = attempts.findIndex(({ verdict }) => verdict === "denied");
   const start = fill(attempts.slice(0, until + OPENING), options, perUs);
   const all = fill(attempts, options, perUs);
   const span = start.most - start.least;
@@ -129,21 +134,19 @@ function measure(attempts: readonly TimedDecision[], options: FitOptions, perUs:
  *
  * @returns how often it was contradicted.
  */
-function replay(
-  attempts: readonly TimedDecision[],
-  { slackUs, deniedCount }: FitOptions,
-  perUs: number,
-  size: number,
-): number {
+function replay(attempts: readonly TimedDecision[], options: FitOptions, perUs: number, size: number): number {
+  const { slackUs, deniedCount, othersCount } = options;
   let filled = 0;
   let seenUs = attempts[0]?.atUs ?? 0;
   let misses = 0;
-  for (const { atUs, slackUs: ownUs, admitted } of attempts) {
+  for (const { atUs, slackUs: ownUs, verdict } of attempts) {
     const leak = perUs * Math.max(slackUs, ownUs);
     const drained = filled - (atUs - seenUs) * perUs;
     filled = Math.max(0, drained);
     seenUs = atUs;
-    if (admitted) {
+    if (verdict === "other") {
+      if (othersCount) filled = Math.min(size, filled + 1);
+    } else if (verdict === "admitted") {
       if (filled + 1 - leak > size + EPSILON) misses++;
       filled = Math.min(filled, Math.max(0, size - 1)) + 1;
     } else {
@@ -163,7 +166,8 @@ interface Sizes {
 }
 
 /** Lets the attempts fill a bucket that leaks at this rate: the sizes that admissions and denials agree upon. */
-function fill(attempts: readonly TimedDecision[], { slackUs }: FitOptions, perUs: number): Sizes {
+function fill(attempts: readonly TimedDecision[], options: FitOptions, perUs: number): Sizes {
+  const { slackUs } = options;
   const atLeast: number[] = [];
   const atMost: number[] = [];
   const leak = perUs * slackUs;
@@ -173,29 +177,30 @@ function fill(attempts: readonly TimedDecision[], { slackUs }: FitOptions, perUs
   let ahead = 0;
   let nearCount = 0;
   let aheadCount = 0;
-  for (const [index, { atUs, admitted }] of attempts.entries()) {
+  for (const [index, attempt] of attempts.entries()) {
+    const { atUs, verdict } = attempt;
+    const takes = isAdmittedOrOther(attempt, options);
     const drained = filled - (atUs - seenUs) * perUs;
     filled = Math.max(0, drained);
     seenUs = atUs;
     // Attempts within the slack of each other may have been decided in the other order.
     while (near < index && (attempts[near] as TimedDecision).atUs < atUs - slackUs) {
-      if ((attempts[near] as TimedDecision).admitted) nearCount--;
+      if (isAdmittedOrOther(attempts[near] as TimedDecision, options)) nearCount--;
       near++;
     }
     if (ahead <= index) {
       ahead = index + 1;
       aheadCount = 0;
-    } else if (admitted) aheadCount--;
+    } else if (takes) aheadCount--;
     while (ahead < attempts.length && (attempts[ahead] as TimedDecision).atUs <= atUs + slackUs) {
-      if ((attempts[ahead] as TimedDecision).admitted) aheadCount++;
+      if (isAdmittedOrOther(attempts[ahead] as TimedDecision, options)) aheadCount++;
       ahead++;
     }
-    if (admitted) {
-      atLeast.push(filled + 1 - leak - nearCount);
+    if (verdict === "admitted") atLeast.push(filled + 1 - leak - nearCount);
+    if (verdict === "denied") atMost.push(Math.max(0, drained + leak) + 1 + aheadCount);
+    if (takes) {
       filled += 1;
       nearCount++;
-    } else {
-      atMost.push(Math.max(0, drained + leak) + 1 + aheadCount);
     }
   }
   if (atMost.length === 0) {

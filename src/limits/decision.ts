@@ -20,7 +20,8 @@ export interface Decision {
 export interface TimedDecision {
   readonly atUs: number;
   readonly slackUs: number;
-  readonly admitted: boolean;
+  /** `other`: it failed, or was denied for something else. It may have used up part of the limit and shows nothing else. */
+  readonly verdict: "admitted" | "denied" | "other";
 }
 
 /** How a model of a limiter agrees with what was seen. */
@@ -46,6 +47,27 @@ export interface FitOptions {
   readonly slackUs: number;
   /** Whether denied requests are counted like admitted ones. */
   readonly deniedCount: boolean;
+  /** Whether those are counted that failed or were denied for something else. */
+  readonly othersCount: boolean;
   /** The minute of "requests per minute", microseconds; 60,000,000 outside tests. */
   readonly minuteUs: number;
+}
+
+/** Whether the limiter of a model counts this request. */
+export function isCounted({ verdict }: TimedDecision, { deniedCount, othersCount }: FitOptions): boolean {
+  return verdict === "admitted" || (verdict === "denied" ? deniedCount : othersCount);
+}
+
+/** Places at which a request was admitted and the last decision before it was a denial. */
+export function returnsOf(
+  attempts: readonly TimedDecision[],
+): { readonly denial: number; readonly admission: number }[] {
+  let last: number | undefined;
+  return attempts.flatMap(({ verdict }, admission) => {
+    if (verdict === "other") return [];
+    const denial = last;
+    last = admission;
+    const isReturn = verdict === "admitted" && denial !== undefined && attempts[denial]?.verdict === "denied";
+    return isReturn ? [{ denial, admission }] : [];
+  });
 }

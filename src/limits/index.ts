@@ -22,9 +22,10 @@ export {
   inferRelease,
   type Release,
 } from "./infer-concurrency.ts";
-export { inferRate, type RateInference } from "./infer-rate.ts";
+export { inferRate } from "./infer-rate.ts";
 export { hasHead, latestCountUs, type Stretch, type WithHead } from "./moments.ts";
 export { admittedBeyond, mostPossibly, mostSurely } from "./overlap.ts";
+export type { RateInference } from "./rate-inference.ts";
 export {
   earlyRetries,
   type RetryAfterWait,

@@ -1,25 +1,11 @@
+import { inSlices, type Sliced } from "../core/index.ts";
 import { fitBucket } from "./bucket-fit.ts";
 import type { Decision, Fit, FitOptions, TimedDecision } from "./decision.ts";
 import type { Confidence, Inference } from "./inference.ts";
+import { type Assumed, none, nothingKnown, type RateInference, type WindowKind } from "./rate-inference.ts";
+import { reconcile } from "./reconcile.ts";
 import { readScopes, type ScopeAnswers } from "./scopes.ts";
 import { fitFixed, fitSliding } from "./window-fit.ts";
-
-export type WindowKind = "fixed window" | "clock-aligned window" | "sliding window" | "token bucket" | "paced";
-
-export interface RateInference {
-  readonly kind: Inference<WindowKind>;
-  /** Requests per minute that are let through for long. */
-  readonly perMinute: Inference<number>;
-  readonly perMinuteRange: readonly [low: number, high: number] | null;
-  /** Requests that are let through at once after a rest. */
-  readonly burst: Inference<number>;
-  readonly windowS: number | null;
-  readonly deniedCount: Inference<"yes" | "no" | "makes no difference">;
-  readonly listingCounts: Inference<"yes" | "no">;
-  readonly scopes: ScopeAnswers;
-  /** Of every model that was tried: how many attempts it leaves unexplained. */
-  readonly fits: readonly { readonly kind: string; readonly misses: number }[];
-}
 
 export interface InferOptions {
   /** How far a decision may lie from `atUs`, microseconds. */
@@ -40,32 +26,51 @@ const PACED_S = 2;
 /** A window that begins with the clock's minute does so within this, microseconds: clocks of two machines differ. */
 const ALIGNED_US = 250_000;
 
-function nothingKnown(why: string): Omit<RateInference, "scopes" | "fits"> {
-  return {
-    kind: none(why),
-    perMinute: none(why),
-    perMinuteRange: null,
-    burst: none(why),
-    windowS: null,
-    deniedCount: none(why),
-    listingCounts: none(why),
-  };
-}
-
-/** Tells from timed admissions and denials what kind of limiter decided them. Pure; "cannot tell" is an answer. */
-export function inferRate(decisions: readonly Decision[], options: InferOptions): RateInference {
-  const known = { minuteUs: 60_000_000, ...options };
+/**
+ * Tells from timed admissions and denials what kind of limiter decided them; "cannot tell" is an answer. Works in slices: many
+ * requests take seconds.
+ */
+export async function inferRate(
+  decisions: readonly Decision[],
+  options: InferOptions,
+  stop?: AbortSignal,
+): Promise<RateInference> {
   const sorted = [...decisions].sort((a, b) => a.atUs - b.atUs);
   const scopes = readScopes(sorted);
-  const candidates = candidatesOf(sorted, scopes, known);
+  const inferred = await inSlices(inferSorted(sorted, scopes, { minuteUs: 60_000_000, ...options }), stop);
+  return inferred ?? { ...nothingKnown("interrupted before the requests were analysed"), scopes, fits: [] };
+}
+
+function* inferSorted(
+  sorted: readonly Decision[],
+  scopes: ScopeAnswers,
+  known: Required<InferOptions>,
+): Sliced<RateInference> {
+  const free = yield* inferAssuming(sorted, scopes, { ...known, othersCount: false });
+  if (free.others === 0) return free.rate;
+  // A request that failed may have been counted before it failed, or never: both are tried.
+  const counted = yield* inferAssuming(sorted, scopes, { ...known, othersCount: true });
+  return reconcile({ free, counted });
+}
+
+type Assumptions = Required<InferOptions> & Pick<FitOptions, "othersCount">;
+
+function* inferAssuming(sorted: readonly Decision[], scopes: ScopeAnswers, known: Assumptions): Sliced<Assumed> {
+  const candidates = yield* candidatesOf(sorted, scopes, known);
   // Of explanations that are as good the simplest is taken: listing is free, and denied requests are not counted.
   const chosen = candidates.reduce((best, one) => (least(one.fits) < least(best.fits) ? one : best));
-  const { attempts, listing } = chosen;
+  const { attempts } = chosen;
   const [best, second] = [...chosen.fits].sort((a, b) => a.misses - b.misses) as [Fit, Fit];
   const fits = chosen.fits.map(({ kind, misses }) => ({ kind, misses }));
-  const denials = attempts.filter(({ admitted }) => !admitted).length;
-  const seen = `${attempts.length} requests, ${denials} denied`;
-  const unknown = (why: string): RateInference => ({ ...nothingKnown(why), scopes, fits });
+  const denials = countOf(attempts, "denied");
+  const others = countOf(attempts, "other");
+  const seen = `${attempts.length} requests, ${denials} denied${others === 0 ? "" : `, ${others} failed or denied for something else`}`;
+  const unknown = (why: string): Assumed => ({
+    rate: { ...nothingKnown(why), scopes, fits },
+    misses: best.misses,
+    requests: attempts.length,
+    others,
+  });
   if (denials === 0)
     return unknown(`nothing was denied for the rate in ${seen}; the limit is higher, or there is none`);
   if (admittedAfterDenial(attempts) === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
@@ -76,6 +81,28 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
     );
   }
   const left = `of ${seen}, ${unexplained} unexplained`;
+  const rate = { ...figuresOf(best, second, { left, seen, attempts, known }), scopes, fits };
+  return {
+    rate: { ...rate, ...answersAboutCounting(sorted, candidates, best, chosen) },
+    misses: best.misses,
+    requests: attempts.length,
+    others,
+  };
+}
+
+interface Seen {
+  readonly left: string;
+  readonly seen: string;
+  readonly attempts: readonly TimedDecision[];
+  readonly known: Assumptions;
+}
+
+/** Kind, rate and burst of the best model. */
+function figuresOf(
+  best: Fit,
+  second: Fit,
+  { left, seen, attempts, known }: Seen,
+): Pick<RateInference, "kind" | "perMinute" | "perMinuteRange" | "burst" | "windowS"> {
   const lead = second.misses - best.misses;
   const kind: Inference<WindowKind> =
     lead < DECISIVE
@@ -91,21 +118,30 @@ export function inferRate(decisions: readonly Decision[], options: InferOptions)
     kind.answer === null ? "low" : width <= 0.03 ? "high" : width <= 0.1 ? "medium" : "low";
   const upTo = Number.isFinite(high) ? round(high) : "any number";
   const range = `${round(low)} to ${upTo} per minute explain ${seen} as well`;
-  const before = `${burstSeen(attempts)} were admitted before the first denial`;
+  const before = `${admittedBeforeDenial(attempts)} were admitted before the first denial`;
   return {
     kind,
     perMinute: { answer: round(best.perMinute), confidence, evidence: range },
     perMinuteRange: [low, high],
     burst: { answer: burstOf(best, kind.answer), confidence, evidence: before },
     windowS: best.windowUs === undefined ? null : (best.windowUs / known.minuteUs) * 60,
+  };
+}
+
+/** Whether denied requests and listings are counted. */
+function answersAboutCounting(
+  sorted: readonly Decision[],
+  candidates: readonly Candidate[],
+  best: Fit,
+  { listing, deniedCount }: Candidate,
+): Pick<RateInference, "deniedCount" | "listingCounts"> {
+  return {
     deniedCount: compareFlag(
       bestOf(candidates, best.kind, { listing, deniedCount: false }),
       bestOf(candidates, best.kind, { listing, deniedCount: true }),
       best.kind === "fixed" ? "makes no difference" : undefined,
     ),
-    listingCounts: listingAnswer(sorted, candidates, best.kind, chosen.deniedCount),
-    scopes,
-    fits,
+    listingCounts: listingAnswer(sorted, candidates, best.kind, deniedCount),
   };
 }
 
@@ -119,20 +155,23 @@ interface Candidate {
 }
 
 /** Every model of a limiter, fitted with and without the listings and with and without counting denied requests. */
-function candidatesOf(
+function* candidatesOf(
   decisions: readonly Decision[],
   scopes: ScopeAnswers,
-  { slackUs, minuteUs, wallOffsetUs }: Required<InferOptions>,
-): Candidate[] {
-  return [false, true].flatMap((listing) => {
+  { slackUs, minuteUs, wallOffsetUs, othersCount }: Assumptions,
+): Sliced<Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const listing of [false, true]) {
     const attempts = attemptsOf(decisions, scopes, listing);
-    return [false, true].map((deniedCount) => {
-      const options: FitOptions = { slackUs, minuteUs, deniedCount };
-      const window = fitFixed(attempts, options, wallOffsetUs);
-      const fits = [window, fitSliding(attempts, options), fitBucket(attempts, options)];
-      return { listing, deniedCount, attempts, fits };
-    });
-  });
+    for (const deniedCount of [false, true]) {
+      const options: FitOptions = { slackUs, minuteUs, deniedCount, othersCount };
+      const fixed = yield* fitFixed(attempts, options, wallOffsetUs);
+      const sliding = yield* fitSliding(attempts, options);
+      const bucket = yield* fitBucket(attempts, options);
+      candidates.push({ listing, deniedCount, attempts, fits: [fixed, sliding, bucket] });
+    }
+  }
+  return candidates;
 }
 
 function bestOf(
@@ -182,14 +221,15 @@ function listingAnswer(
 /** Requests of one limiter in order; those for which there is another one are left out. */
 function attemptsOf(decisions: readonly Decision[], scopes: ScopeAnswers, listing: boolean): TimedDecision[] {
   return decisions
-    .filter(({ kind, verdict }) => {
-      if (verdict !== "admitted" && verdict !== "rate") return false;
+    .filter(({ kind }) => {
       if (kind === "main") return true;
       if (kind === "listing") return listing;
       return scopes[kind].answer === "shared";
     })
-    .map(({ atUs, slackUs, verdict }) => ({ atUs, slackUs, admitted: verdict === "admitted" }));
+    .map(({ atUs, slackUs, verdict }) => ({ atUs, slackUs, verdict: MODEL_VERDICTS[verdict] }));
 }
+
+const MODEL_VERDICTS = { admitted: "admitted", rate: "denied", concurrency: "other", failed: "other" } as const;
 
 function nameOf(
   { kind, burst, perMinute, edgeUs = 0, edgeSlackUs = 0, windowUs = 0 }: Fit,
@@ -216,11 +256,16 @@ function burstOf({ kind, burst, mostBurst }: Fit, named: WindowKind | null): num
 }
 
 const least = (fits: readonly Fit[]): number => Math.min(...fits.map(({ misses }) => misses));
-const burstSeen = (attempts: readonly TimedDecision[]): number => attempts.findIndex(({ admitted }) => !admitted);
-const none = (evidence: string) => ({ answer: null, confidence: "none" as const, evidence });
+const countOf = (attempts: readonly TimedDecision[], wanted: TimedDecision["verdict"]): number =>
+  attempts.filter(({ verdict }) => verdict === wanted).length;
 const round = (value: number): number => (value >= 100 ? Math.round(value * 10) / 10 : Math.round(value * 100) / 100);
 
+const firstDenial = (attempts: readonly TimedDecision[]): number =>
+  attempts.findIndex(({ verdict }) => verdict === "denied");
+const admittedBeforeDenial = (attempts: readonly TimedDecision[]): number =>
+  countOf(attempts.slice(0, firstDenial(attempts)), "admitted");
+
 function admittedAfterDenial(attempts: readonly TimedDecision[]): number {
-  const first = burstSeen(attempts);
-  return first === -1 ? 0 : attempts.slice(first).filter(({ admitted }) => admitted).length;
+  const first = firstDenial(attempts);
+  return first === -1 ? 0 : countOf(attempts.slice(first), "admitted");
 }

@@ -1,5 +1,6 @@
+import type { Sliced } from "../core/index.ts";
 import { agree, missesOf, nearlyAsGood } from "./agree.ts";
-import type { Fit, FitOptions, TimedDecision } from "./decision.ts";
+import { type Fit, type FitOptions, isCounted, returnsOf, type TimedDecision } from "./decision.ts";
 
 /** Lengths of window that are tried, in minutes: the interface says a minute, gateways have others. */
 const WINDOW_MINUTES = [1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 60];
@@ -8,27 +9,31 @@ const WINDOW_MINUTES = [1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 60];
 const WIDEST_EDGE = 0.01;
 
 /** A limiter that holds at most so many requests in the window that ends now. */
-export function fitSliding(attempts: readonly TimedDecision[], options: FitOptions): Fit {
-  const fits = WINDOW_MINUTES.map((minutes): Fit => {
+export function* fitSliding(attempts: readonly TimedDecision[], options: FitOptions): Sliced<Fit> {
+  const fits: Fit[] = [];
+  for (const minutes of WINDOW_MINUTES) {
+    yield;
     const windowUs = options.minuteUs * minutes;
     const bounds = boundsOfWindow(attempts, options, (atUs) => atUs - windowUs);
-    return { kind: "sliding", ...figuresOf(bounds, minutes), windowUs, edgeUs: undefined, edgeSlackUs: undefined };
-  });
+    fits.push({ kind: "sliding", ...figuresOf(bounds, minutes), windowUs, edgeUs: undefined, edgeSlackUs: undefined });
+  }
   return fewestMisses(fits);
 }
 
 /** A limiter that counts afresh at the edges of windows of equal length. */
-export function fitFixed(attempts: readonly TimedDecision[], options: FitOptions, wallOffsetUs: number): Fit {
-  const fits = WINDOW_MINUTES.flatMap((minutes) => {
+export function* fitFixed(attempts: readonly TimedDecision[], options: FitOptions, wallOffsetUs: number): Sliced<Fit> {
+  const fits: Fit[] = [];
+  for (const minutes of WINDOW_MINUTES) {
     const windowUs = options.minuteUs * minutes;
-    return edgesOf(attempts, options.slackUs, windowUs, wallOffsetUs).map(({ edgeUs, spreadUs }): Fit => {
+    for (const { edgeUs, spreadUs } of edgesOf(attempts, options.slackUs, windowUs, wallOffsetUs)) {
+      yield;
       const phaseUs = ((edgeUs % windowUs) + windowUs) % windowUs;
       const begin = (atUs: number) => Math.floor((atUs - phaseUs) / windowUs) * windowUs + phaseUs;
       const nearUs = Math.max(spreadUs, options.slackUs);
       const bounds = boundsOfWindow(attempts, options, begin, nearUs);
-      return { kind: "fixed", ...figuresOf(bounds, minutes), windowUs, edgeUs, edgeSlackUs: spreadUs };
-    });
-  });
+      fits.push({ kind: "fixed", ...figuresOf(bounds, minutes), windowUs, edgeUs, edgeSlackUs: spreadUs });
+    }
+  }
   return fewestMisses(fits);
 }
 
@@ -60,14 +65,13 @@ function edgesOf(
     const known = edges.get(name);
     if (known === undefined || spreadUs < known.spreadUs) edges.set(name, { edgeUs, spreadUs });
   };
-  attempts.forEach(({ atUs, admitted }, index) => {
-    const before = attempts[index - 1];
-    if (before === undefined) offer(atUs - slackUs, slackUs);
-    else if (admitted && !before.admitted) {
-      const spreadUs = (atUs - before.atUs) / 2;
-      offer(before.atUs + spreadUs, spreadUs);
-    }
-  });
+  const first = attempts[0];
+  if (first !== undefined) offer(first.atUs - slackUs, slackUs);
+  for (const { denial, admission } of returnsOf(attempts)) {
+    const deniedUs = (attempts[denial] as TimedDecision).atUs;
+    const spreadUs = ((attempts[admission] as TimedDecision).atUs - deniedUs) / 2;
+    offer(deniedUs + spreadUs, spreadUs);
+  }
   // The clock's own minute, as this machine has it.
   offer(-(wallOffsetUs % windowUs), slackUs);
   return [...edges.values()];
@@ -82,11 +86,12 @@ function edgesOf(
  */
 function boundsOfWindow(
   attempts: readonly TimedDecision[],
-  { slackUs, deniedCount }: FitOptions,
+  options: FitOptions,
   begin: (atUs: number) => number,
   nearUs?: number,
 ): { readonly misses: number; readonly limit: number; readonly range: readonly [number, number] } {
-  const counted = attempts.filter(({ admitted }) => admitted || deniedCount).map(({ atUs }) => atUs);
+  const { slackUs, deniedCount } = options;
+  const counted = attempts.filter((attempt) => isCounted(attempt, options)).map(({ atUs }) => atUs);
   const sure = { from: 0, to: 0 };
   const possible = { from: 0, to: 0 };
   const plain = { from: 0, to: 0 };
@@ -94,12 +99,13 @@ function boundsOfWindow(
   const atLeast: number[] = [];
   const atMost: number[] = [];
   let fullest = 0;
-  for (const { atUs, admitted } of attempts) {
+  for (const { atUs, verdict } of attempts) {
+    if (verdict === "other") continue;
     const beginUs = begin(atUs);
     if (nearUs !== undefined && (atUs - beginUs < nearUs || begin(atUs + nearUs) > beginUs)) continue;
     const surely = between(counted, sure, beginUs + (nearUs ?? slackUs), atUs - slackUs);
     const possibly = between(counted, possible, beginUs - (nearUs ?? slackUs), atUs + slackUs);
-    if (admitted) {
+    if (verdict === "admitted") {
       atLeast.push(surely + 1);
       fullest = Math.max(fullest, surely + 1);
     } else {

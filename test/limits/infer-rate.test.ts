@@ -118,7 +118,7 @@ describe("cannot tell", () => {
     expect(found.perMinute.evidence).toMatch(/nothing was admitted after/);
   });
 
-  test("when denials follow no rule", () => {
+  test("when denials follow no rule", async () => {
     const random = seededRandom(3);
     const decisions = Array.from({ length: 600 }, (_, index): Decision => {
       const admitted = random() < 0.4;
@@ -130,7 +130,7 @@ describe("cannot tell", () => {
         verdict: admitted ? "admitted" : "rate",
       };
     });
-    const found = inferRate(decisions, { slackUs: 2_000, wallOffsetUs: 0 });
+    const found = await inferRate(decisions, { slackUs: 2_000, wallOffsetUs: 0 });
     expect(found.kind.answer).toBeNull();
     expect(found.kind.evidence).toMatch(/no model explains it/);
   });

@@ -33,6 +33,8 @@ export interface SimulationOptions {
   /** Of so many requests one is decided up to 150 ms late, as after a stall of the gateway. */
   readonly stallEvery?: number;
   readonly deniedCount?: boolean;
+  /** Requests of the main account that the limiter lets through and that then fail: their share, and which of them use up the rate. */
+  readonly failing?: { readonly share: number; readonly count: "all" | "none" | "half" };
   readonly listingCounts?: boolean;
   /** Asks that have a limiter of their own. */
   readonly separate?: readonly RequestKind[];
@@ -44,6 +46,7 @@ export class SimulatedGateway implements GatewayUnderTest {
   readonly decisions: Decision[] = [];
   readonly kinds: readonly RequestKind[] = ["key", "dialect", "model", "account", "listing"];
   readonly slackUs: number;
+  readonly mustEnd = new AbortController().signal;
   readonly wallOffsetUs = WALL_OFFSET_US;
   readonly #options: SimulationOptions;
   readonly #random: () => number;
@@ -82,6 +85,7 @@ export class SimulatedGateway implements GatewayUnderTest {
       limiter,
       deniedCount,
       listingCounts,
+      failing,
       separate = [],
       stallEvery = Number.POSITIVE_INFINITY,
     } = this.#options;
@@ -96,14 +100,18 @@ export class SimulatedGateway implements GatewayUnderTest {
     this.#limiters.set(own, found);
     const free = kind === "listing" && listingCounts !== true;
     const admitted = free || found.waitUs(this.#decidedUs) <= 0;
-    if (!free && (admitted || deniedCount === true)) found.count(this.#decidedUs);
+    const fails = admitted && kind !== "account" && failing !== undefined && this.#random() < failing.share;
+    const isCounted = fails
+      ? failing.count === "all" || (failing.count === "half" && this.#random() < 0.5)
+      : admitted || deniedCount === true;
+    if (!free && isCounted) found.count(this.#decidedUs);
     const decision: Decision = {
       ordinal: this.decisions.length + 1,
       kind: kind,
       // As the analysis sees it: somewhere between sending and answer.
       atUs: (sentUs + this.#nowUs) / 2,
       slackUs: (this.#nowUs - sentUs) / 2,
-      verdict: admitted ? "admitted" : "rate",
+      verdict: fails ? "failed" : admitted ? "admitted" : "rate",
     };
     this.decisions.push(decision);
     return decision;

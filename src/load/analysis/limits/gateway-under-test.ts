@@ -16,5 +16,7 @@ export interface GatewayUnderTest {
   readonly slackUs: number;
   /** Wall clock minus monotonic clock, microseconds. */
   readonly wallOffsetUs: number;
+  /** Fires some time after an interruption: what is analysed by then is reported. */
+  readonly mustEnd: AbortSignal;
   readonly left: { readonly requests: number; readonly ms: number };
 }

@@ -1,5 +1,5 @@
 import type { Share } from "../../../budget/index.ts";
-import { median, sleep } from "../../../core/index.ts";
+import { median, onAbort, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
 import { type Decision, isUnnamedLimit, type RequestKind } from "../../../limits/index.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-exchange.ts";
@@ -32,6 +32,9 @@ const RECENT = 101;
 /** Longest time that a stream is held, ms. */
 const LONGEST_HOLD_MS = 120_000;
 
+/** How long what was sent before an interruption may still be analysed, ms. */
+const ANALYSIS_AFTER_STOP_MS = 1_000;
+
 /** What an admitted request took longer than others is the model's time rather than a stall beyond this, microseconds. */
 const MOST_STALL_US = 200_000;
 
@@ -44,6 +47,8 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   readonly #read: ReadReason;
   readonly #prepared: ReadonlyMap<RequestKind, PreparedRequest>;
   readonly #over: NodeJS.Timeout;
+  readonly #mustEnd = new AbortController();
+  readonly #stopping: Disposable;
   readonly #startUs = nowUs();
   /** Of denials, and of what was admitted. */
   readonly #roundTripsUs: number[] = [];
@@ -68,6 +73,9 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     });
     // A gateway that does not answer must not cost more time than was given.
     this.#over = setTimeout(() => this.#sender.abortAll(), options.durationMs);
+    this.#stopping = onAbort(options.stop, () => {
+      setTimeout(() => this.#mustEnd.abort(), ANALYSIS_AFTER_STOP_MS).unref();
+    });
     this.#prepared = requestsOf(options);
     this.kinds = [...this.#prepared.keys()].filter((kind) => kind !== "main");
   }
@@ -75,6 +83,10 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   /** Opens connections ahead. @returns why none came about. */
   async open(count: number): Promise<string | undefined> {
     return (await this.#sender.open(count)) > 0 ? undefined : (this.#sender.lastFailure ?? "no connection");
+  }
+
+  get mustEnd(): AbortSignal {
+    return this.#mustEnd.signal;
   }
 
   get left() {
@@ -181,6 +193,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#over);
+    this.#stopping[Symbol.dispose]();
     await this.#sender[Symbol.asyncDispose]();
   }
 }

@@ -43,8 +43,11 @@ export async function rateExperiment(gateway: GatewayUnderTest, plan: RatePlan):
   return settled(gateway, plan);
 }
 
-function settled({ decisions, slackUs, wallOffsetUs }: GatewayUnderTest, { minuteMs }: RatePlan): RateInference {
-  return inferRate(decisions, { slackUs, wallOffsetUs, minuteUs: minuteMs * 1_000 });
+function settled(
+  { decisions, slackUs, wallOffsetUs, mustEnd }: GatewayUnderTest,
+  { minuteMs }: RatePlan,
+): Promise<RateInference> {
+  return inferRate(decisions, { slackUs, wallOffsetUs, minuteUs: minuteMs * 1_000 }, mustEnd);
 }
 
 /** Sends as fast as it is answered. @returns whether something was denied for the rate. */
@@ -171,7 +174,7 @@ async function silent(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> 
     await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
     // A few denials after the burst: the end of it is a statement, too.
     await probe(gateway, kinds, spacingMs, spacingMs * 12, () => false);
-    const { kind, deniedCount, scopes } = settled(gateway, plan);
+    const { kind, deniedCount, scopes } = await settled(gateway, plan);
     // A window that ended soon after its last burst left no time to send the others between denials.
     const allKnown = Object.entries(scopes).every(
       ([name, { answer }]) => answer !== null || !kinds.includes(name as RequestKind),

@@ -1,0 +1,42 @@
+import { type Assumed, nothingKnown, type RateInference } from "./rate-inference.ts";
+
+/** One assumption is taken if the other one leaves so many more requests unexplained. */
+const DECISIVE = 5;
+/** Requests may be counted in part, which neither assumption explains: the one that is taken leaves at most this share unexplained. */
+const ACCEPTED_SHARE = 0.01;
+/** Rates that differ by less are the same. */
+const SAME_RATE = 0.03;
+
+/**
+ * Takes the assumption that the requests show, or either of them where both say the same. Otherwise what was measured may be the
+ * limit less what failed requests used up of it, which is nobody's limit.
+ *
+ * @param free requests that failed or were denied for something else use up nothing of the limit.
+ * @param counted they do, like those that were admitted.
+ */
+export function reconcile({ free, counted }: { readonly free: Assumed; readonly counted: Assumed }): RateInference {
+  const [better, worse] = counted.misses < free.misses ? [counted, free] : [free, counted];
+  if (better.rate.perMinute.answer === null || isSame(free.rate, counted.rate)) return better.rate;
+  const isDecided =
+    better.rate.kind.answer !== null &&
+    worse.misses >= better.misses + DECISIVE &&
+    better.misses <= better.requests * ACCEPTED_SHARE;
+  if (isDecided) return better.rate;
+  const { scopes, fits } = better.rate;
+  return { ...nothingKnown(whyUnknown(free, counted)), scopes, fits };
+}
+
+function whyUnknown(free: Assumed, counted: Assumed): string {
+  const said = ({ rate: { perMinute } }: Assumed) =>
+    perMinute.answer === null ? "no model explains the rest" : `the rate is ${perMinute.answer} per minute`;
+  return (
+    `${free.others} of ${free.requests} requests failed or were denied for something else, and may have used up part of the limit: ` +
+    `if they did, ${said(counted)}; if not, ${said(free)}. Repeat when the gateway serves the account's requests.`
+  );
+}
+
+function isSame(a: RateInference, b: RateInference): boolean {
+  const [one, other] = [a.perMinute.answer, b.perMinute.answer];
+  if (one === null || other === null || a.kind.answer !== b.kind.answer) return false;
+  return Math.abs(one - other) <= Math.max(one, other) * SAME_RATE;
+}
