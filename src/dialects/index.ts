@@ -29,4 +29,4 @@ export {
 } from "./reply-defect.ts";
 export { JsonItems, readEvent } from "./reply-items.ts";
 export { outputOf } from "./reply-output.ts";
-export { gatewayTimeMs, httpDateMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";
+export { gatewayTimeMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";
