@@ -119,8 +119,9 @@ function defectOf(dialect: "chat" | "messages", json: unknown, reasoned: boolean
     : dialect === "chat"
       ? joined(parts.map(fromChoice))
       : fromBlocks(parts);
-  if ((output.text ?? "") !== "" || output.other) return undefined;
-  if (errorIn(json) !== undefined) return "an error with a 2xx status";
+  const isError = finishOf(json).includes("error");
+  if (hasVisible(output) && !isError) return undefined;
+  if (isError || errorIn(json) !== undefined) return "an error with a 2xx status";
   if (!Array.isArray(parts)) return "JSON without a reply";
   const reasons = finishOf(json);
   // In the messages dialect, `content: []` with a stop reason is an empty reply. Without one it is not a reply.
@@ -128,6 +129,9 @@ function defectOf(dialect: "chat" | "messages", json: unknown, reasoned: boolean
     return "JSON without a reply";
   return reasoned || explainsEmpty(reasons) ? undefined : EMPTY_TEXT;
 }
+
+/** Text of white space alone is as useless as no text. */
+const hasVisible = ({ text, other }: Output): boolean => other || (text !== undefined && /\S/.test(text));
 
 /** A keep-alive that is sent as data. */
 const isKeepAlive = (data: string): boolean =>
@@ -137,6 +141,8 @@ const isKeepAlive = (data: string): boolean =>
 export class StreamContent {
   /** Items with output of any kind. */
   outputs = 0;
+  /** Some of the output is more than white space. */
+  hasVisibleOutput = false;
   outputTokens: number | undefined;
   /** Output tokens that went into reasoning, according to `usage`. */
   reasoningTokens = 0;
@@ -167,6 +173,7 @@ export class StreamContent {
     if (usage.outputTokens !== undefined) this.outputTokens = usage.outputTokens;
     const output = outputOf(json);
     if ((output.text ?? "") !== "" || output.other) this.outputs++;
+    this.hasVisibleOutput ||= hasVisible(output);
     return output;
   }
 
@@ -180,11 +187,10 @@ export class StreamContent {
   defect(usageRequested: boolean): ReplyDefect | undefined {
     if (this.#items === 0 && this.outputs === 0) return "a stream without output";
     const isFinished = this.ended || this.#reasons.length > 0;
-    if (this.outputs === 0) {
-      if (!isFinished || (this.#reasons.length === 0 && !this.#isKnownShape)) return "a stream without output";
-      if (this.reasoningTokens === 0 && !explainsEmpty(this.#reasons)) return EMPTY_TEXT;
-    }
+    if (this.outputs === 0 && (!isFinished || (this.#reasons.length === 0 && !this.#isKnownShape)))
+      return "a stream without output";
     if (!isFinished && this.#isKnownShape) return "a stream without a final event";
+    if (!this.hasVisibleOutput && this.reasoningTokens === 0 && !explainsEmpty(this.#reasons)) return EMPTY_TEXT;
     return usageRequested && !this.#hasUsage ? "no usage although it was requested" : undefined;
   }
 }

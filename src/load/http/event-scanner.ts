@@ -158,7 +158,8 @@ export class EventScanner implements StreamFacts {
 
   #readEvent(block: string): void {
     if (this.#stamped) this.#readStamp(block);
-    if (isToken(block, CHAT_TOKEN) || isToken(block, MESSAGES_TOKEN)) {
+    // Until there is more than white space, each event is parsed.
+    if (this.#content.hasVisibleOutput && (isToken(block, CHAT_TOKEN) || isToken(block, MESSAGES_TOKEN))) {
       this.events++;
       this.textEvents++;
       this.#content.outputs++;
