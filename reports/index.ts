@@ -16,3 +16,4 @@ export { renderComparison } from "./terminal-comparison.ts";
 export { renderOverhead } from "./terminal-overhead.ts";
 export { figures, terminalTable } from "./terminal-table.ts";
 export { unblockYaml } from "./unblock.ts";
+export { endLine } from "./verdict-lines.ts";

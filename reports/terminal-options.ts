@@ -9,6 +9,8 @@ export interface TerminalOptions extends Pick<ReportSource, "evidence"> {
   readonly colors: Colors;
   /** Where the run was written. */
   readonly folder: string;
+  /** Whether all of it could be written; default yes. */
+  readonly isKept?: boolean;
 }
 
 /** Colours a text by a status. */

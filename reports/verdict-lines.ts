@@ -13,7 +13,7 @@ export function paintedHeadline({ result, headline }: RunRecord["verdict"], colo
 }
 
 /** The last lines of a run at a terminal, which a person reads first: verdict, first reasons, counts, exit code, report. */
-export function verdictLines(record: RunRecord, { colors, folder }: Omit<TerminalOptions, "evidence">): string[] {
+export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
   const reasons = verdict.reasons.slice(0, MOST_REASONS).map(({ text }) => `  ${oneLine(text)}`);
   const more = verdict.reasons.length - reasons.length;
@@ -25,6 +25,14 @@ export function verdictLines(record: RunRecord, { colors, folder }: Omit<Termina
     ...reasons,
     ...(more > 0 ? [`  and ${more} more`] : []),
     `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
-    `exit code ${verdict.exitCode}; report: ${join(folder, "report.html")}`,
+    endLine(verdict, written),
   ];
+}
+
+/** The last line of a run: its exit code, and where to read on. */
+export function endLine(
+  { exitCode }: RunRecord["verdict"],
+  { folder, isKept = true }: Pick<TerminalOptions, "folder" | "isKept">,
+): string {
+  return `exit code ${exitCode}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full`}`;
 }

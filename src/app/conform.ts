@@ -221,15 +221,15 @@ async function judged(found: RunRecord, { options, policy }: Planned, again: Pol
 }
 
 /** Writes the record with its reports into the folder. */
-function outcomeOf(record: RunRecord, folder: RunFolder): Outcome {
-  const ioError = keepRecord(folder, record);
+function outcomeOf(found: RunRecord, folder: RunFolder): Outcome {
+  const { record, isKept, ioError } = keepRecord(folder, found);
   const evidence = evidenceOf(folder.path, record);
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
     text: (colors) => {
       const runs = record.load === undefined ? "" : `${renderLoadRuns(record, colors)}\n`;
-      return runs + renderTerminal(record, { colors, evidence, folder: folder.path });
+      return runs + renderTerminal(record, { colors, evidence, folder: folder.path, isKept });
     },
     ioError,
   };

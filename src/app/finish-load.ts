@@ -51,15 +51,15 @@ export function finishLoad(ended: Ended): LoadOutcome {
 }
 
 /** Writes the record of a load, files that belong to it, and reports. */
-export function keepLoad(record: RunRecord, folder: RunFolder, files: Readonly<Record<string, string>>): LoadOutcome {
-  const ioError = keepRecord(folder, record, () => {
+export function keepLoad(found: RunRecord, folder: RunFolder, files: Readonly<Record<string, string>>): LoadOutcome {
+  const { record, isKept, ioError } = keepRecord(folder, found, () => {
     for (const [name, text] of Object.entries(files)) folder.file(name, text);
   });
   return {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
     document: loadDocument(record, folder.path),
-    text: (colors) => renderLoad(record, { colors, folder: folder.path }),
+    text: (colors) => renderLoad(record, { colors, folder: folder.path, isKept }),
     ioError,
   };
 }

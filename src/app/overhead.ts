@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { jsonDocument, renderOverhead } from "../../reports/index.ts";
+import { endLine, jsonDocument, renderOverhead } from "../../reports/index.ts";
 import { EXIT, type ExitCode, UsageError } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
@@ -141,14 +140,13 @@ function recordOf(found: Overhead, { by, ...facts }: RecordFacts): RunRecord {
   return { ...record, overhead: facts.redactor.redactValue(found) };
 }
 
-function finish(record: RunRecord, folder: RunFolder): Outcome {
-  const ioError = keepRecord(folder, record);
-  const { exitCode } = record.verdict;
-  const end = `exit code ${exitCode}; report: ${join(folder.path, "report.html")}\n`;
+function finish(found: RunRecord, folder: RunFolder): Outcome {
+  const { record, isKept, ioError } = keepRecord(folder, found);
+  const end = endLine(record.verdict, { folder: folder.path, isKept });
   return {
-    exitCode,
+    exitCode: record.verdict.exitCode,
     document: { ...jsonDocument(record, folder.path), ...record.overhead },
-    text: (colors) => `${renderOverhead(record, colors)}${end}`,
+    text: (colors) => `${renderOverhead(record, colors)}${end}\n`,
     ioError,
   };
 }

@@ -60,7 +60,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
       onProgress({ kind: "checks", done: ++done, total, what: id });
     },
   });
-  const record = composeRecord({
+  const found = composeRecord({
     ...start,
     results,
     requests,
@@ -70,14 +70,14 @@ export async function client(options: ClientOptions, { interruption, onProgress 
     binds: "client",
     qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
   });
-  const ioError = keepRecord(folder, record);
+  const { record, isKept, ioError } = keepRecord(folder, found);
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
     // No curl lines: the gateway that followed the script is gone.
     text: (colors) =>
       renderClientRun(record, colors) +
-      renderTerminal(record, { colors, evidence: () => undefined, folder: folder.path }),
+      renderTerminal(record, { colors, evidence: () => undefined, folder: folder.path, isKept }),
     ioError,
   };
 }

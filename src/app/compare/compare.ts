@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { jsonDocument, renderComparison } from "../../../reports/index.ts";
+import { endLine, jsonDocument, renderComparison } from "../../../reports/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { planOf, select } from "../../checks/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
@@ -217,14 +217,13 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
   };
 }
 
-function finish(record: RunRecord, folder: RunFolder): Outcome {
-  const ioError = keepRecord(folder, record);
-  const { exitCode } = record.verdict;
+function finish(found: RunRecord, folder: RunFolder): Outcome {
+  const { record, isKept, ioError } = keepRecord(folder, found);
+  const end = endLine(record.verdict, { folder: folder.path, isKept });
   return {
-    exitCode,
+    exitCode: record.verdict.exitCode,
     document: { ...jsonDocument(record, folder.path), comparison: record.comparison },
-    text: (colors) =>
-      `${renderComparison(record, colors)}exit code ${exitCode}; report: ${join(folder.path, "report.html")}\n`,
+    text: (colors) => `${renderComparison(record, colors)}${end}\n`,
     ioError,
   };
 }
