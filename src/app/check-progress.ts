@@ -126,7 +126,7 @@ export class CheckProgress {
     );
     const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
     const later = done === total ? "" : `; ${total - done} more at the end of the run`;
-    const verdict = has(FAILED) ? "FAIL" : has(OPEN) ? "INCOMPLETE" : "PASS";
+    const verdict = has(FAILED) ? "FAIL" : has(OPEN) ? "INCONCLUSIVE" : "PASS";
     this.#options.onProgress({ kind: "suite", verdict, text: `${name}: ${verdict} (${counts.join(", ")})${later}` });
   }
 

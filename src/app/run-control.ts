@@ -17,7 +17,7 @@ export type ProgressEvent =
   /** A check of a suite waits from now on. */
   | { readonly kind: "wait"; readonly suite: string; readonly what: string; readonly forMs: number }
   /** Nothing more is sent for a suite. */
-  | { readonly kind: "suite"; readonly text: string; readonly verdict: "PASS" | "FAIL" | "INCOMPLETE" }
+  | { readonly kind: "suite"; readonly text: string; readonly verdict: "PASS" | "FAIL" | "INCONCLUSIVE" }
   /** A deviation that no failure before had. */
   | { readonly kind: "cause"; readonly text: string };
 

@@ -38,23 +38,24 @@ interface Tally {
 /** Requests whose arrival is kept one by one; counts stay exact beyond. */
 const KEPT_ARRIVALS = 100_000;
 
-/** Who sent what and when, for tests of load generators. Requests without a known account are kept under no account. */
+/** Who sent what and when, for tests of load generators. Requests without a known account count only in the total. */
 export class TrafficLog {
   #arrivals = new Ring<Arrived>(KEPT_ARRIVALS);
-  #tallies = new Map<string | undefined, Tally>();
+  #all = newTally();
+  #tallies = new Map<string, Tally>();
 
   add(entry: Arrived): void {
     this.#arrivals.add(entry);
-    const tally = this.#tallies.get(entry.accountId) ?? { total: 0, admitted: 0, refused: {}, byEndpoint: {} };
+    count(this.#all, entry);
+    if (entry.accountId === undefined) return;
+    const tally = this.#tallies.get(entry.accountId) ?? newTally();
     this.#tallies.set(entry.accountId, tally);
-    tally.total += 1;
-    tally.byEndpoint[entry.endpoint] = (tally.byEndpoint[entry.endpoint] ?? 0) + 1;
-    if (entry.reason === undefined) tally.admitted += 1;
-    else tally.refused[entry.reason] = (tally.refused[entry.reason] ?? 0) + 1;
+    count(tally, entry);
   }
 
-  counts(accountId: string | undefined): TrafficCounts {
-    return this.#tallies.get(accountId) ?? { total: 0, admitted: 0, refused: {}, byEndpoint: {} };
+  /** @returns counts of one account, or of all requests. */
+  counts(accountId?: string): TrafficCounts {
+    return (accountId === undefined ? this.#all : this.#tallies.get(accountId)) ?? newTally();
   }
 
   /** @returns arrivals of one account, or of all, oldest first. */
@@ -66,6 +67,18 @@ export class TrafficLog {
 
   clear(): void {
     this.#arrivals = new Ring<Arrived>(KEPT_ARRIVALS);
+    this.#all = newTally();
     this.#tallies = new Map();
   }
+}
+
+function newTally(): Tally {
+  return { total: 0, admitted: 0, refused: {}, byEndpoint: {} };
+}
+
+function count(tally: Tally, { endpoint, reason }: Arrived): void {
+  tally.total += 1;
+  tally.byEndpoint[endpoint] = (tally.byEndpoint[endpoint] ?? 0) + 1;
+  if (reason === undefined) tally.admitted += 1;
+  else tally.refused[reason] = (tally.refused[reason] ?? 0) + 1;
 }

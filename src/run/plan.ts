@@ -84,7 +84,7 @@ const CHECKS = "checks";
 export function checkPart({ requests, inputTokens, outputTokens, durationS }: Plan, { budget }: Target): PlanPart {
   // An estimate. The actual tokens are counted, and the checks stop when the budget is used up.
   return {
-    name: "checks",
+    name: CHECKS,
     requests,
     inputTokens,
     outputTokens: Math.min(outputTokens, budget.outputTokens),

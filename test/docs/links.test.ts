@@ -34,3 +34,9 @@ test.each(pages)("every link of %s leads somewhere", (page) => {
     });
   expect(dead).toEqual([]);
 });
+
+test.each(pages)("every test file that %s names exists", (page) => {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  const named = [...text.matchAll(/\btest\/[\w/-]+\.test\.ts/g)].map(([path]) => path);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});

@@ -119,6 +119,11 @@ test("the traffic log counts exactly and tells arrival times", async () => {
   expect(times).toEqual(times.toSorted((one: number, other: number) => one - other));
   expect(times[0]).toBeGreaterThanOrEqual(before.monotonicUs);
   expect(times[3]).toBeLessThanOrEqual(after.monotonicUs);
+  await fixture.chat({}, { key: fixture.ready.keys.valid });
+  await fixture.chat({}, { key: "sk-unknown" });
+  const all = await fixture.admin("GET", "/traffic");
+  expect(all.counts).toMatchObject({ total: 6, admitted: 4, byEndpoint: { chat: 5, messages: 1 } });
+  expect(all.arrivals.length).toBe(6);
   await fixture.admin("DELETE", "/traffic");
   expect((await fixture.admin("GET", "/traffic")).counts.total).toBe(0);
 });
