@@ -74,7 +74,10 @@ export class Recorder implements AsyncDisposable {
       {
         path: url.pathname + url.search,
         method: request.method as "GET",
-        headers: [...request.headers, ...(filled === undefined ? [] : [filled.header])].flat(),
+        headers: [
+          ...request.headers,
+          ...(filled === undefined || request.pieces !== undefined ? [] : [filled.header]),
+        ].flat(),
         body: filled?.stream ?? bodyOf(request),
       },
       live,

@@ -30,7 +30,7 @@ function lengthOf({ before, fillBytes, after }: FilledBody): number {
   return Buffer.byteLength(before) + fillBytes + Buffer.byteLength(after);
 }
 
-/** A filled body as undici takes it, with the header that gives its length: without one it would be sent in chunks. */
+/** A filled body as undici takes it, with the header that gives its length: without one it is sent in chunks. */
 export function filledStream(body: FilledBody): {
   readonly stream: Readable;
   readonly header: readonly [string, string];

@@ -116,6 +116,12 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "A body that cannot be read is refused with 4xx, in any dialect.",
   },
   {
+    id: "RESPONSE-BEFORE-CLOSE",
+    level: "SHOULD",
+    source: "RFC 9110, 15.5.14; RFC 9112, 9.5 and 9.6",
+    text: "A request whose body is too large gets a response. The connection may be closed before the body was read, but after the response, and so that the response is not lost.",
+  },
+  {
     id: "SAME-REQUEST",
     level: "SHOULD",
     source: "RFC 8259, 2 and 7; RFC 9112, 7.1",

@@ -1,4 +1,4 @@
-import { type Check, defineCheck, FILLER, type RequestSpec } from "../../src/checks/index.ts";
+import { type Check, defineCheck, FILLER, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { aReply, callerError, serverError, that } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
@@ -86,41 +86,59 @@ const contentTypes = defineCheck({
   },
 });
 
-const SIZES: Readonly<Record<string, number>> = {
-  "100-kB": 100_000,
-  "1-MB": 1_000_000,
-  "4-MB": 4_000_000,
-  "16-MB": 16_000_000,
+const SIZES: Readonly<Record<string, Pick<RequestSpec, "fillBytes" | "form">>> = {
+  "100-kB": { fillBytes: 100_000 },
+  "1-MB": { fillBytes: 1_000_000 },
+  "4-MB": { fillBytes: 4_000_000 },
+  "16-MB": { fillBytes: 16_000_000 },
+  // Without a length, only counting shows that it is too large.
+  "16-MB-in-chunks": { fillBytes: 16_000_000, form: "in-chunks" },
 };
+
+/** A response may get lost with the connection once; in this many attempts it was not sent, or is never to be seen. */
+const ATTEMPTS = 3;
+
+/** Whether the connection was closed or reset before anything of a response arrived. */
+const isLost = ({ status, exchange }: Response): boolean => status === undefined && exchange.ending.kind === "reset";
 
 const largeBodies = defineCheck({
   id: "robustness.large-body",
   title: "A large body is served or refused, and no server error",
-  covers: ["BAD-BODY", "SPEND-14"],
+  covers: ["BAD-BODY", "RESPONSE-BEFORE-CLOSE", "SPEND-14"],
   explains:
-    "The specification names no size limit. A long text may be served or refused (normally with 413); a 5xx for it is a warning, and what happens is noted.",
+    "The specification names no size limit. A long text, sent with its length or in chunks, may be served or refused (normally with 413), also before all of it was read: a response that is sent before the connection is closed is read, even if the rest of the request cannot be written any more. A 5xx is a warning. So are three connections in a row that are closed or reset without any response: the client cannot tell that from a broken network, and sends the same request again. Send the 413, stop reading later or close in stages (RFC 9112, 9.6).",
   across: { dialect: DIALECTS, case: Object.keys(SIZES) },
-  cost: { requests: 2 },
+  cost: { requests: 1 + ATTEMPTS },
   async run(t) {
     const request: RequestSpec = {
       // A model that repeats what it is told has little to say: the bulk stands in an earlier turn, and output is bounded.
       prompt: inTurns("hello", FILLER, "Noted."),
-      fillBytes: SIZES[t.case] ?? 0,
+      ...SIZES[t.case],
       maxTokens: 16,
       intent: "either",
       repeats: false,
       freshConnection: true,
     };
-    return {
-      control: await t.control(),
-      answer: await t.send(request),
-    };
+    const control = await t.control();
+    let answer = await t.send(request);
+    const lost: Response[] = [];
+    while (isLost(answer) && lost.push(answer) < ATTEMPTS) answer = await t.send(request);
+    return { control, answer, lost };
   },
-  judge({ control, answer }, verdict) {
+  judge({ control, answer, lost }, verdict) {
     verdict.assumeGood(control);
     verdict.observe("SPEND-14", { answer: answer.summary, ms: Math.round(answer.durationMs) }, { in: answer });
-    // A gateway that refuses early closes before the body is through, and a network may lose its response with the connection.
-    if (answer.status === undefined) return verdict.leaveOpen("inconclusive", `no response: ${answer.summary}`);
+    if (answer.status === undefined && lost.length < ATTEMPTS)
+      return verdict.leaveOpen("inconclusive", `no response: ${answer.summary}`);
+    const [first] = lost;
+    verdict.shouldHold(
+      "RESPONSE-BEFORE-CLOSE",
+      lost.length < ATTEMPTS,
+      "a response before the connection is closed",
+      first === undefined ? answer.summary : `${lost.length} connections closed without one: ${first.summary}`,
+      { in: first ?? answer },
+    );
+    if (answer.status === undefined) return;
     verdict.should("BAD-BODY", serverError.test(answer.status), false, {
       in: answer,
       at: "status",

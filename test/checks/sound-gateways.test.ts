@@ -46,6 +46,18 @@ async function statuses(baseUrl: string, only: string[], more = "dialects: [chat
 }
 
 describe("sound gateways of other kinds are not blamed", () => {
+  test("a response to a large body that got lost with its connection once is not held against the gateway", async () => {
+    let large = 0;
+    await using server = await httpServer((_request, body, response) => {
+      if (body.length > 1_000_000 && ++large % 3 === 1) return response.socket?.resetAndDestroy();
+      return response
+        .writeHead(body.length > 1_000_000 ? 413 : 200, { "content-type": "application/json" })
+        .end(JSON.stringify(reply().body));
+    });
+    const only = ["robustness.large-body[chat,4-MB]", "robustness.large-body[chat,16-MB-in-chunks]"];
+    expect(Object.values(await statuses(server.baseUrl, only))).toEqual(["pass", "pass"]);
+  });
+
   test("without a named model, one that cannot chat is not chosen", async () => {
     await using server = await gateway((model) => (model === "embed-small" ? { status: 400, body: NO_CHAT } : reply()));
     const target = parseTarget(

@@ -47,6 +47,11 @@ test.each<[string, object, RegExp]>([
     { messages: [{ role: "user", content: "x".repeat(1_100_000) }] },
     /^HTTP\/1\.1 413 [\s\S]*Connection: close/,
   ],
+  [
+    "http.refuses-unread-and-resets",
+    { messages: [{ role: "user", content: "x".repeat(1_100_000) }] },
+    /^HTTP\/1\.1 413 [\s\S]*Connection: close[\s\S]*\}$/,
+  ],
   ["http.one-byte-chunks", {}, /\r\n\r\n1\r\n\{\r\n1\r\n"\r\n/],
   ["stream.crlf", STREAM, /data: \{[^\n]*\}\r\n\r\n/],
   ["stream.cr", STREAM, /data: \{[^\n]*\}\r\r/],

@@ -4,7 +4,7 @@ import { badBodyIs500, has, readAs, refuseBody } from "../edits/body-edits.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
 import { insideStream, insteadOf } from "../edits/response-edits.ts";
 import { both, inChunks, onChat, onMessages, streaming, type When } from "../edits/when.ts";
-import { onDenial, onRefusal } from "../edits/wrap.ts";
+import { all, onDenial, onRefusal, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 
 const bodySays =
@@ -26,6 +26,10 @@ const nothing = bodySays((call) => isObject(call.parsed) && Object.keys(call.par
 const spaced = bodySays((call) => /^\s/.test(call.bodyText));
 const escaped = bodySays((call) => /\\ud[89ab]/i.test(call.bodyText));
 const badStream = bodySays(has("stream", (stream) => typeof stream !== "boolean" && stream !== null));
+const tooLarge = bodySays((call) => call.bodyError?.reason === "request_too_large");
+/** As much as most proxies take, bytes. */
+const LARGE_BYTES = 1_048_576;
+const saysTooLarge = bodySays(({ arrival }) => Number(arrival.headers["content-length"] ?? 0) > LARGE_BYTES);
 const turnWithoutContent = bodySays(
   has(
     "messages",
@@ -41,6 +45,7 @@ const badRole = bodySays(
 
 const CALLER = ["CHAT-10"];
 const FORM = ["SAME-REQUEST"];
+const UNANSWERED = ["RESPONSE-BEFORE-CLOSE"];
 
 /** Bodies that cannot be used, and sound ones that are taken for such. */
 export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
@@ -185,6 +190,27 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
     ["BAD-BODY"],
     "A body above the limit is an internal error.",
     onDenial("request_too_large", () => true, insteadOf("internal_error")),
+  ),
+  mutation(
+    "body.too-large-resets",
+    UNANSWERED,
+    "A body above the limit gets no response: the connection is reset.",
+    dropsConnection(tooLarge, "reset"),
+  ),
+  mutation(
+    "body.too-large-unread",
+    UNANSWERED,
+    "A body that says in its head that it is above the limit gets no response: the connection is closed without reading it.",
+    all(
+      wrap("readsBody", (next) => (call) => !saysTooLarge(call) && next(call)),
+      dropsConnection(saysTooLarge),
+    ),
+  ),
+  mutation(
+    "body.too-large-in-chunks-resets",
+    UNANSWERED,
+    "A body above the limit that comes in chunks gets no response: the connection is reset.",
+    dropsConnection(both(inChunks, tooLarge), "reset"),
   ),
   mutation(
     "body.wrong-type-label-500",

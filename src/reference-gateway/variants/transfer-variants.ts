@@ -2,7 +2,7 @@ import { type Variant, variant } from "../change.ts";
 import { CHUNKED, deliverByHand } from "../delivery/deliver-by-hand.ts";
 import { parcelHeader, parcelWithout } from "../edits/response-edits.ts";
 import { always, remembered, withBody } from "../edits/when.ts";
-import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
+import { type Apply, all, onParcel, wrap } from "../edits/wrap.ts";
 import { encodeAs } from "../encode/compress.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import type { Parcel } from "../pipeline/response.ts";
@@ -61,6 +61,20 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
     "http.refuses-unread",
     "Requests with an unknown key or a large body are refused before their body is read, and their connections are closed.",
     refusesUnread,
+  ),
+  variant(
+    "http.refuses-unread-and-resets",
+    "Requests with an unknown key or a large body are refused before their body is read, and their connections are reset once the response is sent.",
+    all(
+      refusesUnread,
+      wrap("deliver", (next) => (parcel, call, delivery) => {
+        const { response } = delivery;
+        const { socket } = response;
+        // The server says so of a connection whose request it leaves unread.
+        if (!response.shouldKeepAlive) response.once("finish", () => socket?.resetAndDestroy());
+        next(parcel, call, delivery);
+      }),
+    ),
   ),
   variant(
     "http.close-delimited",
