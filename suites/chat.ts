@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type RequestSpec } from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
 import { aReply, callerError, success, that } from "../src/judging/index.ts";
+import { servedAsSdksSend } from "./shared/as-sdks-send.ts";
 import { isCutByUs } from "./shared/cut-by-us.ts";
 import { everyNonStreaming } from "./shared/every-non-streaming.ts";
 import { everyText } from "./shared/every-text.ts";
@@ -77,23 +78,32 @@ const conversations = defineCheck({
   },
 });
 
+/** Requests for a non-streaming reply. */
+const NON_STREAMING: Readonly<Record<string, RequestSpec>> = {
+  absent: {},
+  false: { stream: false },
+  "accepts-streams": { headers: [["Accept", "application/json, text/event-stream"]] },
+};
+
 const notStreamed = defineCheck({
   id: "chat.non-streaming",
   title: "Without stream true the reply is one document",
   covers: ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
-    "stream absent and stream false both ask for a non-streaming reply: one JSON document, not event-stream framing. A failure means that clients that do not read streams get one.",
-  across: { case: ["absent", "false"] },
+    "stream absent and stream false both ask for a non-streaming reply: one JSON document, not event-stream framing. That holds for a client whose Accept names event streams next to JSON, too: `stream` decides. A failure means that clients that do not read streams get one.",
+  across: { case: Object.keys(NON_STREAMING) },
   cost: { requests: 3 },
   async run(t) {
-    const request: RequestSpec = t.case === "false" ? { stream: false } : {};
+    const request = NON_STREAMING[t.case] ?? {};
     return {
       replies: [await t.send(request), await t.send({ ...request, freshConnection: true }), await t.send(request)],
     };
   },
-  judge({ replies }, verdict) {
+  judge({ replies }, verdict, axes) {
     for (const answer of replies) {
-      verdict.assumeGood(answer, "a plain request");
+      if (axes.case !== "accepts-streams") verdict.assumeGood(answer, "a plain request");
+      else if (!verdict.must("CHAT-1", answer.status, success, { in: answer, at: "status", because: answer.summary }))
+        continue;
       const framing = that("one JSON document", (value) => value === "single-json");
       verdict.must("CHAT-7", answer.stream.framing, framing, { in: answer, because: answer.text.slice(0, 80) });
       verdict.must("CHAT-7", answer.reply.parts !== undefined, true, { in: answer, at: "/choices" });
@@ -239,4 +249,5 @@ export const CHAT: readonly Check[] = [
   requiredFields,
   unreadableBody,
   optionalParameters,
+  servedAsSdksSend("chat"),
 ];

@@ -5,6 +5,7 @@ import { COMPAT } from "./compat/index.ts";
 import { ERRORS } from "./errors/index.ts";
 import { LIMITS } from "./limits/index.ts";
 import { MESSAGES } from "./messages/index.ts";
+import { LIST_AS_SDKS_SEND } from "./models/as-sdks-send.ts";
 import { LIST_DENIED_IN_EVERY_FORM } from "./models/denied-in-every-form.ts";
 import { MODELS } from "./models.ts";
 import { RETRY_AFTER } from "./retry-after/index.ts";
@@ -23,6 +24,7 @@ export const CHECKS: readonly Check[] = inDialect("any", [
   ...SERVICE,
   ...AUTH,
   ...MODELS,
+  ...LIST_AS_SDKS_SEND,
   ...LIST_DENIED_IN_EVERY_FORM,
   ...inDialect("chat", onAnyAccount(CHAT)),
   ...inDialect("messages", onAnyAccount(MESSAGES)),

@@ -15,7 +15,8 @@ import { isCutByUs } from "./shared/cut-by-us.ts";
 import { idsOf, listedModels } from "./shared/model-ids.ts";
 import { otherDialect } from "./shared/other-dialect.ts";
 
-function judgeList(list: Response, verdict: Verdict): void {
+/** Judges a list: status, the array, an id in every entry. */
+export function judgeList(list: Response, verdict: Verdict): void {
   if (isCutByUs(list)) verdict.inconclusive(`the list is longer than a run keeps: ${list.summary}`);
   const seen = { in: list, because: list.summary };
   if (!verdict.must("MODELS-1", list.status, success, { ...seen, at: "status" })) return;

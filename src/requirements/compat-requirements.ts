@@ -16,6 +16,11 @@ export const COMPAT_REQUIREMENTS = [
     source: BOTH,
     text: "Non-streaming replies and errors are labelled as JSON, streams `text/event-stream`.",
   },
+  {
+    id: "COMPAT-BOTH-KEYS",
+    source: ANTHROPIC,
+    text: "A valid bearer key is enough when the request has the dialect's own key header as well, whatever that says.",
+  },
   { id: "COMPAT-REQUEST-ID", source: BOTH, text: "A request id, where one is sent, differs from request to request." },
   {
     id: "COMPAT-REPLY-ID",

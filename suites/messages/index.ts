@@ -1,4 +1,5 @@
 import type { Check } from "../../src/checks/index.ts";
+import { servedAsSdksSend } from "../shared/as-sdks-send.ts";
 import { repliesDifferByPrompt } from "../shared/one-reply-to-all.ts";
 import { MAX_TOKENS } from "./max-tokens.ts";
 import { MESSAGE_REQUESTS } from "./requests.ts";
@@ -12,4 +13,5 @@ export const MESSAGES: readonly Check[] = [
   ...SYSTEM_PROMPT,
   ...SYSTEM_APPLIED,
   repliesDifferByPrompt("messages"),
+  servedAsSdksSend("messages"),
 ];

@@ -16,11 +16,15 @@ export function judgeReplies(verdict: Verdict, replies: readonly Response[], slo
   for (const reply of replies) judgeNonStreamingReply(verdict, reply);
 }
 
-/** Judges a non-streaming reply to a valid request: accepted, JSON, text in its place, token counts. */
-export function judgeNonStreamingReply(verdict: Verdict, answer: Response): void {
+/**
+ * Judges a non-streaming reply to a valid request: accepted, JSON, text in its place, token counts.
+ *
+ * @param because what the messages say of it, in place of its summary.
+ */
+export function judgeNonStreamingReply(verdict: Verdict, answer: Response, because = answer.summary): void {
   const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
   const requirements = REQUIREMENTS_OF[dialect];
-  const seen = { in: answer, because: answer.summary };
+  const seen = { in: answer, because };
   if (!verdict.must(requirements.accepted, answer.status, success, { ...seen, at: "status" })) return;
   if (!verdict.must(requirements.accepted, answer.json, anObject, { in: answer, at: "" })) return;
   verdict.must(requirements.accepted, answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });

@@ -1,0 +1,48 @@
+import { type Check, defineCheck, type RequestSpec, type Session } from "../../src/checks/index.ts";
+import { MODES } from "../../src/dialects/index.ts";
+import { aReply } from "../../src/judging/index.ts";
+import { assumeControl, sendControl } from "../shared/control-request.ts";
+import { fabricatedKey } from "../shared/fabricated-key.ts";
+
+/** What the dialect's own key header says next to a valid bearer key; `undefined` where the target has no such key. */
+const VENDOR_KEYS: Readonly<Record<string, (t: Session) => string | undefined>> = {
+  "same-key": (t) => t.target.keys.valid.reveal(),
+  "unknown-key": (t) => fabricatedKey(t.target.keys.valid.reveal(), () => t.random()),
+  "revoked-key": (t) => t.target.keys.revoked?.reveal(),
+};
+
+const bothKeys = defineCheck({
+  id: "auth.both-keys",
+  title: "A valid bearer key is enough when the dialect's own key header is there too",
+  covers: ["COMPAT-BOTH-KEYS", "AUTH-6"],
+  explains:
+    "The bearer key is the credential; the specification says nothing of `x-api-key`. Clients of the messages dialect send both when they are configured with a bearer token while an API key is left over in their environment or headers. Sends a valid bearer key with an x-api-key of the same key, of one that was never issued, and of a revoked one. A warning means that the gateway prefers the left-over key, or rejects the pair.",
+  dialect: "messages",
+  across: { mode: MODES, case: Object.keys(VENDOR_KEYS) },
+  cost: { requests: 3 },
+  async run(t) {
+    const vendorKey = VENDOR_KEYS[t.case]?.(t);
+    if (vendorKey === undefined) return null;
+    const request: RequestSpec = { endpoint: "messages" };
+    return {
+      control: await sendControl(t, request),
+      answer: await t.send({
+        ...request,
+        // Written out: a denial of the pair is no denial of the valid key.
+        authorization: `Bearer ${t.target.keys.valid.reveal()}`,
+        headers: [["x-api-key", vendorKey]],
+        intent: "odd",
+      }),
+    };
+  },
+  judge(recording, verdict) {
+    if (recording === null) return verdict.notApplicable("the target has no revoked key");
+    const { control, answer } = recording;
+    assumeControl(verdict, control);
+    const seen = { in: answer, because: answer.summary };
+    verdict.observe("AUTH-6", answer.summary, { in: answer });
+    verdict.compat("COMPAT-BOTH-KEYS", answer.admitted, aReply, seen);
+  },
+});
+
+export const BOTH_KEYS: readonly Check[] = [bothKeys];

@@ -1,0 +1,34 @@
+import { type Check, defineCheck } from "../../src/checks/index.ts";
+import { judgeList } from "../models.ts";
+import { sdkHeaders, sdksOf } from "../shared/as-sdks-send.ts";
+
+const DIALECT_OF = Object.fromEntries(
+  (["chat", "messages"] as const).flatMap((dialect) => sdksOf(dialect).map((sdk) => [sdk, dialect])),
+);
+
+const listAsSdksSend = defineCheck({
+  id: "models.as-sdks-send",
+  title: "The list is given to the SDKs",
+  covers: ["MODELS-1", "MODELS-2"],
+  explains:
+    "Fetches the list with no more headers than the specification shows, which must be served, and with the headers that a current SDK sends. Both must be a list. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, keeps real clients from listing models.",
+  dialect: (axes) => DIALECT_OF[axes.case ?? ""] ?? "any",
+  across: { case: Object.keys(DIALECT_OF) },
+  cost: { requests: 2 },
+  async run(t) {
+    const { version, versionValue } = t.target.headers;
+    // The SDKs of this dialect send its version header here as well.
+    const own = t.dialect === "messages" ? [[version, versionValue] as const] : [];
+    const headers = [...sdkHeaders(t.target, t.case, "models"), ...own];
+    return {
+      control: await t.control({ endpoint: "models" }),
+      list: await t.send({ endpoint: "models", headers }),
+    };
+  },
+  judge({ control, list }, verdict) {
+    verdict.assumeGood(control, "the model list");
+    judgeList(list, verdict);
+  },
+});
+
+export const LIST_AS_SDKS_SEND: readonly Check[] = [listAsSdksSend];
