@@ -15,6 +15,7 @@ import type { ExpectedDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { atOnce } from "./burst.ts";
+import { type Extra, extraKindsOf, sendSpelled } from "./extra-requests.ts";
 import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
@@ -23,9 +24,6 @@ import { type PartialRelease, releaseSome } from "./partial-release.ts";
 import { NOTICE_MS } from "./release-causes.ts";
 import { evenly, LATE_MS, SETTLE_MS, type Wave, type WavePacing, wavesAfterRelease } from "./release-waves.ts";
 import { sendPlainAtOnce } from "./while-denied.ts";
-
-/** Requests sent at the concurrency limit. */
-export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
 
 export type ConcurrencyRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
@@ -40,6 +38,8 @@ export type ConcurrencyRecording = {
   /** The streams that filled the limit. */
   readonly held: readonly Response[];
   readonly extras: readonly Extra[];
+  /** A key in other spellings at the limit; none in a quick run, or where the rate has no room for them. */
+  readonly spelled: readonly Extra[];
   readonly extraBurst: readonly Response[];
   /** Requests late in the life of the held streams. */
   readonly late: readonly Response[];
@@ -240,6 +240,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
       answers: [first[index], again[index]].filter((answer) => answer !== undefined),
     }),
   );
+  const spelled = spacingMs > 0 || t.isQuick ? [] : await sendSpelled(t, key);
   const extraBurst = await (spacingMs > 0
     ? evenly(t, { key, intent: "either" }, 8, spacingMs)
     : sendPlainAtOnce(t, key, 8));
@@ -254,7 +255,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
     freed = await sendExtra({ key });
   }
   const held = await Promise.all(streams.map(({ done }) => done));
-  return { held, extras, extraBurst, late, freed, others: await others };
+  return { held, extras, spelled, extraBurst, late, freed, others: await others };
 }
 
 async function reachConcurrencyLimit(
@@ -282,22 +283,4 @@ async function lacksOne(t: Session, streams: readonly Held[], unnamed: Unnamed):
   await t.wait(AT_ONCE_MS);
   const { isRate } = limitDenials(unnamed);
   return ended.some((answer) => !isServed(answer) && !isRate(answer));
-}
-
-/** One request of every kind that must go by the same count. */
-async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
-  const endpoint = otherDialect(t);
-  return {
-    "plain requests": { key },
-    streams: { key, mode: "streaming" },
-    ...(endpoint !== undefined && {
-      messages: { key, endpoint },
-      "messages streams": { key, endpoint, mode: "streaming" as const },
-    }),
-    "short replies": { key, endpoint: endpoint ?? t.dialect, maxTokens: 8 },
-    ...(second === undefined ? {} : { "other key": { key: second } }),
-    ...((await t.hasModel("tools")) ? { "other model": { key, model: "tools" as const } } : {}),
-    "unknown model": { key, model: "unknown" },
-    "model list": { key, endpoint: "models" },
-  };
 }

@@ -8,6 +8,7 @@ import { RATE_LIMIT } from "./rate-limit.ts";
 import { RATE_OVER_THE_RUN } from "./rate-over-the-run.ts";
 import { RATE_SHARING } from "./rate-sharing.ts";
 import { RATE_WITH_STREAMS_IN_FLIGHT } from "./rate-with-streams-in-flight.ts";
+import { SPELLINGS } from "./spellings.ts";
 import { TIER_CHANGE } from "./tier-change.ts";
 import { TIER_CONCURRENCY } from "./tier-concurrency.ts";
 import { TIER_RATES } from "./tier-rates.ts";
@@ -18,6 +19,7 @@ export const LIMITS: readonly Check[] = [
   ...RATE_SHARING,
   ...CONCURRENCY_LIMIT,
   ...CONCURRENCY_SHARING,
+  ...SPELLINGS,
   ...RELEASE_CHECKS,
   ...TIER_CONCURRENCY,
   ...RATE_WITH_STREAMS_IN_FLIGHT,

@@ -11,6 +11,7 @@ import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
+import { spellingsOf } from "../shared/spellings.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
@@ -35,6 +36,8 @@ export type RateRecording = {
   readonly whileDenied: readonly WhileDenied[];
   /** The same a quarter of a minute later, where the denials asked for a wait that long. */
   readonly laterDenied: readonly WhileDenied[];
+  /** The first key in other spellings, while the account was denied; none in a quick run. */
+  readonly spelled: readonly WhileDenied[];
   /** Many requests at once, while the account was denied. */
   readonly extraBurst: readonly Response[];
   readonly others: readonly OtherAccount[];
@@ -74,7 +77,7 @@ export const rateScenario = defineScenario({
   schedule: (target) => scheduleOn(limitedFor(target, "rate")),
   // Two bursts to the limit, a third where one let too much through, and what is sent while the account is denied.
   cost: {
-    requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 150,
+    requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 170,
     waitS: 62,
     quick: { requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 60, waitS: 5 },
   },
@@ -102,6 +105,7 @@ export const rateScenario = defineScenario({
 const NOTHING_ELSE = {
   whileDenied: [],
   laterDenied: [],
+  spelled: [],
   extraBurst: [],
   others: [],
   firstWait: null,
@@ -142,13 +146,14 @@ async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> 
   return again;
 }
 
-type DeniedPart = Pick<RateRecording, "whileDenied" | "laterDenied" | "extraBurst" | "others">;
+type DeniedPart = Pick<RateRecording, "whileDenied" | "laterDenied" | "spelled" | "extraBurst" | "others">;
 
 async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Record<string, RequestSpec> }> {
   const { t, account, limits, plan, first } = run;
   const { key } = account;
   const kinds = await kindsOf(t, account);
   const whileDenied = await triesWhileDenied(t, key, kinds, () => toTheLimit(run));
+  const spelled = t.isQuick ? [] : await triesWhileDenied(t, key, spellingsOf(key), () => toTheLimit(run));
   const [extraBurst, others] = await Promise.all([
     sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
     sendToOtherAccounts(t, account, { tries: 3, again: { key } }),
@@ -156,7 +161,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
   const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
   const waitMs = latest?.retryAfterWaitMs;
   const laterDenied = t.isQuick || (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
-  return { kinds, whileDenied, laterDenied, extraBurst, others };
+  return { kinds, whileDenied, laterDenied, spelled, extraBurst, others };
 }
 
 /** A denial for the rate at this moment; the account is brought to its limit again if need be. */

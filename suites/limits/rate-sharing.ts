@@ -5,7 +5,7 @@ import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 import { isBracketed } from "./while-denied.ts";
 
 /** Judges that a kind of request was not let past while the account was denied. */
-function judgeKind(
+export function judgeKind(
   { whileDenied, laterDenied, limits }: RateRecording,
   kind: string,
   say: (admitted: number, allowed: number, first: Response | undefined, why: string) => void,

@@ -6,6 +6,7 @@ import { isGoodKey } from "../shared/good-keys.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
+import { spellingsOf } from "../shared/spellings.ts";
 import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
 import { isSpendingDenial, kindsOf } from "./drive.ts";
 
@@ -158,15 +159,17 @@ const extraHeaders = (t: Session): readonly (readonly [string, string])[] => [
 
 const noBypass = defineCheck({
   id: "spending.no-bypass",
-  title: "Optional headers and fields, tools and other models do not get past a spending denial",
+  title:
+    "Optional headers and fields, other spellings of the key, tools and other models do not get past a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
-    "Denied keys with headers and a user field that gateways are known to look at, with the usual parameters, with a tool, and with each model of the target file. None may be served.",
+    "Denied keys with headers and a user field that gateways are known to look at, in other legal spellings and with an x-api-key header, with the usual parameters, with a tool, and with each model of the target file. None may be served.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
-  cost: { requests: 8 },
+  cost: { requests: 12 },
   async run(t) {
     const key = t.case as "empty" | "capped" | "childExhausted";
-    if (t.target.keys[key] === undefined) return null;
+    const secret = t.target.keys[key];
+    if (secret === undefined) return null;
     const request = { key, intent: "denied", repeats: false } as const;
     return {
       without: await t.send(request),
@@ -177,6 +180,12 @@ const noBypass = defineCheck({
       }),
       withParameters: await t.send({ ...request, fields: { max_tokens: 64, temperature: 0.5 } }),
       withTools: await t.send({ ...request, fields: { tools: toolsOf(t.dialect, ONE_TOOL) } }),
+      spelled: await Promise.all(
+        Object.entries(spellingsOf(secret)).map(async ([spelling, spelled]) => ({
+          spelling,
+          answer: await t.send({ ...request, ...spelled }),
+        })),
+      ),
       // The models of the target file, each of which somebody pays for.
       withModels: await Promise.all(
         (await servable(t, [{ model: "stream" }, { model: "slow" }, { model: "tools" }])).map((own) =>
@@ -187,13 +196,17 @@ const noBypass = defineCheck({
   },
   judge(recording, verdict, { case: key }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
-    const { without, withHeaders, withUser, withParameters, withTools, withModels } = recording;
+    const { without, withHeaders, withUser, withParameters, withTools, withModels, spelled } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const answer of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
       if ((answer.status ?? 500) >= 500)
         verdict.leaveOpen("inconclusive", `one of these requests was neither served nor denied: ${answer.summary}`);
       else verdict.must(requirement, answer.status, notSuccess, { in: answer, at: "status", because: answer.summary });
+    }
+    for (const { spelling, answer } of spelled) {
+      const seen = { in: answer, at: "status", because: `with ${spelling}: ${answer.summary}` };
+      if ((answer.status ?? 500) < 500) verdict.must(requirement, answer.status, notSuccess, seen);
     }
   },
 });

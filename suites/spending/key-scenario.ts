@@ -18,6 +18,7 @@ import {
   type UsedUpState,
 } from "./drive.ts";
 import { type Burst, burst, type Overshoot, overshoot } from "./key-bursts.ts";
+import { type Spelled, sendSpelled } from "./spelled.ts";
 
 /** A batch of requests that end in failure, and a valid request after it. */
 export type FreeBatch = {
@@ -38,6 +39,8 @@ export type KeyRecording = {
   readonly denied: readonly Response[];
   /** Why nothing is known of a kind that was still served then; `null` where there is no such kind. */
   readonly open: string | null;
+  /** The used-up key in other spellings. */
+  readonly spelled: readonly Spelled[];
   /** Another key of the account, while the used-up one is denied, and that one again. */
   readonly sibling: readonly Response[];
   /** The first request with a fresh key of the same state, where one can be made, of the kind that used the first one up. */
@@ -56,6 +59,7 @@ export const NOTHING: KeyRecording = {
   drives: [],
   denied: [],
   open: null,
+  spelled: [],
   sibling: [],
   fresh: null,
   again: null,
@@ -129,6 +133,8 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   const fresh =
     freshKey === undefined ? null : await t.send({ key: freshKey, ...own, intent: "either", repeats: false });
   const { denied, open } = usedUp ? await deniedKinds(t, key, LAG_S[state]) : NOTHING;
+  const isDenied = denied.length > 0 && !denied.some(({ admitted }) => admitted);
+  const spelled = isDenied ? await sendSpelled(t, key, own, LAG_S[state]) : [];
   const sibling: Response[] = [];
   if (usedUp) for (const kind of kindsOf(t).slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
@@ -140,6 +146,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
     drives,
     denied,
     open,
+    spelled,
     sibling,
     fresh,
     again,

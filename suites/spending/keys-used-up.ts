@@ -113,6 +113,30 @@ const denialFormat: UsedUpSpec = {
   },
 };
 
+const spellings: UsedUpSpec = {
+  title: "A used-up key is used up in every spelling",
+  covers: { cappable: ["ERR-402-QUOTA"], childSmall: ["ERR-429-BUDGET"] },
+  explains:
+    "The used-up key is sent as `bearer`, with two spaces behind the scheme, and with an x-api-key header beside the bearer key or in its place. A gateway may reject these with 401; it must not serve them. One that is served is tried again when a late tally had its time. A failure means that spending is counted by the text of a header instead of by key: whoever varies it has no limit.",
+  judge({ spelled, drives, state }, verdict) {
+    if (drives[0]?.denial == null) return verdict.inconclusive("the limit never set in");
+    if (spelled.length === 0) return verdict.notApplicable("a quick run, or some kinds of traffic were still served");
+    const requirement = state === "cappable" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
+    for (const { spelling, first, later, usual } of spelled) {
+      if (usual?.admitted === true) {
+        verdict.leaveOpen("inconclusive", "the used-up key was served again in its usual spelling");
+        continue;
+      }
+      const served = first.admitted && later.every(({ admitted }) => admitted) ? later[0] : undefined;
+      const answer = served ?? later.find(({ admitted }) => !admitted) ?? first;
+      verdict.must(requirement, answer.admitted, false, {
+        in: answer,
+        because: `served with ${spelling}: ${answer.summary}`,
+      });
+    }
+  },
+};
+
 const failuresAreFree: UsedUpSpec = {
   title: "Failed and refused requests are free",
   covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
@@ -211,11 +235,13 @@ const parallelOvershoot: UsedUpSpec = {
 export const KEYS_USED_UP: readonly Check[] = [
   defineUsedUp("cappable", "spending.cap-sets-in", setsIn),
   defineUsedUp("cappable", "spending.cap-denied", denialFormat),
+  defineUsedUp("cappable", "spending.cap-spellings", spellings),
   defineUsedUp("cappable", "spending.cap-failures-are-free", failuresAreFree),
   defineUsedUp("cappable", "spending.cap-siblings", siblings),
   defineUsedUp("cappable", "spending.cap-overshoot", parallelOvershoot),
   defineUsedUp("childSmall", "spending.budget-sets-in", setsIn),
   defineUsedUp("childSmall", "spending.budget-denied", denialFormat),
+  defineUsedUp("childSmall", "spending.budget-spellings", spellings),
   defineUsedUp("childSmall", "spending.budget-failures-are-free", failuresAreFree),
   defineUsedUp("childSmall", "spending.budget-siblings", siblings),
   defineUsedUp("childSmall", "spending.budget-overshoot", parallelOvershoot),

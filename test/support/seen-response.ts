@@ -7,6 +7,8 @@ const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-A
 export interface Times {
   readonly sentMs: number;
   readonly endMs: number;
+  /** When the body began; default: at the end. */
+  readonly beganMs?: number;
   readonly status?: number;
   readonly reason?: string;
   readonly ownLagMs?: number;
@@ -34,6 +36,7 @@ let count = 0;
 export function seen({
   sentMs,
   endMs,
+  beganMs = endMs,
   status = 200,
   reason,
   ownLagMs = 0,
@@ -74,7 +77,7 @@ export function seen({
               base64: undefined,
               bytes: text.length,
               receivedBytes: text.length,
-              pieces: [[endUs, text.length]],
+              pieces: [[beganMs * 1_000, text.length]],
               decodeError: undefined,
             },
           },

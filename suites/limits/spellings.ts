@@ -1,0 +1,70 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { atMost } from "../../src/judging/index.ts";
+import { concurrencyScenario } from "./concurrency-scenario.ts";
+import { servedAtLimit, wasAtLimit } from "./in-flight.ts";
+import { isConcurrencyDenial, isServed } from "./limit-denials.ts";
+import { rateScenario } from "./rate-scenario.ts";
+import { judgeKind } from "./rate-sharing.ts";
+
+const NOT_TRIED = "a quick run, or a rate limit that leaves no room for these requests";
+const NOT_TAKEN = "the gateway takes the key only as the specification shows it";
+
+/** Neither served nor denied like a request with the key in its usual spelling: the spelling is rejected. */
+function isRejected(answer: Response, usualDenial: Response | undefined): boolean {
+  return !isServed(answer) && answer.summary !== usualDenial?.summary;
+}
+
+const rateBySpelling = defineCheck({
+  id: "limits.rate-shared-by-spellings",
+  scenario: rateScenario,
+  basis: "timing",
+  title: "A key in another spelling has no rate of its own",
+  covers: ["LIMIT-1", "LIMIT-RATE-1"],
+  explains:
+    "While the account is denied for its rate, the same key is sent as `bearer`, with two spaces behind the scheme, and with an x-api-key header beside the bearer key or in its place. A gateway may reject these with 401. If it takes them, they must be denied for the rate like any other request. A failure means that requests are counted by the text of a header instead of by account: whoever varies it has no limit.",
+  judge(recording, verdict) {
+    verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
+    if (recording.spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
+    const spelled = recording.spelled.filter(({ before, tries }) => !tries.every((one) => isRejected(one, before)));
+    for (const { kind } of spelled) {
+      judgeKind(
+        { ...recording, whileDenied: spelled, laterDenied: [] },
+        kind,
+        (admitted, allowed, first, why) => {
+          verdict.must("LIMIT-1", admitted, atMost(allowed), { in: first, because: why });
+          verdict.must("LIMIT-RATE-1", admitted, atMost(allowed), { in: first, because: why });
+        },
+        verdict,
+      );
+    }
+    if (spelled.length === 0) verdict.notApplicable(NOT_TAKEN);
+  },
+});
+
+const concurrencyBySpelling = defineCheck({
+  id: "limits.concurrency-shared-by-spellings",
+  scenario: concurrencyScenario,
+  basis: "timing",
+  title: "A key in another spelling has no concurrency limit of its own",
+  covers: ["LIMIT-1", "LIMIT-CONC-2"],
+  explains:
+    "While streams fill the concurrency limit, the same key is sent as `bearer`, with two spaces behind the scheme, and with an x-api-key header beside the bearer key or in its place. A gateway may reject these with 401. If it takes them, they must be denied for concurrency. A failure means that requests in flight are counted by the text of a header instead of by account.",
+  judge({ held, spelled }, verdict) {
+    if (spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
+    verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
+    for (const { kind, answers } of spelled) {
+      if (!answers.some((answer) => isServed(answer) || isConcurrencyDenial(answer))) continue;
+      if (!answers.some((answer) => wasAtLimit(answer, held))) {
+        verdict.leaveOpen("inconclusive", `the streams were over before this could be tried at the limit: ${kind}`);
+        continue;
+      }
+      const served = servedAtLimit(answers, held);
+      const seen = { in: served ?? answers[0], because: `served at the concurrency limit with ${kind}` };
+      verdict.must("LIMIT-1", served !== undefined, false, seen);
+      verdict.must("LIMIT-CONC-2", served !== undefined, false, seen);
+    }
+    if (verdict.findings.length === 0 && verdict.open === undefined) verdict.notApplicable(NOT_TAKEN);
+  },
+});
+
+export const SPELLINGS: readonly Check[] = [rateBySpelling, concurrencyBySpelling];

@@ -1,0 +1,17 @@
+import type { RequestSpec } from "../../src/checks/index.ts";
+import type { Key } from "../../src/target/index.ts";
+
+/**
+ * Other ways to send the same key: the scheme's name in another case and several spaces behind it are legal (RFC 9110,
+ * 11.1 and 11.4); the vendor's key header is what clients of the messages dialect add. A gateway may reject them, but
+ * whatever it serves belongs to the account of the key.
+ */
+export function spellingsOf(key: Key): Readonly<Record<string, RequestSpec>> {
+  const secret = key.reveal();
+  return {
+    "`bearer` in lower case": { authorization: `bearer ${secret}` },
+    "two spaces behind `Bearer`": { authorization: `Bearer  ${secret}` },
+    "an x-api-key header beside the bearer key": { key, headers: [["x-api-key", secret]] },
+    "an x-api-key header alone": { key: null, headers: [["x-api-key", secret]] },
+  };
+}

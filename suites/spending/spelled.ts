@@ -1,0 +1,37 @@
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { Key } from "../../src/target/index.ts";
+import { spellingsOf } from "../shared/spellings.ts";
+import type { Kind } from "./drive.ts";
+
+/** A request of a used-up key in another spelling. */
+export type Spelled = {
+  readonly spelling: string;
+  readonly first: Response;
+  /** Where the first was served: more of them, when a tally that lags had its time. */
+  readonly later: readonly Response[];
+  /** The key in its usual spelling after those; `null` where there were none. */
+  readonly usual: Response | null;
+};
+
+const TRIES = 3;
+
+/**
+ * Sends a used-up key in other spellings. One that is served is tried again when the tally had its time, and not in
+ * between: what is counted by the spelling would be used up by that.
+ */
+export async function sendSpelled(t: Session, key: Key, { endpoint, mode }: Kind, lagS: number): Promise<Spelled[]> {
+  const own: RequestSpec = { endpoint, mode, intent: "denied", repeats: false };
+  const entries: { spelling: string; request: RequestSpec; first: Response }[] = [];
+  for (const [spelling, spelled] of Object.entries(spellingsOf(key))) {
+    const request = { ...own, ...spelled };
+    entries.push({ spelling, request, first: await t.send(request) });
+  }
+  if (entries.some(({ first }) => first.admitted)) await t.wait(lagS * 1_000, "charges to be settled");
+  const all: Spelled[] = [];
+  for (const { spelling, request, first } of entries) {
+    const later: Response[] = [];
+    for (let count = 0; first.admitted && count < TRIES; count++) later.push(await t.send(request));
+    all.push({ spelling, first, later, usual: first.admitted ? await t.send({ ...own, key }) : null });
+  }
+  return all;
+}
