@@ -1,0 +1,73 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { member } from "../../src/core/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { isTrue, serverError } from "../../src/judging/index.ts";
+import { idsOf } from "../shared/model-ids.ts";
+
+/** Ids that resemble an enabled one, by how they were made of it. */
+function derivedFrom(id: string, nonce: string): Readonly<Record<string, string>> {
+  const slash = id.lastIndexOf("/");
+  const [provider, name] = [id.slice(0, Math.max(0, slash)), id.slice(slash + 1)];
+  const beginning = /^.*[a-z](?=[a-z])/i.exec(name)?.[0];
+  return {
+    // Cut within a word: what ends at a word's end may be the name of an older model.
+    ...(beginning !== undefined && { "its beginning": id.slice(0, slash + 1) + beginning }),
+    "more behind it": `${id}-${nonce}`,
+    "another letter case": id === id.toUpperCase() ? id.toLowerCase() : id.toUpperCase(),
+    "another provider": `gauntlet/${name}`,
+    ...(provider !== "" && { "another name of its provider": `${provider}/${nonce}` }),
+  };
+}
+
+/** An id that the list lacks, and what became of requests for it; the second only where the first was not denied. */
+type Derived = { readonly how: string; readonly id: string; readonly answers: readonly Response[] };
+
+/** Denied like a model that does not exist, or refused for its form. */
+function isRefused({ status = 0 }: Response): boolean {
+  return status >= 400 && status < 500;
+}
+
+const derivedModels = defineCheck({
+  id: "errors.derived-model",
+  title: "An id that only resembles an enabled model is not served",
+  covers: ["MODELS-4"],
+  explains:
+    "Requests models whose ids are made of the plain model's: its beginning, more behind it, the other letter case, another provider, another name of its provider. Ids that the list or the target file names are left out. A model may be enabled without being listed, so one that is served is a warning: either the list does not show what can be called, or models are matched by a part of their id, and callers who misspell one are served and billed by another. A 5xx, where an unknown model is denied, is a warning as well: the id was passed on to a provider.",
+  across: { dialect: DIALECTS },
+  cost: { requests: 12 },
+  async run(t) {
+    const list = await t.control({ endpoint: "models" });
+    const known = new Set([...idsOf(list), ...Object.values(t.target.models).flatMap((roles) => Object.values(roles))]);
+    const plain = t.target.models[t.dialect].plain;
+    const derived: Derived[] = [];
+    for (const [how, id] of Object.entries(plain === undefined ? {} : derivedFrom(plain, t.nonce()))) {
+      if (known.has(id)) continue;
+      const send = () => t.send({ model: { id }, intent: "either" });
+      const first = await send();
+      derived.push({ how, id, answers: isRefused(first) ? [first] : [first, await send()] });
+    }
+    return { control: await t.control(), list, unknown: await t.send({ model: "unknown", intent: "denied" }), derived };
+  },
+  judge({ control, list, unknown, derived }, verdict) {
+    verdict.assumeGood(control);
+    verdict.assumeGood(list, "the model list");
+    if (!isRefused(unknown)) return verdict.notApplicable("an unknown model is not denied; see errors.model-not-found");
+    // What a list has on further pages is not known (MODELS-6).
+    if (member(list.json, "has_more") === true) return verdict.notApplicable("the list has more pages");
+    for (const { how, id, answers } of derived) {
+      const answer = answers.at(-1);
+      if (answer === undefined) continue;
+      const seen = { in: answer, because: `${id} (${how}): ${answer.summary}` };
+      if (answers.some(({ status }) => status === undefined || status === 429)) {
+        verdict.leaveOpen("inconclusive", `no response shows whether ${id} is enabled: ${answer.summary}`);
+        continue;
+      }
+      const isServed = answers.every(({ admitted }) => admitted);
+      const isPassedOn = answers.every(({ status }) => serverError.test(status));
+      verdict.should("MODELS-4", !isServed && !isPassedOn, isTrue("denied, like any model that is not enabled"), seen);
+    }
+    if (derived.length === 0) verdict.notApplicable("the list has every id that resembles the plain model's");
+  },
+});
+
+export const DERIVED_MODELS: readonly Check[] = [derivedModels];
