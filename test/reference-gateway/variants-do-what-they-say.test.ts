@@ -97,6 +97,18 @@ test.each<[string, (fixture: Fixture) => Promise<Reply>, string, string]>([
     "200",
   ],
   [
+    "auth.both-keys-agree",
+    (fixture) => fixture.chat({}, { headers: { "x-api-key": "gk-left-over" } }),
+    "200",
+    "401 invalid_api_key",
+  ],
+  [
+    "auth.one-key-only",
+    (fixture) => fixture.messages({}, { headers: { "x-api-key": fixture.ready.keys.valid } }),
+    "200",
+    "400 invalid_request",
+  ],
+  [
     "auth.one-space-only",
     (fixture) => fixture.chat({}, { headers: { Authorization: `Bearer  ${fixture.ready.keys.valid}` } }),
     "200",

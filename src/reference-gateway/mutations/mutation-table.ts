@@ -10,6 +10,7 @@ import { CHARGE_MUTATIONS } from "./charge-mutations.ts";
 import { CHAT_MUTATIONS } from "./chat-mutations.ts";
 import { CHAT_REQUEST_MUTATIONS } from "./chat-request-mutations.ts";
 import { CLIENT_ERROR_MUTATIONS } from "./client-error-mutations.ts";
+import { CLIENT_HEADER_MUTATIONS } from "./client-header-mutations.ts";
 import { CODING_MUTATIONS } from "./coding-mutations.ts";
 import { COMPAT_CHAT_MUTATIONS } from "./compat-chat-mutations.ts";
 import { COMPAT_FRAMING_MUTATIONS } from "./compat-framing-mutations.ts";
@@ -35,8 +36,10 @@ import { PROVIDER_REQUEST_MUTATIONS } from "./provider-request-mutations.ts";
 import { RATE_DENIAL_MUTATIONS } from "./rate-denial-mutations.ts";
 import { RATE_HEADER_MUTATIONS } from "./rate-header-mutations.ts";
 import { RATE_MUTATIONS } from "./rate-mutations.ts";
+import { RESEMBLING_MODEL_MUTATIONS } from "./resembling-model-mutations.ts";
 import { RETRY_AFTER_MUTATIONS } from "./retry-after-mutations.ts";
 import { SECURITY_MUTATIONS } from "./security-mutations.ts";
+import { SPELLING_MUTATIONS } from "./spelling-mutations.ts";
 import { SPENDING_MUTATIONS } from "./spending-mutations.ts";
 import { STREAM_MUTATIONS } from "./stream-mutations.ts";
 import { TEXT_MUTATIONS } from "./text-mutations.ts";
@@ -53,12 +56,14 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CREDENTIAL_MUTATIONS,
   ...SECURITY_MUTATIONS,
   ...MODELS_MUTATIONS,
+  ...RESEMBLING_MODEL_MUTATIONS,
   ...CHAT_MUTATIONS,
   ...CHAT_REQUEST_MUTATIONS,
   ...MESSAGES_MUTATIONS,
   ...MESSAGES_REQUEST_MUTATIONS,
   ...BAD_BODY_MUTATIONS,
   ...CLIENT_ERROR_MUTATIONS,
+  ...CLIENT_HEADER_MUTATIONS,
   ...WRONG_REPLY_MUTATIONS,
   ...STREAM_MUTATIONS,
   ...TEXT_MUTATIONS,
@@ -80,6 +85,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...SPENDING_MUTATIONS,
   ...BALANCE_MUTATIONS,
   ...CHARGE_MUTATIONS,
+  ...SPELLING_MUTATIONS,
   ...PROTOCOL_MUTATIONS,
   ...CODING_MUTATIONS,
   ...JSON_MUTATIONS,

@@ -1,5 +1,6 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { allAtTheEnd, inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
+import { streamForced, streamIgnored } from "../edits/stream-or-not.ts";
 import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
@@ -9,20 +10,6 @@ const chatStream: When = both(onChat, streaming);
 const gzipAsked: When = (call) => /gzip|br/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
 const usageAsked: When = (call) => call.request?.includeUsage === true && onChat(call);
 const halfway = (steps: readonly Step[]) => Math.floor(steps.length / 2);
-
-/** The request is answered as if no stream had been asked for. */
-const streamIgnored = (when: When): Apply =>
-  wrap("readRequest", (next) => (call) => {
-    const request = next(call);
-    return "reason" in request || !when(call) ? request : { ...request, stream: false };
-  });
-
-/** A stream is answered although none was asked for. */
-const streamForced = (when: When): Apply =>
-  wrap("readRequest", (next) => (call) => {
-    const request = next(call);
-    return "reason" in request || !when(call) ? request : { ...request, stream: true };
-  });
 
 /** Cuts the stream after so many milliseconds. */
 const cutAfter = (ms: number, when: When): Apply =>

@@ -36,6 +36,26 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
     }),
   ),
   variant(
+    "auth.both-keys-agree",
+    "A vendor's key header that differs from the bearer key makes the credentials invalid.",
+    wrap("presentedKey", (next) => (call) => {
+      const vendor = call.arrival.headers["x-api-key"];
+      const key = next(call);
+      return vendor === undefined || vendor === key ? key : undefined;
+    }),
+    ["COMPAT-BOTH-KEYS"],
+  ),
+  variant(
+    "auth.one-key-only",
+    "A request with a bearer key and the vendor's key header is refused as ambiguous.",
+    before((call) =>
+      call.arrival.headers.authorization !== undefined && call.arrival.headers["x-api-key"] !== undefined
+        ? insteadOf("invalid_request", { message: "Send one credential." })(NOTHING, call)
+        : undefined,
+    ),
+    ["COMPAT-BOTH-KEYS"],
+  ),
+  variant(
     "auth.one-space-only",
     "More than one space between scheme and key is refused.",
     wrap(

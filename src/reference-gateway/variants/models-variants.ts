@@ -13,18 +13,25 @@ const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
     (next) => (call) => put("data", (data: unknown) => (Array.isArray(data) ? edit(data) : data))(next(call)),
   );
 
+/** Models that only this variant has: callable, and not in the list. */
+const callable = (ids: readonly string[]): Apply =>
+  wrap("findModel", (next) => (id, call) => {
+    const echo = call.services.models.get("echo-fast");
+    return next(id, call) ?? (echo !== undefined && ids.includes(id) ? { ...echo, id } : undefined);
+  });
+
 /** Models that only this variant has: in the list, and callable. */
 const moreModels = (ids: readonly string[], fields: JsonObject = {}): Apply =>
   all(
     list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor", ...fields }))]),
-    wrap("findModel", (next) => (id, call) => {
-      const echo = call.services.models.get("echo-fast");
-      return next(id, call) ?? (echo !== undefined && ids.includes(id) ? { ...echo, id } : undefined);
-    }),
+    callable(ids),
   );
 
 /** About 1.3 kB, as catalogues of many vendors have for each model. */
 const DESCRIPTION = "A model of the catalogue. ".repeat(50);
+
+/** Spelled as the plain models of the list, but for something. */
+const RESEMBLING = ["ECHO-FAST", "echo-fas", "gauntlet/echo-fast"];
 
 const ALIAS = "default";
 const EMBEDDING = "embed-small";
@@ -89,6 +96,19 @@ export const MODELS_VARIANTS: readonly Variant[] = [
       first_id: "echo-fast",
       last_id: "drop-midstream",
     })),
+  ),
+  variant(
+    "models.resembling",
+    "The list has models whose ids differ in letter case, length or provider only.",
+    moreModels(RESEMBLING),
+  ),
+  variant(
+    "models.more-pages",
+    "The list is the first page of several, and models of the others resemble those of the first.",
+    all(
+      wrap("listModels", (next) => (call) => ({ ...(next(call) as object), has_more: true })),
+      callable(RESEMBLING),
+    ),
   ),
   variant(
     "models.alias",

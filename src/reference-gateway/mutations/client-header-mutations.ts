@@ -1,0 +1,70 @@
+import { type Mutation, mutation } from "../change.ts";
+import { edits, html, insteadOf, status } from "../edits/response-edits.ts";
+import { streamForced, streamIgnored } from "../edits/stream-or-not.ts";
+import { both, inference, onMessages, streaming, type When } from "../edits/when.ts";
+import { onServed, wrap } from "../edits/wrap.ts";
+
+const agent: When = ({ arrival }) =>
+  /^(?:OpenAI|Anthropic)\/|python-|^node/.test(String(arrival.headers["user-agent"] ?? ""));
+const accepts =
+  (type: RegExp): When =>
+  ({ arrival }) =>
+    type.test(String(arrival.headers.accept ?? ""));
+const acceptsJsonOnly = accepts(/^application\/json$/);
+const jsonOnlyOnStream = both(inference, streaming, acceptsJsonOnly);
+
+/** What headers that SDKs send change, although nothing is wrong with the request. */
+export const CLIENT_HEADER_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "base.sdk-agents-blocked",
+    ["CHAT-1", "MSG-1", "MODELS-1", "AUTH-1", "BASE-3", "STEADY-SERVICE"],
+    "A firewall takes the User-Agent of SDKs for a robot's and answers 403 with a page.",
+    onServed(agent, edits(status(403), html("Attention required"))),
+  ),
+  mutation(
+    "base.sdk-list-to-agents-500",
+    ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
+    "The list of models is an internal error for clients that say which runtime they run on.",
+    onServed(
+      (call) => call.endpoint === "models" && call.arrival.headers["x-stainless-runtime"] !== undefined,
+      insteadOf("internal_error"),
+    ),
+  ),
+  mutation(
+    "stream.accept-json-406",
+    ["BASE-3", "STREAM-1", "COMPAT-MSG-STREAM", "STEADY-SERVICE"],
+    "A stream for a client that accepts application/json is refused with 406.",
+    onServed(jsonOnlyOnStream, (response, call) => ({ ...insteadOf("invalid_request")(response, call), status: 406 })),
+  ),
+  mutation(
+    "stream.ignored-for-accept-json",
+    ["BASE-3", "STREAM-1", "COMPAT-MSG-STREAM"],
+    "A client that accepts application/json gets one document in place of the stream.",
+    streamIgnored(jsonOnlyOnStream),
+  ),
+  mutation(
+    "stream.forced-by-accept",
+    ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
+    "A client that accepts event streams gets one although it did not ask for it.",
+    streamForced(accepts(/text\/event-stream/)),
+  ),
+  mutation(
+    "auth.vendor-key-wins",
+    ["COMPAT-BOTH-KEYS"],
+    "On the messages endpoint the vendor's key header counts, where it is there, instead of the bearer key.",
+    wrap("presentedKey", (next) => (call) => {
+      const vendor = call.arrival.headers["x-api-key"];
+      return onMessages(call) && typeof vendor === "string" ? vendor : next(call);
+    }),
+  ),
+  mutation(
+    "auth.revoked-vendor-key-wins",
+    ["COMPAT-BOTH-KEYS"],
+    "A vendor's key that was ever issued counts instead of the bearer key.",
+    wrap("presentedKey", (next) => (call) => {
+      const vendor = call.arrival.headers["x-api-key"];
+      const isKnown = typeof vendor === "string" && call.behaviour.findKey(vendor, call) !== undefined;
+      return isKnown ? vendor : next(call);
+    }),
+  ),
+];

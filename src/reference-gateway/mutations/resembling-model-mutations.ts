@@ -1,0 +1,47 @@
+import { member } from "../../core/index.ts";
+import { type Mutation, mutation } from "../change.ts";
+import { insteadOf } from "../edits/response-edits.ts";
+import { type Apply, onDenial, wrap } from "../edits/wrap.ts";
+import { MODELS } from "../providers/model-table.ts";
+
+/** A model that does not exist is served by the first one that matches its id. */
+const matched = (matches: (enabled: string, requested: string) => boolean): Apply =>
+  wrap("findModel", (next) => (id, call) => next(id, call) ?? MODELS.find((model) => matches(model.id, id)));
+
+/** Ids that resemble an enabled one, and are taken for it. */
+export const RESEMBLING_MODEL_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "models.matched-by-beginning",
+    ["MODELS-4"],
+    "The beginning of an enabled model's id is enough to call it.",
+    matched((enabled, requested) => requested.length > 3 && enabled.startsWith(requested)),
+  ),
+  mutation(
+    "models.more-behind-ignored",
+    ["MODELS-4"],
+    "What follows the id of an enabled model is ignored.",
+    matched((enabled, requested) => requested.startsWith(enabled)),
+  ),
+  mutation(
+    "models.any-letter-case",
+    ["MODELS-4"],
+    "Models can be called in any letter case, and the list shows one.",
+    matched((enabled, requested) => enabled.toLowerCase() === requested.toLowerCase()),
+  ),
+  mutation(
+    "models.any-provider",
+    ["MODELS-4"],
+    "The provider before the name of an enabled model is ignored.",
+    matched((enabled, requested) => requested.endsWith(`/${enabled}`)),
+  ),
+  mutation(
+    "models.passed-on-with-provider",
+    ["MODELS-4"],
+    "A model with any provider before its name is passed on, and the provider's refusal of it is a 502.",
+    onDenial(
+      "model_not_found",
+      ({ parsed }) => MODELS.some(({ id }) => String(member(parsed, "model")).endsWith(`/${id}`)),
+      insteadOf("upstream_error"),
+    ),
+  ),
+];

@@ -1,0 +1,72 @@
+import { KeySpend } from "../accounts/key-spend.ts";
+import { loadMutation, type Mutation, mutation } from "../change.ts";
+import { concurrencyBy, rateBy, UNLIMITED } from "../edits/limit-scopes.ts";
+import { byScheme, byVendorKey } from "../edits/spelling.ts";
+import { remembered, type When } from "../edits/when.ts";
+import { type Apply, wrap } from "../edits/wrap.ts";
+import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
+
+/** The scheme is not written as the interface shows it. */
+const unusualScheme: When = (call) => byScheme(call) !== "Bearer ";
+
+/** Spending is counted by the text of the header that the key stands in. */
+const spendBy = (name: (call: Parameters<When>[0]) => string, usual: string): Apply => {
+  const spends = remembered(() => new Map<string, KeySpend>());
+  return wrap("findKey", (next) => (secret, call) => {
+    const key = next(secret, call);
+    const spelling = name(call);
+    if (key === undefined || spelling === usual) return key;
+    const id = `${key.id} ${spelling}`;
+    const spend = spends(call).get(id) ?? new KeySpend();
+    spends(call).set(id, spend);
+    return Object.create(key, { spend: { value: spend } });
+  });
+};
+
+const freeInFlight = remembered(() => new ConcurrencyLimiter(UNLIMITED));
+
+/** Limits that go by how a key is written instead of by its account. */
+export const SPELLING_MUTATIONS: readonly Mutation[] = [
+  loadMutation(
+    "rate.per-scheme",
+    ["LIMIT-1", "LIMIT-RATE-1"],
+    "The rate is counted by the text of Authorization: `bearer` has a rate limit of its own.",
+    rateBy(byScheme),
+  ),
+  loadMutation(
+    "rate.per-vendor-key",
+    ["LIMIT-1", "LIMIT-RATE-1"],
+    "The rate is counted by the vendor's key header, where there is one.",
+    rateBy(byVendorKey),
+  ),
+  loadMutation(
+    "concurrency.per-scheme",
+    ["LIMIT-1", "LIMIT-CONC-2"],
+    "Requests in flight are counted by the text of Authorization.",
+    concurrencyBy(byScheme),
+  ),
+  loadMutation(
+    "concurrency.per-vendor-key",
+    ["LIMIT-1", "LIMIT-CONC-2"],
+    "Requests with the vendor's key header are not counted as in flight.",
+    wrap("concurrencyOf", (next) => (key, call) => (byVendorKey(call) === "" ? next(key, call) : freeInFlight(call))),
+  ),
+  mutation(
+    "spend.per-scheme",
+    ["ERR-402-QUOTA", "ERR-429-BUDGET", "SPEND-8"],
+    "Caps and budgets are counted by the text of Authorization.",
+    spendBy(byScheme, "Bearer "),
+  ),
+  mutation(
+    "spend.per-vendor-key",
+    ["ERR-402-QUOTA", "ERR-429-BUDGET", "SPEND-8"],
+    "Caps and budgets are counted by the vendor's key header, where there is one.",
+    spendBy(byVendorKey, ""),
+  ),
+  mutation(
+    "spend.empty-account-served-by-scheme",
+    ["ERR-402-CREDITS", "SPEND-2"],
+    "The balance is looked at only where the scheme is written as the interface shows it.",
+    wrap("balanceExhausted", (next) => (key, call) => !unusualScheme(call) && next(key, call)),
+  ),
+];
