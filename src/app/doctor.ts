@@ -2,6 +2,7 @@ import { unblockYaml } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
 import { EXIT } from "../core/index.ts";
+import { readRateLimit } from "../dialects/index.ts";
 import { permitFor, requestsOnly, type SendingPlan, sumOf } from "../run/index.ts";
 import { type KeyName, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
@@ -199,7 +200,10 @@ function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: 
 }
 
 function limitSymptoms(target: Target, answers: readonly Response[]): Symptom[] {
-  const seen = answers.map((answer) => Number(answer.header("x-ratelimit-limit") ?? Number.NaN)).find((n) => n > 0);
+  const stated = answers
+    .map((answer) => readRateLimit(answer.header("x-ratelimit-limit"))?.perMinute.filter((limit) => limit > 0) ?? [])
+    .find((perMinute) => perMinute.length > 0);
+  const seen = stated?.[0];
   if (target.limits === undefined) {
     const hint =
       seen === undefined ? "limits: starter   # or { rpm: …, inFlight: … }" : `limits: { rpm: ${seen}, inFlight: … }`;
@@ -213,7 +217,7 @@ function limitSymptoms(target: Target, answers: readonly Response[]): Symptom[] 
     ];
   }
   const { rpm, inFlight } = target.limits;
-  if (seen !== undefined && seen !== rpm) {
+  if (stated !== undefined && !stated.includes(rpm)) {
     return [
       {
         about: "limits",

@@ -15,6 +15,7 @@ export { type HeaderList, header, headerValues, mediaType, requestId } from "./h
 export { imagePart } from "./image-part.ts";
 export { parseJson } from "./json-values.ts";
 export { listEntries } from "./model-list.ts";
+export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
 export { type ReplyReading, readReply } from "./read-reply.ts";
 export { readStream, type StreamEvent, type StreamReading } from "./read-stream.ts";

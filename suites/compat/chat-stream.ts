@@ -35,9 +35,24 @@ function judgeFraming(answer: Response, verdict: Verdict): boolean {
   return true;
 }
 
+/**
+ * A first chunk that is about the prompt and no part of the reply: Azure sends what its filter found, with empty choices, id, model and
+ * object. Clients skip it, because it has no choice.
+ */
+function isAboutPrompt({ json }: StreamEvent, index: number): boolean {
+  const choices = member(json, "choices");
+  const isEmpty = (name: string) => member(json, name) === undefined || member(json, name) === "";
+  return index === 0 && Array.isArray(choices) && choices.length === 0 && isEmpty("id") && isEmpty("object");
+}
+
+/** The chunks of the reply itself. */
+function replyChunksOf(answer: Response): readonly StreamEvent[] {
+  return chunksOf(answer).filter((chunk, index) => isObject(chunk.json) && !isAboutPrompt(chunk, index));
+}
+
 function judgeChunks(answer: Response, verdict: Verdict): void {
   const seen = { in: answer };
-  const chunks = chunksOf(answer).filter(({ json }) => isObject(json));
+  const chunks = replyChunksOf(answer);
   const roles: unknown[] = [];
   for (const { json } of chunks) {
     const judge = memberJudge(answer, verdict, json);
@@ -132,7 +147,7 @@ const streamShape = defineCompat("chat", {
       judgeFinish(answer, verdict);
       judgeDone(answer, verdict);
     }
-    const ids = streams.map(({ stream }) => member(stream.events[0]?.json, "id")).filter((id) => id !== undefined);
+    const ids = streams.map((answer) => member(replyChunksOf(answer)[0]?.json, "id")).filter((id) => id !== undefined);
     judgeIds(ids, streams[1], verdict, "streams");
   },
 });

@@ -9,7 +9,7 @@ const MIN_REPLIES = 3;
 /** If this many models reply with the name of another listed model, they are not treated as aliases. */
 const MIN_MISNAMED_MODELS = 3;
 
-/** The model name is looked for in this many events of a stream: pings may precede the event that has it. */
+/** The model name is looked for in this many events of a stream: pings, or a chunk about the prompt, may precede the event that has it. */
 const FIRST_EVENTS = 4;
 
 /** A reply and the model that it names. */
@@ -112,8 +112,8 @@ function toNamedReply(response: Response): NamedReply[] {
     : [response.json];
   const named = bodies
     .map((body) => member(body, "model") ?? member(member(body, "message"), "model"))
-    .find((name) => name !== undefined);
-  return typeof named === "string" && named !== "" ? [{ response, requested, named }] : [];
+    .find((name) => name !== undefined && name !== "");
+  return typeof named === "string" ? [{ response, requested, named }] : [];
 }
 
 export const REPLY_MODEL: readonly Check[] = [replyModel("chat"), replyModel("messages")];

@@ -1,5 +1,5 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { gatewayTimeMs, readRetryAfter } from "../../src/dialects/index.ts";
+import { gatewayTimeMs, readRateLimit, readRetryAfter } from "../../src/dialects/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
@@ -147,7 +147,7 @@ const counters = defineInvariant({
   title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
   covers: ["LIMIT-RATE-7"],
   explains:
-    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. On other answers they are whole numbers, too; a concurrency denial may count requests in flight. Counters that come with replies only and that no request changes are a provider's, and are only observed.",
+    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. The limit may be followed by its policies, as Envoy sends it (`20, 20;w=60`). On other answers they are whole numbers, too; a concurrency denial may count requests in flight. Counters that come with replies only and that no request changes are a provider's, and are only observed.",
   judge(answers, verdict) {
     const counted = answers.filter(
       (answer) =>
@@ -186,6 +186,10 @@ function isOther(name: string): boolean {
 }
 
 const wholeNumber = that("a whole number of zero or more", (value) => /^\d+$/.test(String(value)));
+const aRateLimit = that(
+  "a whole number of zero or more, with or without policies such as 20;w=60",
+  (value) => readRateLimit(String(value)) !== undefined,
+);
 
 function judgeCounters(answer: Response, verdict: Verdict): void {
   const limit = answer.header("x-ratelimit-limit")?.trim();
@@ -193,12 +197,14 @@ function judgeCounters(answer: Response, verdict: Verdict): void {
   // A concurrency denial may count requests in flight by the same names.
   const configured = isConcurrencyDenial(answer) ? undefined : answer.asked.rpm;
   const seen = { in: answer, because: answer.summary };
+  const stated = readRateLimit(limit);
   if (
     limit !== undefined &&
-    verdict.should("LIMIT-RATE-7", limit, wholeNumber, { ...seen, at: "X-RateLimit-Limit" }) &&
+    verdict.should("LIMIT-RATE-7", limit, aRateLimit, { ...seen, at: "X-RateLimit-Limit" }) &&
     configured !== undefined
   ) {
-    verdict.should("LIMIT-RATE-7", Number(limit), configured, {
+    const isConfigured = that(`${configured} per minute`, () => stated?.perMinute.includes(configured) ?? false);
+    verdict.should("LIMIT-RATE-7", limit, isConfigured, {
       ...seen,
       at: "X-RateLimit-Limit",
       because: "the account's configured rate",
@@ -215,12 +221,11 @@ function judgeCounters(answer: Response, verdict: Verdict): void {
       at: "X-RateLimit-Remaining",
       because: "nothing remains when the rate is denied",
     });
-  const most = limit !== undefined && wholeNumber.test(limit) ? Number(limit) : undefined;
-  if (most !== undefined)
-    verdict.should("LIMIT-RATE-7", Number(remaining) <= most, true, {
+  if (stated !== undefined)
+    verdict.should("LIMIT-RATE-7", Number(remaining) <= stated.limit, true, {
       ...seen,
       at: "X-RateLimit-Remaining",
-      because: `remaining ${remaining} of ${most}`,
+      because: `remaining ${remaining} of ${stated.limit}`,
     });
 }
 

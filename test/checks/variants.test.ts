@@ -26,6 +26,7 @@ const ODD = [
   "stream.byte-order-mark",
   "json.pretty",
   "chat.more-fields",
+  "stream.chunk-about-the-prompt-first",
   "messages.more-fields",
   "chat.model-with-a-date",
   "chat.model-with-a-provider",

@@ -1,5 +1,5 @@
 import type { Response, Traffic } from "../../checks/index.ts";
-import { DIALECTS } from "../../dialects/index.ts";
+import { DIALECTS, readRateLimit } from "../../dialects/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
 import { dialectAdvice } from "../dialect-advice.ts";
 import { proposeContract } from "./propose-contract.ts";
@@ -68,7 +68,11 @@ function statedLimits({ list, dialects }: GatewaySample) {
   const stated = (pattern: RegExp) =>
     answers.flatMap(({ headers }: Response) =>
       headers.flatMap(([name, value]) =>
-        pattern.test(name) && /^[1-9]\d{0,8}$/.test(value) ? [{ name, value: Number(value) }] : [],
+        pattern.test(name)
+          ? (readRateLimit(value)?.perMinute ?? []).flatMap((limit) =>
+              Number.isInteger(limit) && limit > 0 ? [{ name, value: limit }] : [],
+            )
+          : [],
       ),
     )[0];
   return { rate: stated(RATE_HEADER), concurrency: stated(CONCURRENCY_HEADER) };

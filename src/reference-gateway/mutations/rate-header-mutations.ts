@@ -37,6 +37,12 @@ export const RATE_HEADER_MUTATIONS: readonly Mutation[] = [
   state("limit-with-unit", "The limit that a denial names has a unit.", (rpm) => ({
     "X-RateLimit-Limit": `${rpm}/min`,
   })),
+  state("limit-policy-doubled", "The policies of the limit that a denial names allow twice the real one.", (rpm) => ({
+    "X-RateLimit-Limit": `${rpm * 2}, ${rpm * 2};w=60`,
+  })),
+  state("limit-policy-broken", "The policies of the limit that a denial names are cut off.", (rpm) => ({
+    "X-RateLimit-Limit": `${rpm}, ${rpm};w=`,
+  })),
   state("limit-zero", "The limit that a denial names is 0.", () => ({ "X-RateLimit-Limit": "0" })),
   state("limit-empty", "The limit that a denial names is empty.", () => ({ "X-RateLimit-Limit": "" })),
 ];

@@ -46,6 +46,26 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
     onEvents(onChat, (events) => events.map((event) => ({ ...event, name: "message" }))),
   ),
   variant(
+    "stream.chunk-about-the-prompt-first",
+    "Chat streams begin with a chunk about the prompt, without choices and with an empty id, as Azure sends it.",
+    onEvents(onChat, (events) => [
+      {
+        kind: "other",
+        atMs: events[0]?.atMs ?? 0,
+        tokens: 0,
+        data: {
+          choices: [],
+          created: 0,
+          id: "",
+          model: "",
+          object: "",
+          prompt_filter_results: [{ prompt_index: 0, content_filter_results: { hate: { filtered: false } } }],
+        },
+      },
+      ...events,
+    ]),
+  ),
+  variant(
     "stream.messages-pings",
     "Pings stand between the events of messages streams.",
     eachEvent(onMessages, ["text"], (event) => [

@@ -1,7 +1,7 @@
 import { type Variant, variant } from "../change.ts";
 import { clockAhead, dateIn } from "../edits/clock-edits.ts";
 import { limitersFrom } from "../edits/limit-scopes.ts";
-import { dropHeader, setHeader } from "../edits/response-edits.ts";
+import { dropHeader, edits, setHeader } from "../edits/response-edits.ts";
 import { inference } from "../edits/when.ts";
 import { type Apply, all, DENIALS, onDenial, onServed, wrap } from "../edits/wrap.ts";
 import { fixedWindow } from "../limits/fixed-window.ts";
@@ -10,6 +10,7 @@ import type { RateLimiter } from "../limits/rate-limiter.ts";
 import { slidingLog } from "../limits/sliding-log.ts";
 import { tokenBucket } from "../limits/token-bucket.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import type { GatewayResponse } from "../pipeline/response.ts";
 
 const limiter = (make: (rpm: number, call: Call) => RateLimiter): Apply =>
   limitersFrom(
@@ -36,6 +37,12 @@ const changeRetryAfter = (change: (seconds: number) => string): Apply =>
   });
 
 const RATE_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining"];
+
+const withPolicies = (response: GatewayResponse, call: Call): GatewayResponse => {
+  const rpm = call.key?.account.limits.rpm ?? 1;
+  const limit = `${rpm}, ${rpm};w=60;name="per account, per minute", ${rpm * 60};w=3600`;
+  return edits(setHeader("X-RateLimit-Limit", limit), setHeader("X-RateLimit-Reset", "60"))(response, call);
+};
 
 /** Limiters, Retry-After and tallies of every kind that the interface allows. */
 export const LIMIT_VARIANTS: readonly Variant[] = [
@@ -212,6 +219,14 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
     all(
       onServed(inference, setHeader("X-RateLimit-Reset", "60")),
       onDenial("rate_limit_exceeded", () => true, setHeader("RateLimit-Policy", '"default";q=100;w=60')),
+    ),
+  ),
+  variant(
+    "rate-headers.with-policies",
+    "The limit that headers state is followed by its policies, as Envoy sends it.",
+    all(
+      onDenial("rate_limit_exceeded", () => true, withPolicies),
+      onServed(inference, withPolicies),
     ),
   ),
   variant(
