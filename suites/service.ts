@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../src/checks/index.ts";
-import { DIALECTS, type Dialect, imagePart, MODES } from "../src/dialects/index.ts";
+import { DIALECTS, type Dialect, imagePart, MODES, toolsOf } from "../src/dialects/index.ts";
 import { aReply, filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
@@ -8,7 +8,6 @@ import { dialectOfCase } from "./shared/dialect-of-case.ts";
 import { noise } from "./shared/images.ts";
 import { leftWithoutText } from "./shared/judge-reply.ts";
 import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
-import { toolsOf } from "./shared/tools.ts";
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 

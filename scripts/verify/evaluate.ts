@@ -86,8 +86,9 @@ function ofVariant({ name, bad }: Judgement): string[] {
   const variant = VARIANTS.find((candidate) => candidate.name === name);
   return bad
     .filter(
-      ({ status, requirements }) =>
-        status !== "warn" || !requirements.every((requirement) => variant?.warns?.includes(requirement)),
+      ({ id, status, requirements }) =>
+        !(status === "warn" && requirements.every((requirement) => variant?.warns?.includes(requirement))) &&
+        !(status === "blocked" && variant?.blocks?.some((check) => id.startsWith(`${check}[`))),
     )
     .map(({ id, status, message }) => `${name}: ${id} ${status}: ${message}`);
 }

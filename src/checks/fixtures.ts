@@ -3,6 +3,7 @@ import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/ind
 import type { KeyAcceptance } from "./key-acceptance.ts";
 import type { Need } from "./need.ts";
 import type { Response } from "./response.ts";
+import { type RoleTrial, verifyRole } from "./role-verification.ts";
 import { type Send, ServedModels } from "./served-models.ts";
 import { type Fixture, staticFixture, unblockLines } from "./static-fixture.ts";
 
@@ -20,6 +21,8 @@ export interface FixturesOptions {
   readonly onKey: (key: Key) => void;
   /** By which the gateway is asked whether it knows a model. */
   readonly send: Send;
+  /** By which a model is tried that a role needs. */
+  readonly trial: Omit<RoleTrial, "send" | "target">;
   readonly keys: KeyAcceptance;
 }
 
@@ -35,10 +38,15 @@ export class Fixtures {
   readonly #keys: KeyAcceptance;
   /** How the gateway rejects keys that the target file names, by their need. */
   readonly #refusedKeys = new Map<string, string>();
+  readonly #trial: FixturesOptions["trial"];
+  readonly #send: Send;
+  readonly #verified = new Map<string, Promise<string | undefined>>();
   #listed: readonly string[] = [];
   #target: Target;
 
-  constructor({ target, provisioner, signal, onKey, send, keys }: FixturesOptions) {
+  constructor({ target, provisioner, signal, onKey, send, trial, keys }: FixturesOptions) {
+    this.#send = send;
+    this.#trial = trial;
     this.provisioner = provisioner;
     this.#served = new ServedModels(send);
     this.#target = target;
@@ -72,6 +80,23 @@ export class Fixtures {
     const found = this.#found.get(name) ?? this.#find(need, dialect);
     this.#found.set(name, found);
     return found;
+  }
+
+  /**
+   * As `find`. A model that the target file names for a role is also tried once per run and dialect: what does not play its role is no
+   * evidence against the gateway.
+   */
+  async findVerified(need: Need, dialect: Dialect): Promise<Fixture> {
+    const fixture = await this.find(need, dialect);
+    if (!fixture.ok || !need.startsWith("model.") || this.#target.source === "embedded") return fixture;
+    const role = need.slice(6) as ModelRole;
+    const name = `${role} ${dialect}`;
+    const verifying =
+      this.#verified.get(name) ?? verifyRole({ ...this.#trial, send: this.#send, target: this.#target }, role, dialect);
+    this.#verified.set(name, verifying);
+    const because = await verifying;
+    if (because === undefined) return fixture;
+    return { ok: false, unblock: unblockLines(need, this.#target, dialect), because };
   }
 
   async #find(need: Need, dialect: Dialect): Promise<Fixture> {

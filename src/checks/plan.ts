@@ -1,6 +1,7 @@
 import type { Target } from "../target/index.ts";
 import { dialectOf, type Instance, needsOf, type RunKind, suiteOf, waitSOf } from "./check.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
+import { verificationRequests } from "./role-verification.ts";
 import { staticFixture } from "./static-fixture.ts";
 
 /** What a suite will send, as far as it is known before anything is sent. */
@@ -54,7 +55,7 @@ const TOKENS_EACH = { input: 100, output: 30 };
 const PREFLIGHT = 5;
 /** Requests that find a plain model in the list (`ServedModels`). */
 const TO_FIND_A_MODEL = 26;
-/** Requests that show whether a dialect knows the model of a role: two, and one for a model that does not exist. */
+/** Requests that show whether a dialect knows the model of a role: two, and one for a model that does not exist. More verify the role. */
 const PER_ROLE = 2;
 
 /** Plans what a selection sends and how long that takes. Sends and starts nothing. */
@@ -110,11 +111,11 @@ function withListedModels(target: Target): Target {
   return { ...target, models: { chat: of("chat"), messages: of("messages") } };
 }
 
-/** Maximum number of requests before the checks: the model list, which models each dialect knows, and each key once. */
+/** Maximum number of requests beside the checks: the model list, which models each dialect knows and what they do, and each key once. */
 export function preflightOf({ source, models, dialects, keys }: Target): number {
   const ids = dialects.flatMap((dialect) => Object.keys(models[dialect]).filter((role) => role !== "plain"));
   const isNamed = dialects.every((dialect) => models[dialect].plain !== undefined);
-  const roles = source === "embedded" ? 0 : ids.length * PER_ROLE;
+  const roles = source === "embedded" ? 0 : ids.reduce((sum, id) => sum + PER_ROLE + verificationRequests(id), 0);
   const tried = source === "embedded" ? 0 : Object.keys(keys).length;
   return PREFLIGHT + roles + tried + (isNamed ? 0 : TO_FIND_A_MODEL);
 }

@@ -151,7 +151,7 @@ async function resultFrom(
   const unblock: string[] = [];
   const dialect = dialectOf(instance, traffic.target);
   for (const need of needsOf(instance, traffic.target)) {
-    const fixture = await traffic.fixtures.find(need, dialect);
+    const fixture = await traffic.fixtures.findVerified(need, dialect);
     if (fixture.ok) {
       attestations.push(fixture.attestation);
     } else if (fixture.skipped !== undefined) {

@@ -107,7 +107,7 @@ export class Session {
   /** Whether there is a model for a role that the gateway knows in the dialect. */
   async hasModel(role: ModelRole, dialect: Dialect = this.dialect): Promise<boolean> {
     const served = this.#anyDialect && !this.dialects.includes(dialect) ? this.dialect : dialect;
-    const { ok } = await this.#traffic.fixtures.find(`model.${role}`, served);
+    const { ok } = await this.#traffic.fixtures.findVerified(`model.${role}`, served);
     return ok;
   }
 

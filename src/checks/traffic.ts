@@ -1,5 +1,6 @@
 import type { RequestBudget } from "../budget/index.ts";
 import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
+import type { Dialect } from "../dialects/index.ts";
 import { type ContinueOutcome, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { type Account, allKeys, type Key, keysOf, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
@@ -99,7 +100,12 @@ export class Traffic implements AsyncDisposable {
     const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "non-streaming" });
     const plain = (request: RequestSpec) => this.send(request, { endpoint: "chat", mode: "non-streaming" });
     this.keys = new KeyAcceptance(plain, () => this.target);
-    this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send, keys: this.keys });
+    const trial = {
+      start: (request: RequestSpec, dialect: Dialect) =>
+        this.start(request, { endpoint: dialect, mode: "non-streaming" }),
+      nonce: () => this.nonce(),
+    };
+    this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send, trial, keys: this.keys });
     this.signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
 

@@ -31,3 +31,4 @@ export {
 export { JsonItems, readEvent } from "./reply-items.ts";
 export { outputOf } from "./reply-output.ts";
 export { gatewayTimeMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";
+export { toolsOf } from "./tool-definitions.ts";

@@ -24,6 +24,8 @@ export interface Variant extends Change {
    * interface recommends without demanding it. No requirement may fail.
    */
   readonly warns?: readonly string[];
+  /** Checks that need of a model what this one does not do: they may be blocked. */
+  readonly blocks?: readonly string[];
   /** What a target file has to declare about it, as its `contract`. */
   readonly contract?: VariantContract;
 }

@@ -1,8 +1,8 @@
 import type { Check, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
-import type { Dialect, Mode } from "../../src/dialects/index.ts";
+import { type Dialect, type Mode, toolsOf } from "../../src/dialects/index.ts";
 import { aReply } from "../../src/judging/index.ts";
-import { ONE_TOOL, TWO_TOOLS, toolsOf } from "../shared/tools.ts";
+import { ONE_TOOL, TWO_TOOLS } from "../shared/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import {
   chatCalls,

@@ -8,9 +8,12 @@ import {
   type RequestSpec,
   type Response,
   type Session,
+  unblockLines,
 } from "../../src/checks/index.ts";
 import { noncesIn } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
+import { isModelsOwnLength } from "../shared/own-length.ts";
 import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { echoAlways } from "./echo-always.ts";
@@ -23,6 +26,8 @@ const LONG_STREAM: RequestSpec = { mode: "streaming", intent: "either", bounds: 
 const TOO_MUCH: readonly number[] = [400, 413, 422];
 /** Finish reasons of both dialects of a reply that the output limit ended. */
 const CUT_OFF: readonly unknown[] = ["length", "max_tokens"];
+
+const LONG_CASES: readonly string[] = ["long", VERY_LONG];
 
 const TEXTS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   multibyte: MULTIBYTE_TEXT,
@@ -72,9 +77,17 @@ const textPassesThrough = defineCheck({
     const limited = isCut
       ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "odd" })
       : null;
-    return { plain, mayBeTooMuch: t.case === VERY_LONG, calibration, expected, answers, limited };
+    return {
+      plain,
+      isLong: LONG_CASES.includes(t.case),
+      mayBeTooMuch: t.case === VERY_LONG,
+      calibration,
+      expected,
+      answers,
+      limited,
+    };
   },
-  judge({ plain, mayBeTooMuch, calibration, expected, answers, limited }, verdict) {
+  judge({ plain, isLong, mayBeTooMuch, calibration, expected, answers, limited }, verdict) {
     // Without a limit in the request a model may have one of its own.
     const hasOwnLimit = limited?.replyText?.includes(expected) === true;
     verdict.assumeGood(calibration, "the echo model");
@@ -92,6 +105,7 @@ const textPassesThrough = defineCheck({
       const reason = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
       if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(answer, expected))) continue;
       const text = answer.replyText ?? "";
+      if (isLong && !text.includes(expected)) assumeWholeReply(verdict, { answer, expected, replies: answers });
       verdict.should("TEXT-INTACT", !text.includes(expected), false, {
         in: answer,
         because: describeLoss(expected, text),
@@ -100,6 +114,29 @@ const textPassesThrough = defineCheck({
     if (verdict.findings.length === 0) verdict.notApplicable("the replies were ended by an output limit, or by ours");
   },
 });
+
+/** Stops where the model itself shortens long texts, or may: then nothing shows what the gateway does with them. */
+function assumeWholeReply(
+  verdict: Verdict,
+  {
+    answer,
+    expected,
+    replies,
+  }: { readonly answer: Response; readonly expected: string; readonly replies: readonly Response[] },
+): void {
+  const text = answer.replyText ?? "";
+  // What is missing only in one form of the same reply was there before.
+  if (replies.some(({ replyText }) => (replyText?.length ?? 0) > text.length)) return;
+  const isOwn = replies.map((reply) => isModelsOwnLength(reply, expected));
+  if (isOwn.includes(false)) return;
+  const evidence = isOwn.includes(true)
+    ? "its usage counts no more than that"
+    : "no usage shows whether the model or the gateway shortened it";
+  verdict.missingFixture(
+    `models.echo does not repeat long texts: it answered ${text.length} of ${expected.length} characters, and ${evidence}`,
+    unblockLines("model.echo"),
+  );
+}
 
 /** Characters that a cut text must have at least, to be known for the beginning of another. */
 const BEGINNING = 200;

@@ -1,4 +1,5 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
+import { toolsOf } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
 import { withoutStrays } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
@@ -7,7 +8,7 @@ import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { spellingsOf } from "../shared/spellings.ts";
-import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
+import { ONE_TOOL } from "../shared/tools.ts";
 import { isSpendingDenial, kindsOf } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */

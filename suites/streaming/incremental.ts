@@ -1,4 +1,5 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { toolsOf } from "../../src/dialects/index.ts";
 import { atMost } from "../../src/judging/index.ts";
 import {
   type Arrival,
@@ -9,7 +10,7 @@ import {
   MOST_IN_ONE_BURST,
 } from "../shared/arrival.ts";
 import { AMPLE_TOKENS, inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
-import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
+import { ONE_TOOL } from "../shared/tools.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
 const ENOUGH_RUNS = 6;

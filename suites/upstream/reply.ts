@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { type JsonObject, member } from "../../src/core/index.ts";
-import { DIALECTS, MODES, parseJson } from "../../src/dialects/index.ts";
+import { DIALECTS, MODES, parseJson, toolsOf } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
-import { ONE_TOOL, toolsOf } from "../shared/tools.ts";
+import { ONE_TOOL } from "../shared/tools.ts";
 import { type Answers, assumePassed, sendMarked, sendPlain } from "./marked.ts";
 
 const TEXT = `${MULTIBYTE_TEXT}\n${SPECIAL_TEXT}\n  indented\tend  .`;

@@ -36,7 +36,9 @@ const RESEMBLING = ["ECHO-FAST", "echo-fas", "gauntlet/echo-fast"];
 const ALIAS = "default";
 const EMBEDDING = "embed-small";
 
-/** What the list of models shows. */
+const SHORTENED_TO = 1_000;
+
+/** What the list of models shows, and what a model makes of its prompt. */
 export const MODELS_VARIANTS: readonly Variant[] = [
   variant(
     "models.unusual-ids",
@@ -118,6 +120,23 @@ export const MODELS_VARIANTS: readonly Variant[] = [
       readAs(modelIs(ALIAS), (body) => ({ ...body, model: "shout-fast" })),
     ),
   ),
+  {
+    ...variant(
+      "models.shorten-long-texts",
+      "The model that repeats its prompt repeats only the first 1,000 characters, and its usage counts no more.",
+      wrap("plan", (next) => (model, request, call) => {
+        const plan = next(model, request, call);
+        if (plan.kind !== "reply" || model.id !== "echo-fast") return plan;
+        let characters = 0;
+        const pieces = plan.pieces.filter((piece) => {
+          characters += piece.kind === "text" ? piece.text.length : 0;
+          return characters <= SHORTENED_TO;
+        });
+        return { ...plan, pieces };
+      }),
+    ),
+    blocks: ["robustness.text"],
+  },
   variant(
     "models.other-kinds",
     "The list has a model that cannot chat, and says so when it is asked.",

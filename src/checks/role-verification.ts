@@ -1,0 +1,163 @@
+import { sleep } from "../core/index.ts";
+import { type Dialect, type Mode, toolsOf } from "../dialects/index.ts";
+import type { ModelRole, Target } from "../target/index.ts";
+import type { Held } from "./held-request.ts";
+import type { RequestSpec } from "./request-spec.ts";
+import type { Response } from "./response.ts";
+
+/** How a model's role is tried. */
+export interface RoleTrial {
+  readonly target: Pick<Target, "models" | "dialects">;
+  readonly send: (request: RequestSpec, dialect: Dialect) => Promise<Response>;
+  /** Sends without waiting for the end. */
+  readonly start: (request: RequestSpec, dialect: Dialect) => Held;
+  readonly nonce: () => string;
+}
+
+type Verify = (trial: RoleTrial, role: ModelRole, dialect: Dialect) => Promise<string | undefined>;
+
+interface Verification {
+  /** Maximum number of requests, per dialect. */
+  readonly requests: number;
+  /** @returns what the model did instead, in words; `undefined` when it plays its role, or when its replies do not tell. */
+  readonly verify: Verify;
+}
+
+/**
+ * What a model must do before it counts as evidence against a gateway. Each role is tried with the plainest request that shows it. A
+ * model does not know in which dialect or mode it was called: what it does in one of them it can do, and a gateway that loses it in the
+ * others is judged by the checks. Only where the model does it in none is the role not verified.
+ */
+const VERIFICATIONS: Readonly<Partial<Record<ModelRole, Verification>>> = {
+  echo: { requests: 4, verify: verifyEcho },
+  stream: { requests: 2, verify: verifyLongReply },
+  slow: { requests: 1, verify: verifySlow },
+  tools: { requests: 2, verify: verifyTools },
+  upstreamError: { requests: 2, verify: verifyFailure },
+  cutStream: { requests: 2, verify: verifyCut },
+};
+
+/** Maximum number of requests that verify a role in one dialect. */
+export const verificationRequests = (role: string): number => VERIFICATIONS[role as ModelRole]?.requests ?? 0;
+
+/** @returns what the model of a role did instead of its role; `undefined` for a verified one. */
+export async function verifyRole(trial: RoleTrial, role: ModelRole, dialect: Dialect): Promise<string | undefined> {
+  const verification = VERIFICATIONS[role];
+  const id = trial.target.models[dialect][role];
+  const deviation = await verification?.verify(trial, role, dialect);
+  return deviation === undefined ? undefined : `${id} ${deviation}`;
+}
+
+/** Characters of a reply that a message shows. */
+const SHOWN = 60;
+const shown = (text: string): string => JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+
+const FORMS: readonly Mode[] = ["non-streaming", "streaming"];
+
+/** A failure may be disguised as a reply, with an apology for its text. */
+const APOLOGY = /\b(errors?|fail(ed|ure|s)?|unavailable|overloaded|timed out|timeout|try again|sorry)\b/i;
+
+/** A reply with text that ends as every good one does. */
+function textOf(answer: Response): string | undefined {
+  const text = answer.admitted ? answer.replyText?.trim() : undefined;
+  return text === "" ? undefined : text;
+}
+
+async function verifyEcho({ send, target, nonce }: RoleTrial, role: ModelRole, dialect: Dialect) {
+  const id = target.models[dialect][role];
+  const same = target.dialects.filter((other) => target.models[other][role] === id);
+  let deviation: string | undefined;
+  for (const each of [dialect, ...same.filter((other) => other !== dialect)])
+    for (const mode of FORMS) {
+      const prompt = `Please repeat this line: ${nonce()} one two three four five`;
+      const answer = await send({ model: role, mode, prompt, maxTokens: 256, intent: "either" }, each);
+      const text = textOf(answer);
+      if (text === undefined || text === prompt) return undefined;
+      deviation ??= `does not repeat its prompt exactly: it answered ${shown(text)} to ${shown(prompt)}`;
+    }
+  return deviation;
+}
+
+/** A reply is long when it has as much text, or is still under way after as much time, ms. */
+const LONG = { characters: 200, ms: 1_500 };
+
+async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
+  let longest = "";
+  for (const mode of FORMS.toReversed()) {
+    const request: RequestSpec = { model: role, mode, prompt: "Tell me a long story.", maxTokens: 1_024 };
+    const answer = await endsWithin(trial, request, dialect, LONG.ms);
+    const text = answer === undefined ? undefined : textOf(answer);
+    if (text === undefined || text.length >= LONG.characters) return undefined;
+    longest = text.length > longest.length ? text : longest;
+  }
+  return `gives no long reply: asked for a long story, it answered ${shown(longest)} (${longest.length} characters) within ${LONG.ms} ms`;
+}
+
+/** A reply that takes less is not slow, ms. */
+const SLOW_MS = 1_000;
+
+async function verifySlow(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
+  const answer = await endsWithin(trial, { model: role, maxTokens: 256 }, dialect, SLOW_MS);
+  if (answer === undefined || textOf(answer) === undefined) return undefined;
+  return `is not slow: its whole reply was there after ${Math.round(answer.durationMs)} ms`;
+}
+
+async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
+  const fields = { tools: toolsOf(dialect, { get_weather: "Current weather of a city" }) };
+  let said = "";
+  for (const mode of FORMS) {
+    const prompt = "What is the weather in Paris? Use the tool.";
+    const answer = await send({ model: role, mode, prompt, fields, maxTokens: 256, intent: "either" }, dialect);
+    const text = textOf(answer);
+    if (text === undefined || /"(tool_calls|tool_use|function_call)"/.test(answer.text)) return undefined;
+    said ||= text;
+  }
+  return `calls no tool: given one and asked to use it, it answered ${shown(said)}`;
+}
+
+async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
+  let said = "";
+  for (const mode of FORMS) {
+    const answer = await send({ model: role, mode, intent: "odd", maxTokens: 64, repeats: false }, dialect);
+    const text = textOf(answer);
+    if (text === undefined || APOLOGY.test(text)) return undefined;
+    said ||= text;
+  }
+  return `does not fail: it answered ${shown(said)}, streaming and non-streaming. Either its provider serves it, or the gateway has another model answer in its place`;
+}
+
+/** As long as the checks wait for a stream that broke off, ms. */
+const CUT_IDLE_MS = 12_000;
+
+async function verifyCut({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
+  const request: RequestSpec = { model: role, prompt: "Tell me a long story.", intent: "odd", repeats: false };
+  const stream = await send({ ...request, mode: "streaming", bounds: { idleMs: CUT_IDLE_MS } }, dialect);
+  const { finishReasons, endMarkers } = stream.stream;
+  if (textOf(stream) === undefined || (finishReasons.length === 0 && endMarkers === 0)) return undefined;
+  // A gateway may pass a broken stream off as a complete one. A non-streaming request to a provider that breaks off fails.
+  const text = textOf(await send({ ...request, mode: "non-streaming" }, dialect));
+  if (text === undefined) return undefined;
+  return `is not cut off: its stream ended as a complete one, and so did its non-streaming reply, ${shown(text)}`;
+}
+
+/** The answer, if it is there in time; else the request is left. */
+async function endsWithin(
+  { start }: RoleTrial,
+  request: RequestSpec,
+  dialect: Dialect,
+  ms: number,
+): Promise<Response | undefined> {
+  const held = start({ ...request, intent: "either" }, dialect);
+  const over = new AbortController();
+  const late = sleep(ms, over.signal).then(() => undefined);
+  try {
+    const answer = await Promise.race([held.done, late]);
+    if (answer === undefined) {
+      held.abort();
+      await held.done;
+    }
+    return answer;
+  } finally {
+    over.abort();
+  }
+}

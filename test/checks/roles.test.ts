@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { Traffic } from "../../src/checks/index.ts";
+import { verificationRequests } from "../../src/checks/role-verification.ts";
+import { type Gateway, startGateway } from "../../src/reference-gateway/index.ts";
+import { parseTarget } from "../../src/target/index.ts";
+import { ampleBudget, conformTo } from "../support/judge.ts";
+
+const ROLES = {
+  echo: "echo-fast",
+  stream: "echo-stream",
+  slow: "slow",
+  tools: "tool-caller",
+  upstreamError: "fail-500",
+  upstreamTimeout: "fail-timeout",
+  cutStream: "drop-midstream",
+} as const;
+
+/** The gateway as somebody else's: what its models do is only what the target file says. */
+function targetOf({ ready }: Gateway, roles: Readonly<Record<string, string>>) {
+  const environment: Record<string, string> = { K: ready.keys.valid };
+  const limited = ready.limited.map(({ key, limits }, index) => {
+    environment[`L${index}`] = key;
+    return `  - { key: env:L${index}, limits: { rpm: ${limits.rpm}, inFlight: ${limits.inFlight} } }\n`;
+  });
+  const models = { chat: "echo-fast", messages: "echo-fast", ...roles };
+  return parseTarget(
+    `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:K }\nlimits: { rpm: 6000, inFlight: 256 }\nlimited:\n${limited.join("")}models: ${JSON.stringify(models)}\n`,
+    "t.yaml",
+    environment,
+  );
+}
+
+/** A check of each role, in both dialects or modes where it has them. */
+const ONLY = [
+  "robustness.text[chat,multibyte]",
+  "robustness.text[messages,long]",
+  "streaming.text-intact[chat,short]",
+  "streaming.long-intact[chat]",
+  "limits.concurrency-non-streaming",
+  "compat.chat-tools",
+  "compat.messages-tools",
+  "errors.upstream-failure[chat,non-streaming]",
+  "errors.upstream-failure[messages,streaming]",
+  "errors.upstream-timeout[chat,non-streaming]",
+  "compat.chat-stream-error",
+];
+
+describe("a role that the target file names", { timeout: 180_000 }, () => {
+  test("is evidence where the model plays it", async () => {
+    await using gateway = await startGateway();
+    const only = ONLY.filter((id) => !id.startsWith("limits."));
+    const results = await conformTo(targetOf(gateway, ROLES), { only });
+    expect(results.filter(({ status }) => status !== "pass").map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
+  });
+
+  test("blocks what needs it where the model does something else, and says what", async () => {
+    await using gateway = await startGateway();
+    const others = Object.fromEntries(Object.keys(ROLES).map((role) => [role, "echo-fast"]));
+    const results = await conformTo(targetOf(gateway, { ...others, echo: "shout-fast" }), { only: ONLY });
+    expect(results.filter(({ status }) => status !== "blocked").map(({ id, message }) => `${id}: ${message}`)).toEqual(
+      [],
+    );
+    const messages = Object.fromEntries(results.map(({ id, message }) => [id, message]));
+    expect(messages).toMatchObject({
+      "robustness.text[chat,multibyte]": expect.stringMatching(
+        /^missing: model\.echo \(shout-fast does not repeat its prompt exactly: it answered "PLEASE REPEAT .*" to "Please repeat/,
+      ),
+      "streaming.long-intact[chat]": expect.stringMatching(
+        /model\.stream \(echo-fast gives no long reply: .* answered "Tell me a long story\." \(21 characters\)/,
+      ),
+      "limits.concurrency-non-streaming": expect.stringMatching(
+        /model\.slow \(echo-fast is not slow: .* after \d+ ms\)/,
+      ),
+      "compat.messages-tools": expect.stringMatching(/model\.tools \(echo-fast calls no tool: .* "What is the weather/),
+      "errors.upstream-failure[messages,streaming]": expect.stringMatching(
+        /model\.upstreamError \(echo-fast does not fail: it answered "Please repeat/,
+      ),
+      "errors.upstream-timeout[chat,non-streaming]": expect.stringMatching(
+        /^models\.upstreamTimeout does not time out: it answered 200 after \d+ ms with "Please/,
+      ),
+      "compat.chat-stream-error": expect.stringMatching(/model\.cutStream \(echo-fast is not cut off: /),
+    });
+    expect(results.find(({ id }) => id === "compat.chat-tools")?.unblock).toEqual(["models:", "  tools: <model id>"]);
+  });
+
+  test("is tried once per dialect, with few requests", async () => {
+    await using gateway = await startGateway();
+    await using traffic = new Traffic({
+      target: targetOf(gateway, ROLES),
+      budget: ampleBudget(),
+      seed: 1,
+      signal: new AbortController().signal,
+    });
+    for (const role of Object.keys(ROLES) as (keyof typeof ROLES)[])
+      for (const dialect of ["chat", "messages"] as const) {
+        const before = traffic.sent.requests;
+        expect(await traffic.fixtures.findVerified(`model.${role}`, dialect), role).toMatchObject({ ok: true });
+        expect(await traffic.fixtures.findVerified(`model.${role}`, dialect), role).toMatchObject({ ok: true });
+        expect(traffic.sent.requests - before).toBeLessThanOrEqual(2 + verificationRequests(role));
+      }
+    // One shows a sound role, and one shows that the gateway knows its model.
+    expect(traffic.sent.requests).toBeLessThanOrEqual(2 * 2 * Object.keys(ROLES).length);
+  });
+
+  test("is not doubted where the gateway spoils it in one form only", async () => {
+    await using gateway = await startGateway({ mutations: ["text.first-piece-in-capitals", "text.last-piece-lost"] });
+    const only = ["streaming.text-intact[chat,short]", "robustness.text[messages,multibyte]"];
+    const results = await conformTo(targetOf(gateway, ROLES), { only });
+    expect(results.map(({ status }) => status)).toEqual(["warn", "pass"]);
+  });
+});
+
+test("an echo that shortens long texts blocks only what needs long texts", { timeout: 120_000 }, async () => {
+  await using gateway = await startGateway({ variants: ["models.shorten-long-texts"] });
+  const results = await conformTo(targetOf(gateway, ROLES), { only: ["robustness.text", "streaming.text-intact"] });
+  const byStatus = (status: string) => results.filter((result) => result.status === status).map(({ id }) => id);
+  expect(byStatus("blocked")).toEqual([
+    "robustness.text[chat,long]",
+    "robustness.text[chat,very-long]",
+    "robustness.text[messages,long]",
+    "robustness.text[messages,very-long]",
+  ]);
+  expect(results.filter(({ status }) => !["pass", "blocked"].includes(status))).toEqual([]);
+  expect(results.find(({ status }) => status === "blocked")?.message).toMatch(
+    /^models\.echo does not repeat long texts: it answered \d+ of \d+ characters, and its usage counts no more than that/,
+  );
+});
