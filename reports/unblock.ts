@@ -1,4 +1,5 @@
-import { Document, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from "yaml";
+import { isDeepStrictEqual } from "node:util";
+import { Document, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
 import { member } from "../src/core/index.ts";
 import type { RunRecord } from "../src/record/index.ts";
 import { oneLine, visible } from "./clean-text.ts";
@@ -55,6 +56,20 @@ function mergeInto(map: YAMLMap, added: YAMLMap): void {
   }
 }
 
+/** Adds an item that is not there yet. Of an account, which has a key, only what is missing is added: what the file says of it stays. */
+function addItem(list: YAMLSeq, added: Node): void {
+  const known = list.items as Node[];
+  if (known.some((item) => isDeepStrictEqual(item.toJS(PLAIN), added.toJS(PLAIN)))) return;
+  const same = known.find(
+    (item) => isMap(item) && isMap(added) && item.has("key") && item.get("key") === added.get("key"),
+  );
+  if (!isMap(same) || !isMap(added)) return void list.add(added);
+  for (const { key, value } of added.items) if (!same.has(String(key))) same.set(String(key), value);
+}
+
+/** For values that refer to nothing. */
+const PLAIN = new Document();
+
 /** What two lines of one name come to. */
 function mergedNode(own: Node, added: Node): Node {
   if (isMap(own) && isMap(added)) {
@@ -62,8 +77,7 @@ function mergedNode(own: Node, added: Node): Node {
     return own;
   }
   if (isSeq(own) && isSeq(added)) {
-    const known = new Set(own.items.map((item) => JSON.stringify(item)));
-    for (const item of added.items) if (!known.has(JSON.stringify(item))) own.add(item);
+    for (const item of added.items) addItem(own, item as Node);
     return own;
   }
   if (isScalar(own) && typeof own.value === "string") {

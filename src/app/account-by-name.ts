@@ -24,7 +24,7 @@ export function accountByName(target: Target, name: string): NamedAccount {
   const accounts = new Map<string, NamedAccount>([
     ["valid", { key: keys.valid, second: keys.second, limits: known(target.limits) }],
     ...Object.entries(tiers),
-    ...limited.map((account, index) => [`limited.${index}`, account] as const),
+    ...limited.map((account, index) => [`limited.${index}`, { ...account, limits: known(account.limits) }] as const),
   ]);
   const found = accounts.get(name);
   if (found !== undefined) return found;

@@ -119,7 +119,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       .map(([name, reference]) => [name, references.key(name, reference, ["keys", name])]),
   ) as Partial<Record<KeyName, Key>> & { valid: Key };
   const accountOf = (
-    { key, second, limits }: { key: string; second?: string | undefined; limits: Limits | Tier },
+    { key, second, limits }: { key: string; second?: string | undefined; limits: NonNullable<TargetFile["limits"]> },
     path: readonly (string | number)[],
   ): Account => ({
     key: references.key(`${path.join(".")}.key`, key, [...path, "key"]),
@@ -142,7 +142,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     contract: file.contract ?? {},
     keys,
     models: modelsByDialect(file.models),
-    limits: file.limits === undefined ? undefined : ownLimitsOf(file.limits),
+    limits: file.limits === undefined ? undefined : limitsOf(file.limits),
     limited: (file.limited ?? []).map((account, index) => accountOf(account, ["limited", index])),
     tiers: Object.fromEntries(
       tiersOf(file).map(([tier, account]) => [
@@ -247,21 +247,27 @@ function tiersOf({ tiers = {} }: TargetFile) {
 }
 
 /** Limits that the gateway does not have are infinite. */
-function ownLimitsOf(limits: NonNullable<TargetFile["limits"]>): Limits {
+function limitsOf(limits: NonNullable<TargetFile["limits"]>): Limits {
   if (typeof limits === "string") return TIERS[limits];
   const number = (limit: number | "none") => (limit === "none" ? Number.POSITIVE_INFINITY : limit);
   return { rpm: number(limits.rpm), inFlight: number(limits.inFlight) };
 }
 
-/** A limit that the gateway is said not to have is a declared gap, unless an account is set aside for limits. */
-function undeclaredLimits({ limits, limited = [] }: TargetFile): Partial<Record<State, string>> {
-  if (typeof limits !== "object" || limited.length > 0) return {};
-  const gaps: Partial<Record<State, string>> = {};
-  if (limits.rpm === "none") gaps["limited.rate"] = "the target declares limits.rpm: none";
-  if (limits.inFlight === "none") gaps["limited.concurrency"] = "the target declares limits.inFlight: none";
-  return gaps;
-}
+/** Limits that a gateway may not have, and the states that then cannot be provided. */
+const LIMIT_STATES = { rpm: "limited.rate", inFlight: "limited.concurrency" } as const;
 
-function limitsOf(limits: Limits | Tier): Limits {
-  return typeof limits === "string" ? TIERS[limits] : limits;
+/** A limit that the gateway is said not to have is a declared gap, unless some account has it. */
+function undeclaredLimits({ limits, limited = [] }: TargetFile): Partial<Record<State, string>> {
+  const isNone = (of: TargetFile["limits"], kind: keyof Limits) => typeof of === "object" && of[kind] === "none";
+  const gaps: Partial<Record<State, string>> = {};
+  for (const kind of ["rpm", "inFlight"] as const) {
+    if (limited.length === 0) {
+      if (isNone(limits, kind)) gaps[LIMIT_STATES[kind]] = `the target declares limits.${kind}: none`;
+    } else if (
+      limited.every((account) => isNone(account.limits, kind)) &&
+      (limits === undefined || isNone(limits, kind))
+    )
+      gaps[LIMIT_STATES[kind]] = `every account under limited declares limits.${kind}: none`;
+  }
+  return gaps;
 }

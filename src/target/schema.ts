@@ -18,7 +18,7 @@ const limits = z
   .meta({ description: "A tier by name, or the account's own numbers." });
 
 const ownLimit = z.union([z.int().positive(), z.literal("none")]);
-/** A gateway without one of the limits can say so for the account of `valid`; accounts set aside for limits have both. */
+/** A gateway without one of the limits can say so. */
 const ownLimits = z
   .union([
     z.enum(["starter", "growth", "scale"]),
@@ -32,7 +32,13 @@ const ownLimits = z
   .meta({ description: "A tier by name, or the account's own numbers." });
 
 const secondReference = optional(keyReference, "Reference to another active key of the same account.");
-const account = z.strictObject({ key: keyReference, second: secondReference, limits });
+const account = z.strictObject({
+  key: keyReference,
+  second: secondReference,
+  limits: ownLimits.refine((own) => typeof own === "string" || own.rpm !== "none" || own.inFlight !== "none", {
+    error: "must have a number for one of the limits, or the account shows none",
+  }),
+});
 const tierAccount = z.strictObject({
   key: keyReference,
   second: secondReference,

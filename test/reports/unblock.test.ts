@@ -46,6 +46,16 @@ describe("the lines that unblock checks, as one document", () => {
     expect(target.limited.length + Number(old.limits !== undefined)).toBe(2);
   });
 
+  test("an account that is there is not repeated: what it lacks is added to it", () => {
+    const lines = (more: string) => ["limited:", `  - { key: env:GW_LIMITED, ${more}limits: { rpm: 20, inFlight: 4 } }`];
+    const block = unblockYaml([{ unblock: lines("second: env:GW_LIMITED_2, ") }, { unblock: lines("") }], {
+      limited: [{ limits: { inFlight: "none", rpm: 30 }, key: "env:GW_LIMITED" }],
+    });
+    expect(parse(block ?? "")).toEqual({
+      limited: [{ key: "env:GW_LIMITED", second: "env:GW_LIMITED_2", limits: { rpm: 30, inFlight: "none" } }],
+    });
+  });
+
   test("a model of the other dialect stays, the larger budget counts, and a key that is needed anew stays the same key", () => {
     const block = unblockYaml(
       [

@@ -208,4 +208,14 @@ test("a limit that the gateway does not have is a declared gap, unless an accoun
   });
   const aside = "limited: [{ key: env:K, limits: { rpm: 20, inFlight: 4 } }]";
   expect(withLimits(`limits: { rpm: none, inFlight: none }\n${aside}`).skip).toEqual({});
+  const narrow = withLimits("limited: [{ key: env:K, limits: { rpm: none, inFlight: 4 } }]");
+  expect(narrow.limited[0]?.limits).toEqual({ rpm: Number.POSITIVE_INFINITY, inFlight: 4 });
+  expect(narrow.skip).toEqual({ "limited.rate": "every account under limited declares limits.rpm: none" });
+  const other = "limits: { rpm: 300, inFlight: 8 }\nlimited: [{ key: env:K, limits: { rpm: none, inFlight: 4 } }]";
+  expect(withLimits(other).skip).toEqual({});
+  expect(() => withLimits("limited: [{ key: env:K, limits: { rpm: none, inFlight: none } }]")).toThrow(
+    expect.objectContaining({
+      problems: [expect.objectContaining({ message: expect.stringContaining("a number for one of the limits") })],
+    }),
+  );
 });

@@ -29,7 +29,8 @@ export async function sampleLimits(traffic: Traffic, served: readonly Served[]):
 
 /** The accounts whose limits a few requests reach. */
 function sampledAccounts({ limited }: Target): { readonly rate?: Account; readonly concurrency?: Account } {
-  const byRate = [...limited].sort((a, b) => a.limits.rpm - b.limits.rpm);
+  // An account may have no limit of one kind, which is infinite: a difference would be no number.
+  const byRate = [...limited].sort((a, b) => Number(a.limits.rpm > b.limits.rpm) - Number(a.limits.rpm < b.limits.rpm));
   const rate = byRate.find(({ limits }) => limits.rpm <= MAX_RPM);
   // The one with the highest rate limit: an account over its rate limit denies for the rate, however much is in flight.
   const widest = byRate.findLast(({ limits }) => limits.inFlight <= MAX_IN_FLIGHT);
