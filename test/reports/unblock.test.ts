@@ -47,7 +47,10 @@ describe("the lines that unblock checks, as one document", () => {
   });
 
   test("an account that is there is not repeated: what it lacks is added to it", () => {
-    const lines = (more: string) => ["limited:", `  - { key: env:GW_LIMITED, ${more}limits: { rpm: 20, inFlight: 4 } }`];
+    const lines = (more: string) => [
+      "limited:",
+      `  - { key: env:GW_LIMITED, ${more}limits: { rpm: 20, inFlight: 4 } }`,
+    ];
     const block = unblockYaml([{ unblock: lines("second: env:GW_LIMITED_2, ") }, { unblock: lines("") }], {
       limited: [{ limits: { inFlight: "none", rpm: 30 }, key: "env:GW_LIMITED" }],
     });
