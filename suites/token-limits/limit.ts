@@ -57,7 +57,7 @@ const enforced = defineCheck({
   title: "The limit on tokens holds, for requests of every kind",
   covers: ["TOKENS-ENFORCED"],
   explains:
-    "Requests in a row from quiet, in both dialects, until one is denied, up to more than twice the limit. What their usage says must stay within the limit, plus the request that crosses it, or tokenLimits.inFlightTokens where that is more. One series may exceed it when the edge of a fixed window lies inside it; then it is repeated. While the account is denied, streams and the other dialect must be denied too. A failure means that something is not counted: completion tokens, streams, a dialect, or everything.",
+    "Requests in a row from quiet, in both dialects, until one is denied, up to more than twice the limit. What their usage says must stay within the limit, plus the request that crosses it, or tokenLimits.inFlightTokens where that is more. One series may exceed it when the edge of a fixed window lies inside it; then it is repeated. While the account is denied, streams, the other dialect and the key in other spellings must be denied too. A failure means that something is not counted: completion tokens, streams, a dialect, a spelling of the key, or everything.",
   judge(recording, verdict) {
     const { tokens, inARow, whileDenied } = recording;
     judgeExcess("TOKENS-ENFORCED", inARow, tokens, verdict);

@@ -24,6 +24,7 @@ describe.concurrent("a limit on tokens, in real time", () => {
 
   test.each([
     ["tokens.prompt-only", "token-limits.enforced", "fail", "TOKENS-ENFORCED"],
+    ["tokens.unusual-scheme-free", "token-limits.enforced", "fail", "TOKENS-ENFORCED"],
     ["tokens.checked-before-counted", "token-limits.at-once", "fail", "TOKENS-AT-ONCE"],
     ["tokens.halved", "token-limits.not-early", "fail", "TOKENS-NOT-EARLY"],
     ["tokens.denied-as-spending", "token-limits.denial", "fail", "TOKENS-DENIAL"],

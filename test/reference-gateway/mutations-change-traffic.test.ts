@@ -114,6 +114,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "stream.forced-by-accept",
   "stream.ignored-for-accept-json",
   "stream.buffered-beyond-ascii",
+  "tokens.unusual-scheme-free",
   "stream.forced-by-slow-model",
   "stream.forced-by-slow-model-on-messages",
 ];

@@ -51,6 +51,12 @@ export const SPELLING_MUTATIONS: readonly Mutation[] = [
     "Requests with the vendor's key header are not counted as in flight.",
     wrap("concurrencyOf", (next) => (key, call) => (byVendorKey(call) === "" ? next(key, call) : freeInFlight(call))),
   ),
+  loadMutation(
+    "tokens.unusual-scheme-free",
+    ["TOKENS-ENFORCED"],
+    "Tokens are counted only where the scheme is written as the interface shows it.",
+    wrap("tokenLimiterOf", (next) => (key, call) => (unusualScheme(call) ? undefined : next(key, call))),
+  ),
   mutation(
     "spend.per-scheme",
     ["ERR-402-QUOTA", "ERR-429-BUDGET", "SPEND-8"],
