@@ -44,7 +44,7 @@ import { driveFurther, driveLoads, named, policyParts } from "./policy-load.ts";
 import { judgeByPolicy, type PolicyStep, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import type { RunStart } from "./record-head.ts";
-import type { RunControl } from "./run-control.ts";
+import type { Interruption, RunControl } from "./run-control.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 import { sentBy, TierRuns } from "./tiers-beside.ts";
@@ -77,6 +77,9 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
 
 /** More rounds than this say nothing more about flaky checks and wear out the gateway. */
 const MOST_ROUNDS = 100;
+
+/** How long after a signal invariants are still judged, ms: record and reports have to be written, too. */
+const JUDGED_MS = 1_000;
 
 /** Runs conformance checks, and load where a run has it; writes the run folder. */
 export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
@@ -133,7 +136,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const isQuickRun = options.quick === true;
   const { tiers: plan, workloads, run } = planned.plan;
   const permit = permitFor(target, planned.plan.sending, workloads.length > 0 ? "load" : "checks");
-  if (plan === undefined && workloads.length === 0) keepHeapSmall();
+  using _heap = plan === undefined && workloads.length === 0 ? keepHeapSmall(interruption.signal) : undefined;
   using folder = openFolder(options.out, startedAt, target, interruption);
   let progress: CheckProgress | undefined;
   let tiers: TierRuns | undefined;
@@ -195,7 +198,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     const measured = await driveLoads(second, { ...step, second: true });
     return { ...found, load: figuresOfLoad(measured) };
   };
-  return outcomeOf(await judged(found, planned, again), folder);
+  return await outcomeOf(await judged(found, planned, again), folder, interruption);
 }
 
 /** A gateway that stops responding is judged whatever was selected. */
@@ -221,8 +224,8 @@ async function judged(found: RunRecord, { options, policy }: Planned, again: Pol
 }
 
 /** Writes the record with its reports into the folder. */
-function outcomeOf(found: RunRecord, folder: RunFolder): Outcome {
-  const { record, isKept, ioError } = keepRecord(folder, found);
+async function outcomeOf(found: RunRecord, folder: RunFolder, interruption: Interruption): Promise<Outcome> {
+  const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
   const evidence = evidenceOf(folder.path, record);
   return {
     exitCode: record.verdict.exitCode,
@@ -258,6 +261,7 @@ async function runRounds({ instances, rounds, traffic, folder, control, progress
       traffic,
       rounds: rounds - round,
       startLoad: round === 0 ? startLoad : undefined,
+      isLate: () => control.interruption.sinceMs() > JUDGED_MS,
       onStart: (instance) => {
         folder.journal({ event: "check-started", check: instance.id, round });
         progress.started(instance);

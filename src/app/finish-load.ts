@@ -9,6 +9,7 @@ import { judgeSamples } from "./judge-samples.ts";
 import { keepRecord } from "./keep-record.ts";
 import { loadDocument } from "./load-document.ts";
 import type { Outcome } from "./outcome.ts";
+import type { Interruption } from "./run-control.ts";
 import { HLOG } from "./run-loads.ts";
 
 interface Ended {
@@ -20,7 +21,8 @@ interface Ended {
   readonly seed: number;
   readonly startedAt: Date;
   readonly redactor: Redactor;
-  readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
+  /** Of a run that sends and can be interrupted. */
+  readonly interruption?: Interruption;
   /** Why the run ended before its end, other than by a signal. */
   readonly cutOff?: string | undefined;
   /** Of one of several processes: which share it sent, and what it hands over to be merged. */
@@ -31,7 +33,7 @@ interface Ended {
 type LoadOutcome = Outcome & Pick<RunRecord["verdict"], "headline">;
 
 /** Judges what was kept; writes record, histograms and reports. */
-export function finishLoad(ended: Ended): LoadOutcome {
+export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
   const { samples, target, folder, shard } = ended;
   const section = judgeSamples(ended.section, samples, readingRules(target));
   const record = composeRecord({
@@ -42,19 +44,26 @@ export function finishLoad(ended: Ended): LoadOutcome {
     results: checksOfLoad(section),
     load: { runs: section.runs.map((run) => ({ ...run, hlog: HLOG })) },
     requests: section.runs.flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0),
-    interruptedBy: ended.interruptedBy,
+    interruptedBy: ended.interruption?.by(),
     cutOff: ended.cutOff,
     redactor: ended.redactor,
     qualifiers: shard === undefined ? [] : [shard.name],
   });
-  return keepLoad(record, folder, { [HLOG]: ended.hlog, ...(shard && { [SHARD_FILE]: shard.file }) });
+  const files = { [HLOG]: ended.hlog, ...(shard && { [SHARD_FILE]: shard.file }) };
+  return await keepLoad(record, folder, files, ended.interruption);
 }
 
 /** Writes the record of a load, files that belong to it, and reports. */
-export function keepLoad(found: RunRecord, folder: RunFolder, files: Readonly<Record<string, string>>): LoadOutcome {
-  const { record, isKept, ioError } = keepRecord(folder, found, () => {
+export async function keepLoad(
+  found: RunRecord,
+  folder: RunFolder,
+  files: Readonly<Record<string, string>>,
+  interruption?: Interruption,
+): Promise<LoadOutcome> {
+  const before = () => {
     for (const [name, text] of Object.entries(files)) folder.file(name, text);
-  });
+  };
+  const { record, isKept, ioError } = await keepRecord(folder, found, { interruption, before });
   return {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { DEFAULT_FORMATS } from "../../reports/index.ts";
 import { StorageError } from "../core/index.ts";
 import type { RunFolder, RunRecord } from "../record/index.ts";
-import { writeReports } from "./write-reports.ts";
+import type { Interruption } from "./run-control.ts";
+import { openSource, writeReport } from "./write-reports.ts";
 
 /** A run that has ended, as it is shown once its folder is written. */
 export interface KeptRun {
@@ -12,16 +15,51 @@ export interface KeptRun {
   readonly ioError: StorageError | undefined;
 }
 
+interface Keeping {
+  /** Of a run that can be interrupted. */
+  readonly interruption?: Interruption | undefined;
+  /** Writes what the record refers to. */
+  readonly before?: () => void;
+}
+
 /**
  * Writes record and reports of a run that has ended, and the last line of its journal. Only then is known which verdict the
- * command can print.
- *
- * @param before writes what the record refers to.
+ * command can print. An interrupted run that must end leaves reports out: `gauntlet report` renders them from the record.
  */
-export function keepRecord(folder: RunFolder, record: RunRecord, before: () => void = () => undefined): KeptRun {
-  const ioError = writeRun(folder, record, before);
-  if (ioError !== undefined) return { record: unkept(record, ioError), isKept: false, ioError };
-  return { record, isKept: true, ioError };
+export async function keepRecord(folder: RunFolder, record: RunRecord, keeping: Keeping): Promise<KeptRun> {
+  try {
+    keeping.before?.();
+    folder.record(record);
+    const isKept = await writeInTime(folder.path, keeping.interruption);
+    folder.journal({ event: "finished", verdict: record.verdict.result, exitCode: record.verdict.exitCode });
+    if (folder.ioError === undefined) return { record, isKept, ioError: undefined };
+    return { record: unkept(record, folder.ioError), isKept: false, ioError: folder.ioError };
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const ioError = folder.ioError ?? error;
+    return { record: unkept(record, ioError), isKept: false, ioError };
+  }
+}
+
+/** How long after a signal reports are still rendered, ms. */
+const RENDERED_MS = 1_600;
+
+/**
+ * Renders from what stands on the disk, so that rendering again later gives the same bytes.
+ *
+ * @returns whether all reports were written.
+ */
+async function writeInTime(path: string, interruption: Interruption | undefined): Promise<boolean> {
+  const isLate = () => (interruption?.sinceMs() ?? 0) > RENDERED_MS;
+  if (isLate()) return false;
+  const source = openSource(path);
+  for (const format of DEFAULT_FORMATS) {
+    // A signal must not wait for all of them.
+    await nextTurn();
+    if (isLate()) return false;
+    writeReport(path, format, source);
+  }
+  return true;
 }
 
 /** A failure stays one, because what broke a requirement did so; nothing else can be relied on without its evidence. */
@@ -40,17 +78,4 @@ function unkept(record: RunRecord, { message, exit }: StorageError): RunRecord {
       reasons: [{ text: message }, ...reasons.filter(({ text }) => text !== message)],
     },
   };
-}
-
-function writeRun(folder: RunFolder, record: RunRecord, before: () => void): StorageError | undefined {
-  try {
-    before();
-    folder.record(record);
-    writeReports(folder.path);
-  } catch (error) {
-    if (error instanceof StorageError) return folder.ioError ?? error;
-    throw error;
-  }
-  folder.journal({ event: "finished", verdict: record.verdict.result, exitCode: record.verdict.exitCode });
-  return folder.ioError;
 }

@@ -92,10 +92,10 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // What judges and renders is loaded when the load is over: the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
-  const [interruptedBy, cutOff] = [interruption.by(), folder.ioError?.message];
-  const closed = only && handedOver?.close(only, { target, redactor, cut: interruptedBy ?? cutOff });
-  const run = { folder, target, seed, startedAt, redactor, interruptedBy, cutOff, shard: closed };
-  const outcome = finishLoad({ section, hlog: ran.hlog, samples, ...run });
+  const cutOff = folder.ioError?.message;
+  const closed = only && handedOver?.close(only, { target, redactor, cut: interruption.by() ?? cutOff });
+  const run = { folder, target, seed, startedAt, redactor, interruption, cutOff, shard: closed };
+  const outcome = await finishLoad({ section, hlog: ran.hlog, samples, ...run });
   watch?.finish(outcome, folder.path);
   return outcome;
 }

@@ -16,13 +16,18 @@ export function openFolder(
   interruption: Interruption,
 ): RunFolder {
   const onIoError = () => interruption.stop();
-  if (named !== undefined) return new RunFolder(named, onIoError);
+  const open = (path: string) => {
+    const folder = new RunFolder(path, onIoError);
+    interruption.recordedIn(path);
+    return folder;
+  };
+  if (named !== undefined) return open(named);
   const usual = defaultFolder(startedAt, target);
   // Runs that are started side by side, as by a matrix of CI jobs, may begin in the same millisecond.
   for (let attempt = 1; ; attempt++) {
     const path = attempt === 1 ? usual : `${usual}-${attempt}`;
     try {
-      return new RunFolder(path, onIoError);
+      return open(path);
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !existsSync(path)) throw error;
     }

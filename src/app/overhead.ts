@@ -18,7 +18,7 @@ import { openArms, upstreamLogOf } from "./overhead-arms.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
 import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { ProcessWatch } from "./process-tree.ts";
-import type { RunControl } from "./run-control.ts";
+import type { Interruption, RunControl } from "./run-control.ts";
 
 /** Bounds of the options: a machine has so many ports, and a body so many bytes. */
 const MOST_CLIENTS = 4_096;
@@ -87,7 +87,11 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
     ...record,
     verdict: verdictOf(found, { direct, gateways, stops: stopsOf(guards) }, { by, busy }),
   };
-  return finish(policy === undefined ? unjudged : await judgeByPolicy(unjudged, { policy }), folder);
+  return await finish(
+    policy === undefined ? unjudged : await judgeByPolicy(unjudged, { policy }),
+    folder,
+    interruption,
+  );
 }
 
 type Signal = ReturnType<RunControl["interruption"]["by"]>;
@@ -140,8 +144,8 @@ function recordOf(found: Overhead, { by, ...facts }: RecordFacts): RunRecord {
   return { ...record, overhead: facts.redactor.redactValue(found) };
 }
 
-function finish(found: RunRecord, folder: RunFolder): Outcome {
-  const { record, isKept, ioError } = keepRecord(folder, found);
+async function finish(found: RunRecord, folder: RunFolder, interruption: Interruption): Promise<Outcome> {
+  const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
   const end = endLine(record.verdict, { folder: folder.path, isKept });
   return {
     exitCode: record.verdict.exitCode,

@@ -48,6 +48,10 @@ export interface Interruption {
   /** Fired by the second one: everything stops now; the report is still written. */
   readonly now: AbortSignal;
   by(): "SIGINT" | "SIGTERM" | undefined;
+  /** Time since the first signal, ms; 0 before it. What takes long is left out when the process must end soon. */
+  sinceMs(): number;
+  /** Names the folder in which the run is recorded, for the message of a process that could not write its report in time. */
+  recordedIn(folder: string): void;
   /** Ends the run as the first signal does, for a reason of our own. */
   stop(): void;
 }

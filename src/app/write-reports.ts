@@ -48,12 +48,15 @@ export function writeReports(
   { formats = DEFAULT_FORMATS, layout = "single" }: Wanted = {},
   source = openSource(folder),
 ): string[] {
-  return formats.flatMap((format) =>
-    [...FORMATS[format](source, layout)].map(([name, text]) => {
-      const path = join(folder, name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeAtomically(path, text);
-      return path;
-    }),
-  );
+  return formats.flatMap((format) => writeReport(folder, format, source, layout));
+}
+
+/** Renders one report into the folder. */
+export function writeReport(folder: string, format: Format, source: ReportSource, layout: Layout = "single"): string[] {
+  return [...FORMATS[format](source, layout)].map(([name, text]) => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeAtomically(path, text);
+    return path;
+  });
 }

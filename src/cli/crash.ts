@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { EXIT, maskLikely, messageOf } from "../core/index.ts";
-import { wantsJson, writeErrorNow } from "./json-output.ts";
+import { internalError, wantsJson, writeErrorNow } from "./json-output.ts";
 
 /** Shorter values of the environment stand in ordinary text. */
 const SHORTEST = 8;
@@ -27,7 +27,7 @@ export function describeCrash(thrown: unknown, environment: NodeJS.ProcessEnv): 
 export function crashWith(thrown: unknown): void {
   const text = describeCrash(thrown, process.env);
   try {
-    if (wantsJson(process.argv)) writeErrorNow(text);
+    if (wantsJson(process.argv)) writeErrorNow(internalError(text), EXIT.internal);
     writeSync(2, `gauntlet: ${text}\n`);
   } catch {
     // Nobody reads it; the exit code still says it.

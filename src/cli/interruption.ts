@@ -1,17 +1,30 @@
 import type { Interruption } from "../app/index.ts";
+import { type EndingSignal, endInTime } from "./end-in-time.ts";
 
-/** The first signal ends the run with a report, the second one ends it at once with a report, a third one the process. */
+/** How long requests in flight may take to end after the first signal, ms. */
+const IN_FLIGHT_MS = 800;
+
+/**
+ * The first signal ends the run with a report: requests in flight get a moment, then they are aborted as by a second signal. A third
+ * one ends the process, and so does the time that all this may take.
+ */
 export function watchInterruption(): Interruption & AsyncDisposable {
   const first = new AbortController();
   const second = new AbortController();
-  let by: "SIGINT" | "SIGTERM" | undefined;
-  const stop = (signal: "SIGINT" | "SIGTERM") => {
+  let by: EndingSignal | undefined;
+  let atMs: number | undefined;
+  let folder: string | undefined;
+  const stop = (signal: EndingSignal) => {
     if (by !== undefined) {
       second.abort();
       process.off("SIGINT", stop);
       process.off("SIGTERM", stop);
+      return;
     }
-    by ??= signal;
+    by = signal;
+    atMs = performance.now();
+    endInTime(signal, folder);
+    setTimeout(() => second.abort(), IN_FLIGHT_MS).unref();
     first.abort();
   };
   process.on("SIGINT", stop);
@@ -20,6 +33,10 @@ export function watchInterruption(): Interruption & AsyncDisposable {
     signal: first.signal,
     now: second.signal,
     by: () => by,
+    sinceMs: () => (atMs === undefined ? 0 : performance.now() - atMs),
+    recordedIn: (path) => {
+      folder = path;
+    },
     stop: () => first.abort(),
     async [Symbol.asyncDispose]() {
       // After an error checks may still wait for a rate window; the process must not wait with them.

@@ -23,12 +23,17 @@ export function wantsJson(args: readonly string[]): boolean {
  * @param text of an error that is none of ours, without anything secret.
  */
 export function writeError(error: unknown, text: string): void {
-  if (!isWritten) writeDocument(error instanceof GauntletError ? errorOf(error) : internalError(text));
+  if (!isWritten)
+    writeDocument(
+      error instanceof GauntletError
+        ? errorOf(error)
+        : { verdict: "error", exitCode: EXIT.internal, error: internalError(text) },
+    );
 }
 
 /** The same where the process ends at once. */
-export function writeErrorNow(text: string): void {
-  if (!isWritten) writeSync(1, `${escapedJson(internalError(text))}\n`);
+export function writeErrorNow(error: ErrorDocument["error"], exitCode: number): void {
+  if (!isWritten) writeSync(1, `${escapedJson({ verdict: "error", exitCode, error })}\n`);
   isWritten = true;
 }
 
@@ -42,6 +47,4 @@ export function errorOf({ exit, code, message, hint }: GauntletError): ErrorDocu
   return { verdict: "error", exitCode: exit, error: { code, message, hint: hint ?? null } };
 }
 
-function internalError(message: string): ErrorDocument {
-  return { verdict: "error", exitCode: EXIT.internal, error: { code: "INTERNAL", message, hint: null } };
-}
+export const internalError = (message: string): ErrorDocument["error"] => ({ code: "INTERNAL", message, hint: null });

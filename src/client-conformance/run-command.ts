@@ -10,9 +10,9 @@ interface CommandOptions {
 }
 
 /** Time between a polite end and a hard one, milliseconds. */
-const GRACE_MS = 2_000;
+const GRACE_MS = 1_000;
 /** Longest wait for output after the end, milliseconds. */
-const DRAIN_MS = 1_000;
+const DRAIN_MS = 500;
 /** Most output that is kept: the beginning of stdout, the end of stderr. Bytes. */
 const KEPT = { stdout: 1 << 20, stderr: 4_000 };
 

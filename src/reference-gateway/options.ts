@@ -45,7 +45,7 @@ export interface GatewayOptions {
   readonly simulatedToo?: boolean | undefined;
   /** Largest request body, bytes. Default: 8 MiB. Minimum: 1,024. */
   readonly bodyLimitBytes?: number | undefined;
-  /** Milliseconds that `drain` waits for running requests. Default: 10,000. */
+  /** Milliseconds that `drain` waits for running requests. Default: 2,000. */
   readonly drainMs?: number | undefined;
   /** Texts of ready-made keys by name, visible ASCII, at least 8 characters. Default: random ones. */
   readonly keys?: Readonly<Record<string, string>> | undefined;
@@ -130,7 +130,7 @@ export function resolveOptions(options: GatewayOptions): GatewaySettings {
     upstream: upstream.map(readProvider),
     simulatedToo: options.simulatedToo ?? false,
     bodyLimitBytes: wholeNumber("body-limit", options.bodyLimitBytes ?? 8 * 1_024 * 1_024, 1_024, 1_073_741_824),
-    drainMs: wholeNumber("drain", options.drainMs ?? 10_000, 0, 3_600_000),
+    drainMs: wholeNumber("drain", options.drainMs ?? 2_000, 0, 3_600_000),
     keys: options.keys ?? {},
   };
 }

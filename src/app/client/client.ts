@@ -70,7 +70,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
     binds: "client",
     qualifiers: scenarios.length === SCENARIOS.length ? [] : [`${scenarios.length} of ${SCENARIOS.length} scenarios`],
   });
-  const { record, isKept, ioError } = keepRecord(folder, found);
+  const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),

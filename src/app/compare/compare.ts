@@ -25,7 +25,7 @@ import { loadTargetOf } from "../load-target-models.ts";
 import { openFolder } from "../open-folder.ts";
 import { defaultFolder } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
-import type { OnProgress, RunControl } from "../run-control.ts";
+import type { Interruption, OnProgress, RunControl } from "../run-control.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { runBlock } from "./run-block.ts";
 import { type Build, startBuild } from "./start-build.ts";
@@ -55,12 +55,12 @@ export async function compare(options: CompareOptions, control: RunControl): Pro
   return stored.length === 2 ? compareFolders(options) : compareBuilds(options, control);
 }
 
-function compareFolders(options: CompareOptions): Outcome {
+async function compareFolders(options: CompareOptions): Promise<Outcome> {
   const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
   const comparison = compareStored(a, b);
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
   // The record is that of the second run, held against the first.
-  return finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
+  return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
 }
 
 /**
@@ -128,7 +128,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   });
   const verdict = verdictOf(comparison);
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
-  return finish({ ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } }, folder);
+  const compared = { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } };
+  return await finish(compared, folder, interruption);
 }
 
 interface BuildPlan {
@@ -217,8 +218,8 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
   };
 }
 
-function finish(found: RunRecord, folder: RunFolder): Outcome {
-  const { record, isKept, ioError } = keepRecord(folder, found);
+async function finish(found: RunRecord, folder: RunFolder, interruption?: Interruption): Promise<Outcome> {
+  const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
   const end = endLine(record.verdict, { folder: folder.path, isKept });
   return {
     exitCode: record.verdict.exitCode,

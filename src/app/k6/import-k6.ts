@@ -49,7 +49,7 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
     { ran: [], interrupted: false },
   );
   for (const instance of judged.run.instances ?? []) onProgress({ kind: "note", text: instanceText(instance) });
-  return finishLoad({
+  return await finishLoad({
     section: { runs: [judged.run] },
     hlog: histogramLog(judged.histograms, merged.startedAtMs),
     samples: [],
@@ -58,7 +58,6 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
     seed,
     startedAt: new Date(merged.startedAtMs),
     redactor: new Redactor(allKeys(target).map((key) => key.secret())),
-    interruptedBy: undefined,
   });
 }
 

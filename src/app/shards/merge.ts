@@ -69,7 +69,7 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
     // What the shards kept was redacted by each of them.
     redactor: new Redactor([]),
   });
-  return keepLoad(record, folder, { [HLOG]: histogramLog(histograms, Date.parse(head.startedAt)) });
+  return await keepLoad(record, folder, { [HLOG]: histogramLog(histograms, Date.parse(head.startedAt)) });
 }
 
 /** @throws UsageError when the folder is not one of a shard, or what it handed over cannot be read. */

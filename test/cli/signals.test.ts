@@ -1,0 +1,168 @@
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { adversary } from "../adversary/adversary.ts";
+import { type Behaviour, CHUNKED, chunk, EVENTS_TYPE, flood, head, whole } from "../adversary/behaviour.ts";
+import { gauntlet, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { listening } from "../support/listening.ts";
+import { recordProblems } from "../support/record-schema.ts";
+import { unzipped } from "../support/run-files.ts";
+import { slowed } from "../support/slowed.ts";
+
+/** What is promised, s, and what the machine of these tests may add. */
+const PROMISED_S = 3;
+const SLACK_S = 1;
+
+const MIB = 1024 * 1024;
+const bombMember = gzipSync(Buffer.alloc(16 * MIB));
+const logLines = Buffer.from(
+  'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"::error title=x::y\\n"}}]}\n\n'.repeat(
+    200,
+  ),
+);
+
+const HOSTILE: readonly Behaviour[] = [
+  {
+    name: "an unrequested gzip bomb without end",
+    answer: (socket) => {
+      socket.write(head("200 OK", EVENTS_TYPE, "content-encoding: gzip", CHUNKED));
+      flood(socket, chunk(bombMember));
+    },
+  },
+  {
+    name: "gzip bombs, one after the other",
+    answer: (socket) =>
+      socket.write(whole(Buffer.concat([bombMember, bombMember]), "200 OK", "content-encoding: gzip")),
+  },
+  {
+    name: "log lines without end",
+    answer: (socket) => {
+      socket.write(head("200 OK", EVENTS_TYPE, CHUNKED));
+      flood(socket, chunk(logLines));
+    },
+  },
+];
+
+const TARGET = "keys: { valid: env:K }\nmodels: { chat: plain }\nlimits: { rpm: 6000, inFlight: 256 }\n";
+const KEY = { K: "sk-0123456789abcdef" };
+const LOAD =
+  "name: small\narrivals: { kind: constant, ratePerS: 20, durationS: 60 }\nmix: [{ dialect: chat }, { dialect: chat, stream: true }]\n";
+
+interface End {
+  readonly code: number | null;
+  readonly by: NodeJS.Signals | null;
+  readonly seconds: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Sends the signal, lets the process have only a share of the time from then on, and waits for its end. */
+async function end({ child, finished }: Running, signal: NodeJS.Signals, share = 1): Promise<End> {
+  const atMs = performance.now();
+  child.kill(signal);
+  using _slowed = share === 1 ? undefined : slowed(child, share);
+  const { code, stdout, stderr } = await finished;
+  return { code, by: child.signalCode, seconds: (performance.now() - atMs) / 1_000, stdout, stderr };
+}
+
+/** A record of its own, or what `gauntlet report` makes of the journal: one of them is there, whatever was in the way. */
+async function reportOf(folder: string): Promise<{ verdict: string; headline: string }> {
+  if (existsSync(join(folder, "run.json"))) expect(recordProblems(folder)).toEqual([]);
+  return JSON.parse((await gauntlet(["report", folder, "--print", "json"])).stdout);
+}
+
+describe.each([
+  ["a machine with time", 1],
+  ["a machine with ten times the load that it has processors for", 0.1],
+])("%s", (_name, share) => {
+  test.each(
+    HOSTILE.flatMap((behaviour) => [
+      { behaviour, name: behaviour.name, command: "conform", signal: "SIGTERM" as const },
+      { behaviour, name: behaviour.name, command: "load", signal: "SIGINT" as const },
+    ]),
+  )("$command, $name: $signal ends it in time, with a report", async ({ behaviour, command, signal }) => {
+    await using hostile = await adversary(behaviour, false);
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${hostile.baseUrl}\n${TARGET}`);
+    writeFileSync(join(folder.path, "small.yaml"), LOAD);
+    const out = join(folder.path, "run");
+    const args = command === "load" ? ["load", "small.yaml"] : ["conform"];
+    await using running = startGauntlet([...args, "--target", "gauntlet.yaml", "--out", out], KEY, folder.path);
+    await expect.poll(() => hostile.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
+    const { code, by, seconds, stderr } = await end(running, signal, share);
+    expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
+    // Killed only where it had no time for anything else, and then it says what to do.
+    if (by === "SIGKILL") {
+      expect(share).toBeLessThan(1);
+      expect(stderr).toContain(`gauntlet report ${out}`);
+    } else expect(code).toBe(signal === "SIGINT" ? 130 : 143);
+    expect(await reportOf(out)).toMatchObject({ verdict: expect.stringMatching(/^(inconclusive|fail)$/) });
+  });
+});
+
+test("requests in flight that are never answered do not hold up the end of a load", async () => {
+  const silent = createServer((request) => void request.resume());
+  await using server = await listening(silent, () => silent.closeAllConnections());
+  using folder = temporaryFolder();
+  const out = join(folder.path, "run");
+  writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${server.origin}/v1\n${TARGET}`);
+  writeFileSync(join(folder.path, "small.yaml"), LOAD);
+  await using running = startGauntlet(
+    ["load", "small.yaml", "--target", "gauntlet.yaml", "--out", out],
+    KEY,
+    folder.path,
+  );
+  await expect
+    .poll(() => unzipped(join(out, "journal.ndjson.gz")).includes("load-progress"), { timeout: 30_000 })
+    .toBe(true);
+  const { code, seconds, stdout } = await end(running, "SIGTERM");
+  expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
+  expect(code).toBe(143);
+  expect(stdout).toContain("interrupted by SIGTERM");
+  expect(recordProblems(out)).toEqual([]);
+});
+
+test("code of one's own that does not come back is ended, and the run is there", async () => {
+  using folder = temporaryFolder();
+  const out = join(folder.path, "run");
+  mkdirSync(join(folder.path, "node_modules"));
+  symlinkSync(ROOT, join(folder.path, "node_modules", "gateway-gauntlet"), "dir");
+  writeFileSync(
+    join(folder.path, "own.mjs"),
+    `import { defineInvariant } from "gateway-gauntlet";
+export default [defineInvariant({
+  id: "own.endless", title: "never comes back", covers: ["HIST-2"], explains: "It blocks the event loop.",
+  judge() { for (;;); },
+})];
+`,
+  );
+  await using running = startGauntlet(
+    ["conform", "own", "limits", "--suite", "own.mjs", "--target", "embedded", "--out", out],
+    {},
+    folder.path,
+  );
+  await running.printed(/\d of \d+ checks/);
+  const { by, seconds, stderr } = await end(running, "SIGTERM");
+  expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
+  expect(by).toBe("SIGKILL");
+  expect(stderr).toContain(`gauntlet report ${out}`);
+  expect(await reportOf(out)).toMatchObject({ verdict: "inconclusive" });
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("a command under test that ignores signals: %s", async (signal, exitCode) => {
+  using folder = temporaryFolder();
+  const deaf = "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setInterval(() => {}, 1e3)";
+  const out = join(folder.path, "run");
+  await using running = startGauntlet(["client", "--out", out, "--", process.execPath, "-e", deaf], {}, folder.path);
+  await running.printed("20 checks");
+  const { code, seconds } = await end(running, signal);
+  expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
+  expect(code).toBe(exitCode);
+  expect(recordProblems(out)).toEqual([]);
+});
