@@ -17,7 +17,7 @@ export { parseJson } from "./json-values.ts";
 export { listEntries } from "./model-list.ts";
 export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
-export { type ReplyReading, readReply } from "./read-reply.ts";
+export { countsOf, type ReplyReading, readReply } from "./read-reply.ts";
 export { readStream, type StreamEvent, type StreamReading } from "./read-stream.ts";
 export {
   checkReply,

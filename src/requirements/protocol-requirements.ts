@@ -155,7 +155,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "COUNTS-ADD-UP",
     level: "SHOULD",
     source: "common sense",
-    text: "Token counts are whole numbers of zero or more, and totals are sums.",
+    text: "Token counts are whole numbers of zero or more, totals are sums, and a generated text does not count as 0 tokens.",
   },
   {
     id: "STEADY-SERVICE",

@@ -5,6 +5,7 @@ import { isTrue } from "../../src/judging/index.ts";
 import { fisherSplit, MAX_FALSE_FAILURE } from "../shared/fisher-split.ts";
 import { idsOf } from "../shared/model-ids.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+import { inputTokensIn, tokenCountsOf } from "../shared/token-counts.ts";
 
 /** How often each dialect is tried before a model that follows the system prompt in only one of them counts against the gateway. */
 const ROUNDS = 10;
@@ -162,12 +163,7 @@ async function countInputs(t: Session): Promise<InputCounts> {
   };
 }
 
-function inputTokensOf(response: Response | null): number | undefined {
-  const usage = response?.reply.usage ?? {};
-  const uncached = usage["input_tokens"] ?? usage["prompt_tokens"];
-  // Tokens that are read from or written to the provider's cache are counted separately.
-  const cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].map((name) => usage[name] ?? 0);
-  return uncached === undefined ? undefined : cached.reduce((sum, count) => sum + count, uncached);
-}
+const inputTokensOf = (response: Response | null): number | undefined =>
+  response === null ? undefined : inputTokensIn(tokenCountsOf(response));
 
 export const SYSTEM_APPLIED: readonly Check[] = [applied];

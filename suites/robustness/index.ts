@@ -11,6 +11,7 @@ import { IDLE_CONNECTIONS } from "./idle-connections.ts";
 import { INVARIANTS } from "./invariants.ts";
 import { KEEPS_RESPONDING } from "./keeps-responding.ts";
 import { LATENCY } from "./latency.ts";
+import { REPLY_CACHE } from "./reply-cache.ts";
 import { SERVER_ERRORS } from "./server-errors.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
@@ -24,6 +25,7 @@ export const ROBUSTNESS: readonly Check[] = [
   ...COMPRESSION,
   ...CREDENTIALS,
   ...TEXT,
+  ...REPLY_CACHE,
   ...LATENCY,
   ...STALLS,
   ...BUSY_STREAMS,

@@ -6,10 +6,11 @@ import {
   type Response,
   variantOf,
 } from "../../src/checks/index.ts";
-import { atPointer, isObject, wilson } from "../../src/core/index.ts";
+import { wilson } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
-import { atMost, oneOf, type Verdict } from "../../src/judging/index.ts";
+import { atMost, type Verdict } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/cut-by-us.ts";
+import { counts } from "./counts.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
 function untouched(answers: readonly Response[]): Response[] {
@@ -205,42 +206,6 @@ function textWithoutOurs({ headers, text, exchange }: Response): string {
     .map(([, value]) => value.replace(/^\w+ /, ""))
     .filter((value) => value.length >= 16);
   return sent.reduce((all, value) => all.replaceAll(value, ""), `${JSON.stringify(headers)} ${text}`);
-}
-
-const counts = defineInvariant({
-  id: "robustness.counts",
-  title: "Token counts are whole numbers that add up",
-  covers: ["COUNTS-ADD-UP"],
-  explains:
-    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Bills are computed from these.",
-  judge(answers, verdict) {
-    const replies = answers.filter(
-      (answer) =>
-        answer.asked.endpoint !== "models" && answer.admitted && !answer.streamed && answer.reply.usage !== undefined,
-    );
-    if (replies.length === 0) return verdict.inconclusive("no reply carried counts");
-    for (const answer of replies) judgeUsage(answer, verdict);
-  },
-});
-
-function judgeUsage(answer: Response, verdict: Verdict): void {
-  const usage = isObject(answer.json) ? answer.json["usage"] : undefined;
-  if (!isObject(usage)) return;
-  const odd = Object.entries(usage).filter(
-    ([name, value]) =>
-      /tokens?$/.test(name) && value !== null && !(Number.isSafeInteger(value) && (value as number) >= 0),
-  );
-  verdict.should("COUNTS-ADD-UP", odd.length === 0 ? "whole numbers" : odd, "whole numbers", {
-    in: answer,
-    at: "/usage",
-  });
-  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
-  if (typeof prompt === "number" && typeof completion === "number" && typeof total === "number") {
-    // Some count what a model thought in the total alone.
-    const thought = Number(atPointer(usage, "/completion_tokens_details/reasoning_tokens") ?? 0);
-    const sums = [prompt + completion, prompt + completion + thought];
-    verdict.should("COUNTS-ADD-UP", total, oneOf(...new Set(sums)), { in: answer, at: "/usage/total_tokens" });
-  }
 }
 
 const inTime = defineInvariant({

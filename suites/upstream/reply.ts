@@ -4,6 +4,7 @@ import { type JsonObject, member } from "../../src/core/index.ts";
 import { DIALECTS, MODES, parseJson, toolsOf } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
+import { tokenCountsOf } from "../shared/token-counts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
 import { type Answers, assumePassed, sendMarked, sendPlain } from "./marked.ts";
 
@@ -122,25 +123,10 @@ const usage = defineCheck({
     assumePassed(verdict, plain);
     const { answer } = passed;
     verdict.assumeGood(answer, "a request for this reply");
-    const usage = answer.streamed ? streamedUsage(answer) : usageIn(answer.json);
+    const usage = tokenCountsOf(answer);
     for (const [name, count] of Object.entries(EXPECTED[axes.dialect ?? "chat"]))
       verdict.should("UPSTREAM-USAGE", usage[name], count, { in: answer, at: `/usage/${name.replaceAll(".", "/")}` });
   },
 });
-
-/** Counts of a stream: what later events say replaces what earlier ones said. */
-function streamedUsage({ stream }: Response): Readonly<Record<string, unknown>> {
-  return Object.assign(
-    {},
-    ...stream.events.map(({ json }) => ({ ...usageIn(member(json, "message")), ...usageIn(json) })),
-  );
-}
-
-function usageIn(json: unknown): Readonly<Record<string, unknown>> {
-  const counts = member(json, "usage");
-  if (typeof counts !== "object" || counts === null) return {};
-  const cached = member(member(counts, "prompt_tokens_details"), "cached_tokens");
-  return { ...counts, ...(cached === undefined ? {} : { "prompt_tokens_details.cached_tokens": cached }) };
-}
 
 export const REPLY: readonly Check[] = [reply, usage];

@@ -40,6 +40,8 @@ const ODD = [
   "models.many",
   "models.shorten-long-texts",
   "models.unusual-ids",
+  "reply-cache.identical-requests",
+  "reply-cache.hits-count-nothing",
   "models.five-megabytes",
   "http.slow-first-byte",
   "messages.unknown-block-last",

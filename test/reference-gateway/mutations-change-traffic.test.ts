@@ -33,6 +33,8 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
   structured: ["capabilities"],
   load: [],
   reply: ["chat", "streams"],
+  "reply-cache": [],
+  usage: ["chat", "messages", "streams"],
 };
 
 /** Defects that another probe shows than those of their area. */
@@ -61,6 +63,8 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "body.empty-object-500",
   "body.spaces-refused",
   "body.surrogates-refused",
+  "body.too-large-in-chunks-resets",
+  "body.too-large-unread",
   "charge.conversations-free",
   "charge.cut-replies-free",
   "chat.cache-ignores-case",
@@ -105,6 +109,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "concurrency.reused-connections-take-two",
   "concurrency.scale-as-growth",
   "concurrency.non-streaming-freed-after-a-second",
+  ...MUTATIONS.map(({ name }) => name).filter((name) => name.startsWith("reply-cache.")),
   "spend.cap-forgotten-after-a-while",
   "spend.children-share-a-pot",
   "spend.empty-account-served-by-scheme",

@@ -36,6 +36,7 @@ import { PROVIDER_REQUEST_MUTATIONS } from "./provider-request-mutations.ts";
 import { RATE_DENIAL_MUTATIONS } from "./rate-denial-mutations.ts";
 import { RATE_HEADER_MUTATIONS } from "./rate-header-mutations.ts";
 import { RATE_MUTATIONS } from "./rate-mutations.ts";
+import { REPLY_CACHE_MUTATIONS } from "./reply-cache-mutations.ts";
 import { RESEMBLING_MODEL_MUTATIONS } from "./resembling-model-mutations.ts";
 import { RETRY_AFTER_MUTATIONS } from "./retry-after-mutations.ts";
 import { SECURITY_MUTATIONS } from "./security-mutations.ts";
@@ -65,6 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CLIENT_ERROR_MUTATIONS,
   ...CLIENT_HEADER_MUTATIONS,
   ...WRONG_REPLY_MUTATIONS,
+  ...REPLY_CACHE_MUTATIONS,
   ...STREAM_MUTATIONS,
   ...TEXT_MUTATIONS,
   ...DENIAL_STATUS_MUTATIONS,

@@ -10,6 +10,7 @@ import { LIMIT_VARIANTS } from "./limit-variants.ts";
 import { MESSAGES_VARIANTS } from "./messages-variants.ts";
 import { MODELS_VARIANTS } from "./models-variants.ts";
 import { PROVIDER_VARIANTS } from "./provider-variants.ts";
+import { REPLY_CACHE_VARIANTS } from "./reply-cache-variants.ts";
 import { STREAM_VARIANTS } from "./stream-variants.ts";
 import { TOKEN_VARIANTS } from "./token-variants.ts";
 import { TRANSFER_VARIANTS } from "./transfer-variants.ts";
@@ -24,6 +25,7 @@ export const VARIANTS: readonly Variant[] = [
   ...CHUNK_VARIANTS,
   ...CHAT_VARIANTS,
   ...MESSAGES_VARIANTS,
+  ...REPLY_CACHE_VARIANTS,
   ...CAPABILITY_VARIANTS,
   ...ERROR_VARIANTS,
   ...ACCESS_VARIANTS,

@@ -1,0 +1,98 @@
+import { type Mutation, mutation } from "../change.ts";
+import { put } from "../edits/json-edits.ts";
+import { changeData } from "../edits/stream-edits.ts";
+import { both, nonStreaming, onChat, onMessages, remembered, streaming, type When } from "../edits/when.ts";
+import { type Apply, all, eachEvent, onReply, wrap } from "../edits/wrap.ts";
+import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import type { Plan } from "../providers/plan.ts";
+
+/** Stores replies under the model and a part of the request: what the part leaves out makes no difference. */
+const storedBy = (part: (request: InferenceRequest) => Partial<InferenceRequest>, when: When): Apply => {
+  const stored = remembered(() => new Map<string, Plan>());
+  return wrap("plan", (next) => (model, request, call) => {
+    const plan = next(model, request, call);
+    if (!when(call) || plan.kind !== "reply" || plan.breaksAfter !== undefined) return plan;
+    const key = JSON.stringify([model.id, call.endpoint, part(request)]);
+    const known = stored(call).get(key) ?? plan;
+    stored(call).set(key, known);
+    return known;
+  });
+};
+
+const withoutHistory = ({ turns, ...rest }: InferenceRequest) => ({ ...rest, turns: turns.slice(-1) });
+const withoutSystem = ({ system: _, ...rest }: InferenceRequest) => ({
+  ...rest,
+  turns: rest.turns.filter(({ role }) => role !== "system"),
+});
+const withoutTools = ({ tools: _, ...rest }: InferenceRequest) => rest;
+const withoutLimit = ({ maxTokens: _, ...rest }: InferenceRequest) => rest;
+
+const OWN = ["OWN-ANSWER"];
+const COUNTS = ["COUNTS-ADD-UP"];
+
+/** Some counts become 0, and the total the sum of what is left. */
+const zeros =
+  (...names: readonly string[]) =>
+  (usage: unknown): unknown => {
+    const counts = { ...(usage as Record<string, number>) };
+    for (const name of names) if (name in counts) counts[name] = 0;
+    if ("total_tokens" in counts)
+      counts["total_tokens"] = Number(counts["prompt_tokens"]) + Number(counts["completion_tokens"]);
+    return counts;
+  };
+
+/** Caches of replies that leave out a part of the request, and replies whose tokens count as nothing. */
+export const REPLY_CACHE_MUTATIONS: readonly Mutation[] = [
+  mutation(
+    "reply-cache.ignores-history",
+    OWN,
+    "Non-streaming replies are cached by the last turn of their conversation.",
+    storedBy(withoutHistory, nonStreaming),
+  ),
+  mutation(
+    "reply-cache.ignores-history-of-streams",
+    OWN,
+    "Streams are cached by the last turn of their conversation.",
+    storedBy(withoutHistory, streaming),
+  ),
+  mutation(
+    "reply-cache.ignores-system",
+    // Models that repeat their prompt do not show what they were told besides.
+    OWN,
+    "Non-streaming replies of the messages dialect are cached without their system prompt.",
+    storedBy(withoutSystem, both(onMessages, nonStreaming)),
+  ),
+  mutation(
+    "reply-cache.ignores-tools",
+    [...OWN, "COMPAT-TOOLS"],
+    "Non-streaming replies of the chat dialect are cached without their tools.",
+    storedBy(withoutTools, both(onChat, nonStreaming)),
+  ),
+  mutation(
+    "reply-cache.ignores-output-limit",
+    [...OWN, "MSG-6"],
+    "Non-streaming replies are cached without their output limit.",
+    storedBy(withoutLimit, nonStreaming),
+  ),
+  mutation(
+    "usage.output-zero",
+    COUNTS,
+    "Non-streaming replies count 0 output tokens.",
+    onReply(() => true, put("usage", zeros("completion_tokens", "output_tokens"))),
+  ),
+  mutation(
+    "usage.input-zero",
+    COUNTS,
+    "Non-streaming replies count 0 input tokens.",
+    onReply(() => true, put("usage", zeros("prompt_tokens", "input_tokens"))),
+  ),
+  mutation(
+    "usage.output-zero-in-streams",
+    [...COUNTS, "COMPAT-USAGE"],
+    "The last event of a stream with counts says 0 output tokens.",
+    all(
+      eachEvent(onChat, ["usage"], changeData(put("usage", zeros("completion_tokens")))),
+      eachEvent(onMessages, ["finish"], changeData(put("usage", zeros("output_tokens")))),
+    ),
+  ),
+];

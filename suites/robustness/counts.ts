@@ -1,0 +1,63 @@
+import { defineInvariant, type Response } from "../../src/checks/index.ts";
+import { atPointer, isObject } from "../../src/core/index.ts";
+import { oneOf, type Verdict } from "../../src/judging/index.ts";
+import { inputTokensIn, outputTokensIn, tokenCountsOf } from "../shared/token-counts.ts";
+
+export const counts = defineInvariant({
+  id: "robustness.counts",
+  title: "Token counts are whole numbers that add up",
+  covers: ["COUNTS-ADD-UP"],
+  explains:
+    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. In all replies with text to a unique prompt, streams among them, neither the input nor the output counts 0 tokens. Bills are computed from these.",
+  judge(answers, verdict) {
+    const replies = answers.filter(
+      (answer) =>
+        answer.asked.endpoint !== "models" && answer.admitted && !answer.streamed && answer.reply.usage !== undefined,
+    );
+    if (replies.length === 0) return verdict.inconclusive("no reply carried counts");
+    for (const answer of replies) judgeUsage(answer, verdict);
+    judgeZeros(answers, verdict);
+  },
+});
+
+/** No cache has a reply to a unique prompt: something was read and written for it. */
+function hasUniquePrompt({ asked, exchange }: Response): boolean {
+  return asked.nonce !== undefined && exchange.request.body?.includes(asked.nonce) === true;
+}
+
+function judgeZeros(answers: readonly Response[], verdict: Verdict): void {
+  const counted = answers
+    .filter((answer) => hasUniquePrompt(answer) && answer.admitted && (answer.replyText ?? "").trim() !== "")
+    .map((answer) => ({ answer, counts: tokenCountsOf(answer) }));
+  for (const [what, count] of [
+    ["input", inputTokensIn],
+    ["output", outputTokensIn],
+  ] as const) {
+    const zeros = counted.filter(({ counts }) => count(counts) === 0);
+    verdict.should("COUNTS-ADD-UP", zeros.length, 0, {
+      in: zeros[0]?.answer,
+      at: "/usage",
+      because: `of ${counted.length} replies with text count 0 ${what} tokens`,
+    });
+  }
+}
+
+function judgeUsage(answer: Response, verdict: Verdict): void {
+  const usage = isObject(answer.json) ? answer.json["usage"] : undefined;
+  if (!isObject(usage)) return;
+  const odd = Object.entries(usage).filter(
+    ([name, value]) =>
+      /tokens?$/.test(name) && value !== null && !(Number.isSafeInteger(value) && (value as number) >= 0),
+  );
+  verdict.should("COUNTS-ADD-UP", odd.length === 0 ? "whole numbers" : odd, "whole numbers", {
+    in: answer,
+    at: "/usage",
+  });
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
+  if (typeof prompt === "number" && typeof completion === "number" && typeof total === "number") {
+    // Some count what a model thought in the total alone.
+    const thought = Number(atPointer(usage, "/completion_tokens_details/reasoning_tokens") ?? 0);
+    const sums = [prompt + completion, prompt + completion + thought];
+    verdict.should("COUNTS-ADD-UP", total, oneOf(...new Set(sums)), { in: answer, at: "/usage/total_tokens" });
+  }
+}
