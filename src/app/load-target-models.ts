@@ -3,7 +3,7 @@ import type { Dialect } from "../dialects/index.ts";
 import { modelFor, type Workload } from "../load/index.ts";
 import type { Permit } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
-import { askForList, listedModels, unreachable } from "./preflight.ts";
+import { askForList, modelsToTry, unreachable } from "./preflight.ts";
 
 /**
  * The target with the models that the requests of workloads need, where those do not name their own.
@@ -55,7 +55,7 @@ export async function fillModels(
   const list = await askForList(traffic);
   if (list.status === undefined && dialects.every((dialect) => models[dialect].plain === undefined))
     throw unreachable(target.baseUrl, list);
-  await traffic.fillModels(listedModels(list));
+  await traffic.fillModels(modelsToTry(list));
   await Promise.all(long.map((dialect) => traffic.fixtures.find("model.stream", dialect)));
   return traffic.target;
 }

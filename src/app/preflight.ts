@@ -1,6 +1,6 @@
 import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
 import { ConfigError, isObject, member, noAnswer, UnreachableError } from "../core/index.ts";
-import { listEntries } from "../dialects/index.ts";
+import { likeliestFirst, listEntries } from "../dialects/index.ts";
 import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
 import { toldBy } from "./own-words.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
@@ -101,7 +101,7 @@ export function askForList(traffic: Traffic): Promise<Response> {
 export async function listModels(traffic: Traffic): Promise<Response> {
   const list = await askForList(traffic);
   if (list.status === undefined && !isMalformed(list)) throw unreachable(traffic.target.baseUrl, list);
-  await traffic.fillModels(listedModels(list));
+  await traffic.fillModels(modelsToTry(list));
   return list;
 }
 
@@ -121,7 +121,16 @@ export function isModelId(id: unknown): id is string {
 
 /** Ids of a model list; none when it is no such thing. */
 export function listedModels(list: Response): string[] {
-  const ids = listEntries(list.json).map((entry) => member(entry, "id"));
+  return idsOf(listEntries(list.json));
+}
+
+/** The same, those first that are likeliest to serve a chat. */
+export function modelsToTry(list: Response): string[] {
+  return idsOf(likeliestFirst(listEntries(list.json).slice(0, MOST_MODELS)));
+}
+
+function idsOf(entries: readonly unknown[]): string[] {
+  const ids = entries.map((entry) => member(entry, "id"));
   return ids.filter(isModelId).slice(0, MOST_MODELS);
 }
 

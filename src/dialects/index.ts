@@ -14,7 +14,7 @@ export { decodeEventStream, EventStreamDecoder, type StreamItem } from "./event-
 export { type HeaderList, header, headerValues, mediaType, requestId } from "./headers.ts";
 export { imagePart } from "./image-part.ts";
 export { parseJson } from "./json-values.ts";
-export { listEntries } from "./model-list.ts";
+export { likeliestFirst, listEntries } from "./model-list.ts";
 export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
 export { countsOf, type ReplyReading, readReply } from "./read-reply.ts";

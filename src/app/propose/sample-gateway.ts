@@ -4,7 +4,7 @@ import type { Dialect } from "../../dialects/index.ts";
 import type { Reason } from "../../requirements/index.ts";
 import { requestsOnly, type SendingPlan, sumOf } from "../../run/index.ts";
 import type { KeyName, Target } from "../../target/index.ts";
-import { askForList, listedModels, unreachable } from "../preflight.ts";
+import { askForList, modelsToTry, unreachable } from "../preflight.ts";
 import type { DenialSample } from "./denial-sample.ts";
 import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
@@ -74,7 +74,7 @@ export function isServed({ tried }: DialectSample): boolean {
 /** The model that the target file names; else those of the list. */
 function modelIds({ models }: Target, dialect: Dialect, list: Response): readonly string[] {
   const named = models[dialect].plain ?? models.chat.plain;
-  const listed = listedModels(list).filter((id) => id !== named);
+  const listed = modelsToTry(list).filter((id) => id !== named);
   const ids = named === undefined ? listed : [named, ...listed];
   // Where there is no list either, an invented model still shows whether the path is there.
   return ids.length === 0 ? ["gauntlet"] : ids.slice(0, MOST_MODELS);
