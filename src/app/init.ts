@@ -106,7 +106,7 @@ async function lookedAt(written: string): Promise<{ text: string; looked: Initia
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-    return { text: await propose(traffic, written), looked: true };
+    return { text: (await propose(traffic, written)).yaml, looked: true };
   } catch (error) {
     // What was answered is worth writing down without a gateway, too.
     return { text: written, looked: messageOf(error) };

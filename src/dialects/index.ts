@@ -1,5 +1,5 @@
 export { type Classification, classify, type Retry } from "./classify.ts";
-export { type DenialMessage, type DenialWords, findDenial } from "./denial-reading.ts";
+export { type DenialMessage, type DenialWords, findDenial, textsOf } from "./denial-reading.ts";
 export {
   DIALECTS,
   type Dialect,

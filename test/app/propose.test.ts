@@ -2,15 +2,39 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { commonWords } from "../../src/app/propose/propose-contract.ts";
 import { withLines } from "../../src/app/propose/proposed-line.ts";
+import { commonWords } from "../../src/app/propose/telling-message.ts";
 import { type FrontOptions, frontOf, type OwnAnswer, without } from "../support/front.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
-const KEYS = ["valid", "revoked", "empty", "capped", "childExhausted"] as const;
+const KEYS = ["valid", "second", "revoked", "empty", "capped", "childExhausted"] as const;
+
+/** Makes another key of each state that is denied, at the reference gateway. */
+const HOOK = `import { readFileSync } from "node:fs";
+const { adminUrl, adminToken, keys } = JSON.parse(process.env.READY);
+const { state, release } = JSON.parse(readFileSync(0, "utf8"));
+async function call(method, path, body) {
+  const headers = { authorization: \`Bearer \${adminToken}\`, "content-type": "application/json" };
+  return (await fetch(adminUrl + path, { method, headers, body: JSON.stringify(body) })).json();
+}
+if (release) process.exit(0);
+const { account } = await call("POST", "/keys/find", { key: keys.valid });
+const MAKERS = {
+  "key.revoked": async () => {
+    const made = await call("POST", "/keys", { account });
+    await call("PATCH", "/keys/" + made.id, { revoked: true });
+    return made;
+  },
+  "key.empty": async () => call("POST", "/keys", { account: (await call("POST", "/accounts", { name: "e", tier: "starter" })).id }),
+  "key.capped": () => call("POST", "/keys", { account, capMicroUsd: 0 }),
+  "key.childExhausted": () => call("POST", "/keys", { account, budgetMicroUsd: 0 }),
+};
+if (MAKERS[state] === undefined) process.exit(3);
+console.log(JSON.stringify({ key: (await MAKERS[state]()).key }));
+`;
 
 /** The reference gateway behind a front that words its refusals otherwise, and a plain target file for it. */
-async function gatewayBehind(options: FrontOptions) {
+async function gatewayBehind(options: FrontOptions, { hasHook = false } = {}) {
   const folder = temporaryFolder();
   const gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse((await gateway.printed("\n")).split("\n")[0] ?? "");
@@ -19,13 +43,20 @@ async function gatewayBehind(options: FrontOptions) {
     KEYS.map((name) => [`K_${name}`, ready.keys[name] as string]),
   );
   const keys = KEYS.map((name) => `  ${name}: env:K_${name}\n`).join("");
-  const limited = (ready.limited as { key: string; limits: { rpm: number; inFlight: number } }[]).map(
-    ({ key, limits: { rpm, inFlight } }, index) => {
+  const limited = (ready.limited as { key: string; second: string; limits: { rpm: number; inFlight: number } }[]).map(
+    ({ key, second, limits: { rpm, inFlight } }, index) => {
       environment[`K_LIMITED_${index}`] = key;
-      return `  - { key: env:K_LIMITED_${index}, limits: { rpm: ${rpm}, inFlight: ${inFlight} } }\n`;
+      environment[`K_LIMITED_SECOND_${index}`] = second;
+      return `  - { key: env:K_LIMITED_${index}, second: env:K_LIMITED_SECOND_${index}, limits: { rpm: ${rpm}, inFlight: ${inFlight} } }\n`;
     },
   );
-  const file = `# what the operator knows\nbaseUrl: ${front.baseUrl}\nkeys:\n${keys}limits: { rpm: 6000, inFlight: 256 }\nlimited:\n${limited.join("")}models:\n  slow: slow\n`;
+  environment["K_second"] = ready.keys.second;
+  if (hasHook) {
+    environment["READY"] = JSON.stringify(ready);
+    writeFileSync(join(folder.path, "hook.mjs"), HOOK);
+  }
+  const hook = hasHook ? "provision: { command: node hook.mjs }\n" : "";
+  const file = `# what the operator knows\nbaseUrl: ${front.baseUrl}\nkeys:\n${keys}limits: { rpm: 6000, inFlight: 256 }\nlimited:\n${limited.join("")}${hook}models:\n  slow: slow\n`;
   writeFileSync(join(folder.path, "t.yaml"), file);
   return {
     path: folder.path,
@@ -37,7 +68,11 @@ async function gatewayBehind(options: FrontOptions) {
         environment,
         folder.path,
       );
-      const document = JSON.parse(stdout) as { yaml: string; requests: number };
+      const document = JSON.parse(stdout) as {
+        yaml: string;
+        requests: number;
+        denials: { reason: string | null; what: string; status: number; isRight: boolean }[];
+      };
       writeFileSync(join(folder.path, "proposed.yaml"), document.yaml);
       return document;
     },
@@ -149,14 +184,24 @@ describe.each([
       },
     },
   ],
-  ["a sentence", inText, { contract: { reasonFrom: "/error/message" } }],
+  [
+    "a sentence",
+    inText,
+    {
+      contract: {
+        denials: { key_revoked: { message: expect.any(String) }, budget_exhausted: { message: expect.any(String) } },
+      },
+    },
+  ],
 ] as const)("a gateway that says its reasons in %s", (_, options, expected) => {
   test("is proposed a target file by which nothing fails for its words", { timeout: 400_000 }, async () => {
-    await using gateway = await gatewayBehind(options);
+    await using gateway = await gatewayBehind(options, { hasHook: true });
     expect((await gateway.failures("t.yaml")).length).toBeGreaterThan(3);
-    const { yaml, requests } = await gateway.propose();
+    const { yaml, requests, denials } = await gateway.propose();
     // What is looked at, two windows of the lowest rate in each dialect, and what passes the limit of concurrency.
-    expect(requests).toBeLessThanOrEqual(30 + 2 * 20 + 2 + 2 * 6);
+    expect(requests).toBeLessThanOrEqual(48 + 2 * 20 + 2 + 2 * 6);
+    expect(denials.filter(({ isRight }) => !isRight).map(({ what }) => what)).toEqual([]);
+    expect(yaml).toContain(`# Read by this file: ${denials.filter(({ reason }) => reason !== null).length} of `);
     expect(parse(yaml)).toMatchObject({ ...expected, baseUrl: gateway.baseUrl, models: { chat: expect.any(String) } });
     expect(yaml).toContain("# what the operator knows");
     // Each line that was added says what speaks for it, and no key gets into the file.
@@ -170,12 +215,86 @@ describe.each([
   });
 });
 
+/** No code, and sentences that name the key or the account as its owner called it, the limit and the moment. */
+const namesKeys: FrontOptions = {
+  reword: (refusal, path, key = "") => {
+    const reason = reasonOf(refusal) ?? "";
+    const alias = aliasOf(key);
+    const sentences: Readonly<Record<string, string>> = {
+      invalid_api_key:
+        key === "" ? "No api key passed in." : "Authentication Error, Invalid proxy server token passed.",
+      key_revoked: `Key ${alias} is blocked by its owner`,
+      insufficient_credits: `Budget of ${alias} is spent: the organization has nothing left`,
+      quota_exceeded: `Budget of ${alias} is spent: 5.02 of 5.00 for today`,
+      budget_exhausted: `Budget of ${alias} is spent: 5.02 of 5.00`,
+      model_not_found: `There is no deployment for the model of key ${alias}`,
+      rate_limit_exceeded: `Rate limit of ${alias} reached: 20 requests per minute, ${Date.now() % 60} s left`,
+      concurrency_limit_exceeded: `Parallel limit of ${alias} reached: 4 requests`,
+    };
+    const message = sentences[reason] ?? "something else is wrong";
+    // One of them is an object with a word in it, and this word says nothing of the reason.
+    const detail = reason === "insufficient_credits" ? { message, type: "error" } : message;
+    return {
+      ...refusal,
+      headers: { ...bare(refusal), "content-type": "application/json" },
+      body: JSON.stringify({ detail, error: { message, type: "error", code: refusal.status }, path }),
+    };
+  },
+};
+
+/** Names that look like a part of the sentence. */
+const NAMES = ["blocked", "childdone", "team-red", "main", "second", "alice", "ops", "blue"];
+
+const aliases = new Map<string, string>();
+
+/** The keys of one state are new one after the other, and get different names. */
+function aliasOf(key: string): string {
+  const alias = aliases.get(key) ?? NAMES[aliases.size % NAMES.length] ?? "";
+  aliases.set(key, alias);
+  return alias;
+}
+
+describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
+  test("is proposed what holds for two keys, and shown what only one key shows", async () => {
+    await using gateway = await gatewayBehind(namesKeys);
+    const { yaml, denials } = await gateway.propose();
+    const { contract } = parse(yaml);
+    expect(contract.reasonFrom).toBeUndefined();
+    // Two keys or two models show these; the text of an exhausted account is there with one key.
+    expect(Object.keys(contract.denials).toSorted()).toEqual([
+      "concurrency_limit_exceeded",
+      "invalid_api_key",
+      "model_not_found",
+      "rate_limit_exceeded",
+    ]);
+    for (const { message } of Object.values(contract.denials) as { message: unknown }[])
+      expect(JSON.stringify(message)).not.toMatch(new RegExp(`\\b(${NAMES.join("|")})\\b|\\d`));
+    const unread = denials.filter(({ isRight }) => !isRight).map(({ reason }) => reason);
+    expect(new Set(unread)).toEqual(
+      new Set(["key_revoked", "insufficient_credits", "quota_exceeded", "budget_exhausted"]),
+    );
+    expect(yaml).toMatch(
+      /# key_revoked is not read: 401 to the key revoked on \/v1\/chat\/completions: \{.*is blocked by/,
+    );
+    expect(yaml).toMatch(/only one key shows it: make another one with a provision hook/);
+    expect(yaml).toMatch(/only one key shows it: set keys\.emptySecond/);
+  });
+
+  test("is proposed the others, too, where a hook makes a second key", async () => {
+    await using gateway = await gatewayBehind(namesKeys, { hasHook: true });
+    const { yaml, denials } = await gateway.propose();
+    expect(denials.filter(({ isRight }) => !isRight)).toEqual([]);
+    expect(parse(yaml).contract.denials.quota_exceeded.message).toBe("for today");
+    expect(await gateway.failures("proposed.yaml")).toEqual([]);
+  });
+});
+
 describe("a proposal", () => {
   test("for a gateway as specified says nothing of its words", { timeout: 120_000 }, async () => {
     await using gateway = await gatewayBehind({});
     const { yaml, requests } = await gateway.propose();
     expect(Object.keys(parse(yaml))).toEqual(["baseUrl", "keys", "limits", "limited", "models"]);
-    expect(requests).toBeLessThanOrEqual(84);
+    expect(requests).toBeLessThanOrEqual(102);
   });
 
   test("declares the one dialect that is served, and is never written over a file", { timeout: 120_000 }, async () => {

@@ -15,7 +15,7 @@ export interface FrontOptions {
   /** Delays a request until this resolves, before it goes to the gateway. */
   readonly hold?: (path: string) => Promise<unknown> | undefined;
   /** Says a refusal of the gateway, 4xx or 5xx, in other words. */
-  readonly reword?: (refusal: OwnAnswer, path: string) => OwnAnswer;
+  readonly reword?: (refusal: OwnAnswer, path: string, key: string | undefined) => OwnAnswer;
 }
 
 /** A server before a gateway that passes everything on as it comes, streams and disconnections too, but for what it changes. */
@@ -58,13 +58,21 @@ export async function frontOf(baseUrl: string, { intercept, hold, reword }: Fron
       const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
       delete headers["content-length"];
       delete headers["transfer-encoding"];
-      const said = reword({ status: statusCode, headers, body: Buffer.concat(chunks).toString("utf8") }, path);
+      const said = reword(
+        { status: statusCode, headers, body: Buffer.concat(chunks).toString("utf8") },
+        path,
+        keyOf(request),
+      );
       response.writeHead(said.status, said.headers).end(said.body);
     });
     request.pipe(onward);
   });
   const open = await listening(server, () => server.closeAllConnections());
   return { ...open, baseUrl: `${open.origin}/v1` };
+}
+
+function keyOf({ headers }: IncomingMessage): string | undefined {
+  return headers.authorization?.replace(/^Bearer /, "") ?? headers["x-api-key"]?.toString();
 }
 
 /** A gateway without one of its dialects: its paths are not there. */

@@ -1,13 +1,20 @@
+import type { DenialMessage } from "../../dialects/index.ts";
 import { DENIALS, type Reason } from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 import type { ProposedLine } from "./proposed-line.ts";
 import { type ReasonPlace, reasonPlace, wordAt } from "./reason-place.ts";
+import { tellingMessages } from "./telling-message.ts";
 
-/** Lines of `headers` and `contract` by which denials are read as this gateway says them; none for what it says as specified. */
+/**
+ * Lines of `headers` and `contract` by which denials are read as this gateway says them; none for what it says as specified.
+ *
+ * @param supplied what came from the tester, and must not become part of a line.
+ */
 export function proposeContract(
   samples: readonly DenialSample[],
   { headers }: Pick<Target, "headers">,
+  supplied: readonly string[],
 ): ProposedLine[] {
   const denials = samples.filter(({ reason }) => reason !== undefined);
   const [first] = denials;
@@ -19,8 +26,7 @@ export function proposeContract(
     lines.push({ path: ["headers", "reason"], value: place.name, evidence: evidenceOf(named) });
   if (place?.kind === "pointer")
     lines.push({ path: ["contract", "reasonFrom"], value: place.pointer, evidence: evidenceOf(named) });
-  lines.push(...actionLines(denials, headers.action));
-  return place === undefined ? lines : [...lines, ...denialLines(samples, place)];
+  return [...lines, ...actionLines(denials, headers.action), ...denialLines(samples, place, supplied)];
 }
 
 /** Whether action hints come, and in which header. */
@@ -32,7 +38,7 @@ function actionLines(denials: readonly DenialSample[], usual: string): ProposedL
   const own = names[0]?.find((name) => names.every((others) => others.includes(name)));
   const [first] = denials;
   if (own !== undefined && first !== undefined) {
-    const evidence = `${own}: ${first.answer.header(own)} on ${what(first)}`;
+    const evidence = `${own}: ${first.answer.header(own)} on the answer to ${first.what}`;
     return [{ path: ["headers", "action"], value: own, evidence }];
   }
   return [
@@ -40,98 +46,82 @@ function actionLines(denials: readonly DenialSample[], usual: string): ProposedL
   ];
 }
 
+/** A denial as the samples show it. */
 interface Said {
   readonly reason: Reason;
   readonly status: number;
+  /** Reason codes, where each sample of the status has one. */
   readonly words: readonly string[];
   readonly samples: readonly DenialSample[];
+  /** Other samples that have the same status and code. */
+  readonly alike: readonly DenialSample[];
 }
 
-function denialLines(samples: readonly DenialSample[], place: ReasonPlace): ProposedLine[] {
+function denialLines(
+  samples: readonly DenialSample[],
+  place: ReasonPlace | undefined,
+  supplied: readonly string[],
+): ProposedLine[] {
+  const codeOf = (sample: DenialSample) => (place === undefined ? undefined : wordAt(sample, place));
   const said = DENIALS.flatMap(({ reason }): Said[] => {
-    const own = samples.filter((sample) => sample.reason === reason);
-    const words = [...new Set(own.flatMap((sample) => wordAt(sample, place) ?? []))];
-    return words.length === 0 ? [] : [{ reason, status: mostCommon(own.map(statusOf)), words, samples: own }];
+    const all = samples.filter((sample) => sample.reason === reason);
+    if (all.length === 0) return [];
+    const status = mostCommon(all.map(statusOf));
+    const own = all.filter((sample) => statusOf(sample) === status);
+    const codes = own.map(codeOf);
+    const words = codes.includes(undefined) ? [] : [...new Set(codes as string[])];
+    const isAlike = (sample: DenialSample) => {
+      const code = codeOf(sample);
+      return words.length === 0 || (code !== undefined && words.includes(code));
+    };
+    const others = samples.filter((sample) => sample.reason !== reason && statusOf(sample) === status);
+    return [{ reason, status, words, samples: own, alike: others.filter(isAlike) }];
   });
-  const messages = messagesOf(said, samples, place);
-  return said.flatMap((one): ProposedLine[] => {
-    const usual = DENIALS.find(({ reason }) => reason === one.reason);
-    const status = one.status === usual?.status ? {} : { status: one.status };
-    const isUsual = one.words.length === 1 && one.words[0] === one.reason;
-    const word = isUsual ? {} : { reason: one.words.length === 1 ? one.words[0] : [...one.words] };
-    const message = messages.get(one.reason);
-    const value = { ...status, ...word, ...(message === undefined ? {} : { message }) };
-    if (Object.keys(value).length === 0) return [];
-    const [first] = one.samples;
-    return [
-      { path: ["contract", "denials", one.reason], value, evidence: first === undefined ? "" : evidenceOf(first) },
-    ];
+  const messages = new Map(said.map((one) => [one.reason, messagesFor(one, supplied)]));
+  return said.flatMap((one) => {
+    const line = denialLine(one, isLeftOver(one, messages) ? undefined : messages.get(one.reason));
+    return line === undefined ? [] : [line];
   });
 }
 
-/** Texts that tell denials from the others, and from a refused body, that have the same status and word. */
-function messagesOf(said: readonly Said[], all: readonly DenialSample[], place: ReasonPlace): Map<Reason, string> {
-  const alikeOf = ({ reason, status, words }: Said) =>
-    all.filter(
-      (sample) =>
-        sample.reason !== reason && statusOf(sample) === status && words.includes(wordAt(sample, place) ?? ""),
-    );
-  const messages = new Map<Reason, string>();
-  for (const one of said) {
-    const alike = alikeOf(one);
-    const varying = one.samples.flatMap(({ repeats }) => repeats ?? []);
-    const texts = [one.samples, alike].map((samples) => samples.map(({ answer }) => answer.text));
-    const message = alike.length === 0 ? undefined : commonWords(texts[0] ?? [], texts[1] ?? [], varying);
-    if (message !== undefined) messages.set(one.reason, message);
-  }
-  // Where all that are alike have a text, the first needs none: what is left is read as it.
-  for (const one of said) {
-    const alike = alikeOf(one).map(({ reason }) => reason);
-    const isFirst = alike.every((reason) => reason !== undefined && placeInTable(one.reason) < placeInTable(reason));
-    if (isFirst && alike.every((reason) => reason !== undefined && messages.has(reason))) messages.delete(one.reason);
-  }
-  return messages;
+/** Texts for a denial without a code, or with the code of another one, or of a refused body. */
+function messagesFor({ words, samples, alike }: Said, supplied: readonly string[]) {
+  return words.length === 0 || alike.length > 0 ? tellingMessages(samples, alike, supplied) : undefined;
 }
 
-const placeInTable = (wanted: Reason): number => DENIALS.findIndex(({ reason }) => reason === wanted);
-
-/** A text of the contract is not longer than this: the shorter, the less of it can change. */
-const MOST_WORDS = 5;
-
-/**
- * The longest run of words that all texts have, none of the others has, and that repeats nothing of the request; one that begins
- * and ends with a word of its own, where there is one.
- */
-export function commonWords(
-  [first = "", ...rest]: readonly string[],
-  others: readonly string[],
-  varying: readonly string[],
-): string | undefined {
-  const words = [...first.slice(0, 2_000).matchAll(/\b[A-Za-z][\w'\u2019-]*/g)];
-  const isOwn = (word: string | undefined) => word !== undefined && !others.some((text) => text.includes(word));
-  const runs = words.flatMap((begin, from) =>
-    words.slice(from, from + MOST_WORDS).map((end, at) => ({
-      text: first.slice(begin.index, end.index + end[0].length),
-      words: at + 1,
-      isOwn: isOwn(begin[0]) && isOwn(end[0]),
-    })),
+/** Where all that share its code have a text, the first of them needs none: what is left is read as it. */
+function isLeftOver(
+  { reason, words, alike }: Said,
+  messages: ReadonlyMap<Reason, readonly DenialMessage[] | undefined>,
+): boolean {
+  const others = alike.map((sample) => sample.reason);
+  return (
+    words.length > 0 &&
+    others.every(
+      (other) => other !== undefined && orderOf(reason) < orderOf(other) && messages.get(other) !== undefined,
+    )
   );
-  const tells = runs.filter(
-    ({ text }) =>
-      // A quotation mark or a brace ends a value: what lies on both sides of it is JSON and no sentence.
-      /^[\w '\u2019.,;-]+$/.test(text) &&
-      !text.split(/[^\w-]/).some(isId) &&
-      !varying.some((one) => text.includes(one) || one.includes(text)) &&
-      rest.every((other) => other.includes(text)) &&
-      !others.some((other) => other.includes(text)),
-  );
-  return tells.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || b.words - a.words)[0]?.text;
 }
 
-/** Whether a word is the name of one key, request or account, as far as its looks tell: it stands in no other answer. */
-const isId = (word: string): boolean => word.length >= 8 && /\d/.test(word);
+function denialLine({ reason, status, words, samples }: Said, messages: readonly DenialMessage[] | undefined) {
+  const usual = DENIALS.find((denial) => denial.reason === reason);
+  const isUsual = words.length === 1 && words[0] === reason;
+  // Without a code and a text there is nothing by which it could be told.
+  if (words.length === 0 && messages === undefined) return undefined;
+  const value = {
+    ...(status === usual?.status ? {} : { status }),
+    ...(words.length === 0 || isUsual ? {} : { reason: words.length === 1 ? words[0] : [...words] }),
+    ...(messages === undefined ? {} : { message: messages.length === 1 ? messages[0] : [...messages] }),
+  };
+  const [first] = samples;
+  if (Object.keys(value).length === 0 || first === undefined) return undefined;
+  const line: ProposedLine = { path: ["contract", "denials", reason], value, evidence: evidenceOf(first) };
+  return line;
+}
 
-function statusOf({ answer }: DenialSample): number {
+const orderOf = (wanted: Reason): number => DENIALS.findIndex(({ reason }) => reason === wanted);
+
+export function statusOf({ answer }: DenialSample): number {
   return answer.status ?? 0;
 }
 
@@ -140,10 +130,6 @@ function mostCommon(values: readonly number[]): number {
   return [...values].sort((a, b) => count(b) - count(a))[0] ?? 0;
 }
 
-function what({ what: wrong }: DenialSample): string {
-  return `the answer to ${wrong}`;
-}
-
-function evidenceOf({ what: wrong, answer }: DenialSample): string {
-  return `${answer.status} to ${wrong}: ${answer.text}`;
+export function evidenceOf({ what, answer }: DenialSample): string {
+  return `${answer.status} to ${what}: ${answer.text}`;
 }

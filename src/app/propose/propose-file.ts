@@ -6,6 +6,7 @@ import { openTarget } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import type { OnProgress } from "../run-control.ts";
 import { propose } from "./propose.ts";
+import type { ReadDenial } from "./read-proposal.ts";
 import { proposalPlan } from "./sample-gateway.ts";
 
 /**
@@ -24,13 +25,39 @@ export async function proposeFile(file: string, out: string | undefined, onProgr
   const { target, provisioner } = opened;
   const { budget } = permitFor(target, proposalPlan(target), "checks");
   await using traffic = new Traffic({ target, budget, seed: 1, signal, provisioner });
-  const yaml = await propose(traffic, readFileSync(file, "utf8"));
+  const { yaml, read, remarks } = await propose(traffic, readFileSync(file, "utf8"));
   for (const text of await leftoversOf(traffic, [])) onProgress({ kind: "note", text });
   if (out !== undefined) writeFileSync(out, yaml);
   const { requests } = traffic.sent;
   return {
     exitCode: EXIT.pass,
-    document: { schemaVersion: 1, exitCode: EXIT.pass, requests, yaml, ...(out !== undefined && { file: out }) },
-    text: () => (out === undefined ? yaml : `wrote ${out}, after ${requests} requests\n`),
+    document: {
+      schemaVersion: 1,
+      exitCode: EXIT.pass,
+      requests,
+      yaml,
+      denials: traffic.recorder.redactor.redactValue(read.map(documentOf)),
+      ...(out !== undefined && { file: out }),
+    },
+    text: () => (out === undefined ? yaml : `wrote ${out}, after ${requests} requests\n${summaryOf(remarks)}`),
   };
+}
+
+/** A recorded denial as programs read it. */
+function documentOf({ sample, readAs, isRight }: ReadDenial) {
+  const { reason = null, what, answer } = sample;
+  return {
+    reason,
+    what,
+    status: answer.status ?? null,
+    body: answer.text.slice(0, MAX_BODY),
+    readAs: readAs ?? null,
+    isRight,
+  };
+}
+
+const MAX_BODY = 1_000;
+
+function summaryOf(remarks: readonly string[]): string {
+  return remarks.map((remark) => `${remark.replace(/\p{Cc}+/gu, " ").slice(0, MAX_BODY)}\n`).join("");
 }

@@ -2,33 +2,59 @@ import type { Response, Traffic } from "../../checks/index.ts";
 import { DIALECTS, readRateLimit } from "../../dialects/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
 import { dialectAdvice } from "../dialect-advice.ts";
+import { modelsToTry } from "../preflight.ts";
 import { proposeContract } from "./propose-contract.ts";
 import { type ProposedLine, withLines } from "./proposed-line.ts";
+import { misreadAs, type ReadDenial, readByProposal, readingRemarks } from "./read-proposal.ts";
 import { type DialectSample, type GatewaySample, isServed, sampleGateway } from "./sample-gateway.ts";
+
+/** A proposed target file, and what it makes of the denials that were recorded for it. */
+export interface Proposal {
+  readonly yaml: string;
+  readonly read: readonly ReadDenial[];
+  /** What it reads, and each denial that it does not read, without keys. */
+  readonly remarks: readonly string[];
+}
 
 /**
  * Looks at a running gateway and writes down what its target file can say: models and dialects that answer, how denials are
- * worded, limits that its headers state. Sends 30 requests at most, one at a time, and what reaches the limits of the accounts
- * under `limited`.
+ * worded, limits that its headers state. Sends 48 requests at most, one at a time, and what reaches the limits of the accounts
+ * under `limited`. In the end, the denials that were recorded are read by the proposal: a line by which another one is misread is
+ * taken out, and what is not read is shown.
  *
  * @param file text of the target file so far, which `traffic` was made with; what it says stays.
  * @returns a target file that loads; each added line has its evidence as a comment, without keys.
  * @throws UnreachableError when no HTTP answer comes.
  */
-export async function propose(traffic: Traffic, file: string): Promise<string> {
+export async function propose(traffic: Traffic, file: string): Promise<Proposal> {
   const { target } = traffic;
   const sample = await sampleGateway(traffic);
-  const lines = [
+  const { redactor } = traffic.recorder;
+  let lines = redactor.redactValue([
     ...modelLines(sample),
     ...dialectLines(target, sample),
     ...limitLines(sample),
-    ...proposeContract(sample.denials, target),
-  ];
-  const { redactor } = traffic.recorder;
-  const text = withLines(file, redactor.redactValue(lines), redactor.redactValue(remarksOf(sample, target)));
-  // Our own reader judges it before anybody else does; the keys are as they were.
-  parseTarget(text, target.source, process.env);
-  return text;
+    ...proposeContract(sample.denials, target, suppliedBy(sample)),
+  ]);
+  const remarks = remarksOf(sample, target);
+  for (;;) {
+    // Our own reader judges it before anybody else does; the keys are as they were.
+    const read = readByProposal(sample.denials, parseTarget(withLines(file, lines, []), target.source, process.env));
+    const wrong = misreadAs(read);
+    const kept = lines.filter(({ path }) => path[1] !== "denials" || !wrong.includes(path[2] ?? ""));
+    if (kept.length === lines.length) {
+      const about = redactor.redactValue(readingRemarks(read));
+      return { yaml: withLines(file, lines, [...redactor.redactValue(remarks), ...about]), read, remarks: about };
+    }
+    lines = kept;
+  }
+}
+
+/** What came from the tester: a text that has it holds for no other run. */
+function suppliedBy({ denials, dialects, list }: GatewaySample): string[] {
+  const models = [...dialects.flatMap(({ tried }) => tried.map(({ id }) => id)), ...modelsToTry(list)];
+  const unknown = denials.flatMap(({ unknownModel }) => unknownModel ?? []);
+  return [...new Set([...models, ...unknown])];
 }
 
 function modelLines({ dialects }: GatewaySample): ProposedLine[] {

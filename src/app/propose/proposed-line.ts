@@ -8,8 +8,9 @@ export interface ProposedLine {
   readonly evidence: string;
 }
 
-/** Evidence is cut to what fits beside a line. */
+/** Evidence is cut to what fits beside a line; a remark has lines of its own. */
 const LONGEST_EVIDENCE = 160;
+const LONGEST_REMARK = 600;
 
 /**
  * A target file with lines added to it. What it says already stays as it is; each added line has its evidence as a comment.
@@ -26,7 +27,7 @@ export function withLines(file: string, lines: readonly ProposedLine[], remarks:
   // Where no section of the file gets a line, the file stays as it is to the last space.
   const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0 });
   const added = missing.length === inside.length ? "" : sections.toString({ lineWidth: 0 });
-  return own + added + remarks.map((remark) => `# ${inOneLine(remark)}\n`).join("");
+  return own + added + remarks.map((remark) => `# ${inOneLine(remark, LONGEST_REMARK)}\n`).join("");
 }
 
 function addLine(document: Document, { path, value, evidence }: ProposedLine): void {
@@ -43,10 +44,10 @@ function addLine(document: Document, { path, value, evidence }: ProposedLine): v
 }
 
 /** Parts of it come from a gateway: no control characters get through, and nothing that ends the comment. */
-function inOneLine(text: string): string {
+function inOneLine(text: string, most = LONGEST_EVIDENCE): string {
   const line = text
-    .slice(0, LONGEST_EVIDENCE * 4)
+    .slice(0, most * 4)
     .replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim();
-  return line.length <= LONGEST_EVIDENCE ? line : `${line.slice(0, LONGEST_EVIDENCE - 1)}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }

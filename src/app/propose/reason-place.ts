@@ -1,4 +1,4 @@
-import { isObject } from "../../core/index.ts";
+import { groupBy, isObject } from "../../core/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 
 /** Where a gateway says the reason of a denial. */
@@ -6,11 +6,10 @@ export type ReasonPlace =
   | { readonly kind: "header"; readonly name: string }
   | { readonly kind: "pointer"; readonly pointer: string };
 
-/** A reason as programs say it; anything else is a sentence. */
+/** A reason as programs say it; anything else is a sentence, which `contract.denials.*.message` is for. */
 const WORD = /^[A-Za-z][\w.:-]{1,63}$/;
 /** Part of an id that was made for one answer. */
 const ID = /[0-9a-f]{8}-|\d{6}|[0-9a-f]{16}/i;
-const LONGEST_SENTENCE = 200;
 /** Headers that say something else, whatever their values look like. */
 const NO_REASON =
   /^(access-control-|alt-svc|cache-control|cf-|connection|content-|date|etag|expires|keep-alive|pragma|referrer|server|set-cookie|strict-|transfer-|vary|via|www-authenticate|x-(amzn|cache|content|download|envoy|frame|permitted|powered|process|ratelimit|request|xss))/i;
@@ -66,42 +65,40 @@ function stringsIn(value: unknown, at = "", depth = 0): [pointer: string, text: 
 }
 
 /**
- * Best first: words of the specification, other words before sentences, how many kinds of denials have one, how many it tells apart,
- * usual places.
+ * Best first: words of the specification, how many kinds of denials it tells apart, how many it reads, of how many samples, usual places.
+ *
+ * @returns `undefined` for a place that says something else than the reason.
  */
 function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[] | undefined {
   const said = samples.flatMap((sample) => {
     const word = wordAt(sample, place);
-    return word === undefined ? [] : [{ sample, word }];
+    return word === undefined ? [] : [{ ...sample, word }];
   });
-  const denials = said.filter(({ sample }) => sample.reason !== undefined);
-  if (denials.length === 0) return undefined;
-  const isWord = denials.every(({ word }) => WORD.test(word));
-  const byReason = [...new Set(denials.map(({ sample }) => sample.reason))].map((reason) => ({
-    reason,
-    words: denials.filter(({ sample }) => sample.reason === reason).map(({ word }) => word),
-  }));
-  // What is another text each time is an id of the answer.
-  if (byReason.some(({ words }) => words.length > 2 && new Set(words).size === words.length)) return undefined;
-  if (denials.some(({ word }) => ID.test(word))) return undefined;
-  if (!isWord) {
-    const isStable = byReason.every(({ words }) => new Set(words).size === 1);
-    const isOwn = denials.every(
-      ({ sample, word }) =>
-        word.length <= LONGEST_SENTENCE && (sample.repeats === undefined || !word.includes(sample.repeats)),
-    );
-    if (place.kind === "header" || !isStable || !isOwn) return undefined;
-  }
-  const toldApart = byReason.filter(({ reason, words }) => {
-    const others = new Set(said.filter(({ sample }) => sample.reason !== reason).map(({ word }) => word));
-    return words.every((word) => !others.has(word));
-  }).length;
-  const exact = denials.filter(({ sample, word }) => sample.reason === word).length;
+  if (said.some(({ word, unknownModel }) => !WORD.test(word) || ID.test(word) || word === unknownModel))
+    return undefined;
+  if (!isAboutDenial(said)) return undefined;
+  const denials = said.filter(({ reason }) => reason !== undefined);
+  const byReason = [...groupBy(denials, ({ reason }) => String(reason))];
+  const toldApart = byReason.filter(([reason, own]) =>
+    own.every(({ word }) => said.every((other) => String(other.reason) === reason || other.word !== word)),
+  ).length;
+  const exact = denials.filter(({ reason, word }) => reason === word).length;
   const order = place.kind === "header" ? USUAL.length + 1 : USUAL.length - usualAt(place.pointer);
-  // A word that is the same for everything tells nothing; texts of the bodies tell apart what shares a word.
-  const classes = new Set(denials.map(({ word }) => word)).size;
-  const tells = isWord && (classes > 1 || byReason.length === 1);
-  return [exact, Number(tells), byReason.length, toldApart, classes > 1 ? denials.length : 0, order];
+  return [exact, toldApart, byReason.length, denials.length, order];
+}
+
+/**
+ * Whether words depend on the denial and not on who asked: the same for one denial whichever key it was sent with, and more than one for
+ * one and the same key, or one where there was no key. A place that names the key or its owner does neither.
+ */
+function isAboutDenial(said: readonly (DenialSample & { readonly word: string })[]): boolean {
+  const alike = groupBy(said, ({ reason, kind, answer }) => `${reason} ${kind} ${answer.asked.endpoint}`);
+  if ([...alike.values()].some((own) => new Set(own.map(({ word }) => word)).size > 1)) return false;
+  if (new Set(said.map(({ word }) => word)).size < 2) return false;
+  const byKey = [...groupBy(said, ({ key = "" }) => key).values()];
+  return (
+    said.some(({ key }) => key === undefined) || byKey.some((own) => new Set(own.map(({ word }) => word)).size > 1)
+  );
 }
 
 function usualAt(pointer: string): number {

@@ -3,13 +3,13 @@ import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import type { Reason } from "../../requirements/index.ts";
 import { requestsOnly, type SendingPlan, sumOf } from "../../run/index.ts";
-import type { KeyName, Target } from "../../target/index.ts";
+import type { Key, KeyName, Target } from "../../target/index.ts";
 import { askForList, modelsToTry, unreachable } from "../preflight.ts";
 import type { DenialSample } from "./denial-sample.ts";
 import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
 /** Requests that a proposal sends at most, those apart that reach a limit. */
-const MAX_REQUESTS = 30;
+const MAX_REQUESTS = 48;
 /** Listed models that are tried until one answers in a dialect. */
 const MOST_MODELS = 4;
 
@@ -36,7 +36,7 @@ export function proposalPlan(target: Target): SendingPlan {
   return sumOf([requestsOnly("proposal", LIST_REQUESTS + MAX_REQUESTS + limitRequests(target))], false);
 }
 
-/** Keys that must be denied, and how. */
+/** States of keys that must be denied, and how. */
 const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
   ["revoked", "key_revoked"],
   ["empty", "insufficient_credits"],
@@ -54,9 +54,7 @@ export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
   const { target } = traffic;
   const list = await askForList(traffic);
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
-  // The target's own hook makes the states that the file has no key for.
-  for (const [key] of DENIED_KEYS) await traffic.fixtures.find(`key.${key}`, "chat");
-  const sampler = new Sampler(traffic);
+  const sampler = new Sampler(traffic, await deniedKeys(traffic));
   const dialects: DialectSample[] = [];
   for (const dialect of target.dialects) dialects.push(await sampler.dialect(dialect, modelIds(target, dialect, list)));
   const denials = [...(await sampler.keyDenials("models", undefined)), ...(await sampler.strayPath())];
@@ -65,6 +63,23 @@ export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
     denials.push(...(await sampler.keyDenials(dialect, id)), ...(await sampler.others(dialect, id)));
   denials.push(...(await sampleLimits(traffic, served)));
   return { list, dialects, denials };
+}
+
+/**
+ * Two keys of each state that is denied, where there are two: what their denials have in common is not the name of a key. The target's own
+ * hook makes the states that the file has no key for.
+ */
+async function deniedKeys({ fixtures }: Traffic): Promise<ReadonlyMap<KeyName, readonly Key[]>> {
+  const denied = new Map<KeyName, readonly Key[]>();
+  for (const [name] of DENIED_KEYS) {
+    await fixtures.find(`key.${name}`, "chat");
+    const first = fixtures.target.keys[name];
+    if (first === undefined) continue;
+    const named = name === "empty" ? fixtures.target.keys.emptySecond : undefined;
+    const second = named ?? (await fixtures.freshKey(`key.${name}`));
+    denied.set(name, [first, ...(second === undefined ? [] : [second])]);
+  }
+  return denied;
 }
 
 export function isServed({ tried }: DialectSample): boolean {
@@ -83,10 +98,13 @@ function modelIds({ models }: Target, dialect: Dialect, list: Response): readonl
 class Sampler {
   readonly #traffic: Traffic;
   #left = MAX_REQUESTS - 1;
-  #models = 0;
+  #rounds = 0;
+  /** Keys that must be denied, two of each state where there are two. */
+  readonly #denied: ReadonlyMap<KeyName, readonly Key[]>;
 
-  constructor(traffic: Traffic) {
+  constructor(traffic: Traffic, denied: ReadonlyMap<KeyName, readonly Key[]>) {
     this.#traffic = traffic;
+    this.#denied = denied;
   }
 
   /** @returns `undefined` when no more may be sent. */
@@ -121,47 +139,69 @@ class Sampler {
     redactor.add({ name: "key.invented", value: invented });
     const model = id === undefined ? {} : { model: { id } };
     return this.#samples([
-      ["invalid_api_key", "no key", { ...model, endpoint, key: null }],
-      ["invalid_api_key", "an unknown key", { ...model, endpoint, authorization: `Bearer ${invented}` }],
+      { reason: "invalid_api_key", kind: "no key", request: { ...model, endpoint, key: null } },
+      {
+        reason: "invalid_api_key",
+        kind: "an unknown key",
+        key: `invented for ${endpoint}`,
+        request: { ...model, endpoint, authorization: `Bearer ${invented}` },
+      },
     ]);
   }
 
   /** Some gateways refuse a path that they do not know as they refuse a key, in other words. */
   async strayPath(): Promise<DenialSample[]> {
     const request: RequestSpec = { endpoint: "models", path: "/models/%zz" };
-    const samples = await this.#samples([["invalid_api_key", "a path that there is not", request]]);
+    const samples = await this.#samples([
+      { reason: "invalid_api_key", kind: "a path that there is not", key: "valid", request },
+    ]);
     return samples.filter(({ answer }) => answer.status === 401);
   }
 
-  /** A model that there is not, keys of the target file that must be denied, and a body that is refused for another reason. */
+  /** Models that there are not, keys that must be denied, and a body that is refused for another reason. */
   async others(endpoint: Dialect, id: string): Promise<DenialSample[]> {
-    const unknown = `gauntlet-no-such-model-${++this.#models}`;
+    const { keys, limited } = this.#traffic.target;
+    const second = keys.second ?? keys.other ?? limited[0]?.key ?? keys.valid;
+    const unknown = (name: string, key: Key): Asked => ({
+      reason: "model_not_found",
+      kind: "an unknown model",
+      key: key.name,
+      unknownModel: name,
+      request: { endpoint, model: { id: name }, key },
+    });
     const model = { id };
-    const { keys } = this.#traffic.target;
-    return this.#samples([
-      ["model_not_found", "an unknown model", { endpoint, model: { id: unknown } }],
-      [undefined, "a body without messages", { endpoint, model, omit: ["messages"] }],
-      ...DENIED_KEYS.filter(([key]) => keys[key] !== undefined).map(
-        ([key, reason]): Asked => [reason, `the key ${key}`, { endpoint, model, key }],
+    const denied = DENIED_KEYS.flatMap(([name, reason]) =>
+      (this.#denied.get(name) ?? []).map(
+        (key): Asked => ({ reason, kind: `the key ${name}`, key: key.name, request: { endpoint, model, key } }),
       ),
+    );
+    const round = ++this.#rounds;
+    return this.#samples([
+      unknown(`gauntlet-no-such-model-${round}`, keys.valid),
+      unknown(`absent-${round}b-turbo`, second),
+      {
+        reason: undefined,
+        kind: "a body without messages",
+        key: "valid",
+        request: { endpoint, model, omit: ["messages"] },
+      },
+      ...denied,
     ]);
   }
 
-  async #samples(requests: readonly Asked[]): Promise<DenialSample[]> {
+  async #samples(asked: readonly Asked[]): Promise<DenialSample[]> {
     const samples: DenialSample[] = [];
-    for (const [reason, what, request] of requests) {
+    for (const { request, ...sample } of asked) {
       const answer = await this.#send({ ...request, intent: "denied" });
-      const id = typeof request.model === "object" ? request.model.id : undefined;
       if (answer?.status === undefined || answer.status < 400 || answer.status >= 500) continue;
-      samples.push({
-        reason,
-        what: `${what} on ${new URL(answer.exchange.request.url).pathname}`,
-        answer,
-        ...(id !== undefined && { repeats: id }),
-      });
+      const what = `${sample.kind} on ${new URL(answer.exchange.request.url).pathname}`;
+      samples.push({ key: undefined, ...sample, what, answer });
     }
     return samples;
   }
 }
 
-type Asked = readonly [reason: Reason | undefined, what: string, request: RequestSpec];
+interface Asked extends Omit<DenialSample, "what" | "answer" | "key"> {
+  readonly key?: string;
+  readonly request: RequestSpec;
+}

@@ -1,5 +1,6 @@
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import type { Dialect, Mode } from "../../dialects/index.ts";
+import type { Reason } from "../../requirements/index.ts";
 import type { Account, Key, Target } from "../../target/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 
@@ -43,35 +44,52 @@ export function limitRequests(target: Target): number {
   const { rate, concurrency } = sampledAccounts(target);
   const dialects = target.dialects.length;
   return (
-    (rate === undefined ? 0 : 2 * rate.limits.rpm + dialects) +
-    (concurrency === undefined ? 0 : (concurrency.limits.inFlight + BEYOND) * dialects)
+    (rate === undefined ? 0 : 2 * rate.limits.rpm + callersOf(rate, dialects)) +
+    (concurrency === undefined ? 0 : (concurrency.limits.inFlight + BEYOND) * callersOf(concurrency, dialects))
   );
 }
 
-async function rateDenials(
-  traffic: Traffic,
-  { key, limits }: Account,
-  served: readonly Served[],
-): Promise<DenialSample[]> {
+/** How often a limit is reached: in each dialect, and with each key of the account. */
+const callersOf = ({ second }: Account, dialects: number): number => Math.max(dialects, second === undefined ? 1 : 2);
+
+interface Caller extends Served {
+  readonly key: Key;
+}
+
+/** The dialects and keys in turns: what the denials of two keys have in common is not the name of one. */
+function callers({ key, second }: Account, served: readonly Served[]): Caller[] {
+  const keys = second === undefined ? [key] : [key, second];
+  const count = served.length === 0 ? 0 : Math.max(served.length, keys.length);
+  return Array.from({ length: count }, (_, at) => ({
+    ...(served[at % served.length] as Served),
+    key: keys[at % keys.length] as Key,
+  }));
+}
+
+function sampleOf(reason: Reason, kind: string, key: Key, answer: Response): DenialSample {
+  return { reason, kind, key: key.name, what: `${kind} on ${new URL(answer.exchange.request.url).pathname}`, answer };
+}
+
+async function rateDenials(traffic: Traffic, account: Account, served: readonly Served[]): Promise<DenialSample[]> {
   const samples: DenialSample[] = [];
-  let left = 2 * limits.rpm + served.length;
-  for (const one of served) {
+  const all = callers(account, served);
+  let left = 2 * account.limits.rpm + all.length;
+  for (const caller of all) {
     let answer: Response | undefined;
-    while (left-- > 0 && !isRefused(answer)) answer = await start(traffic, key, one, "non-streaming").done;
-    if (isRefused(answer))
-      samples.push({ reason: "rate_limit_exceeded", what: `too many requests ${placeOf(answer)}`, answer });
+    while (left-- > 0 && !isRefused(answer)) answer = await start(traffic, caller, "non-streaming").done;
+    if (isRefused(answer)) samples.push(sampleOf("rate_limit_exceeded", "too many requests", caller.key, answer));
   }
   return samples;
 }
 
 async function concurrencyDenials(
   traffic: Traffic,
-  { key, limits }: Account,
+  account: Account,
   served: readonly Served[],
 ): Promise<DenialSample[]> {
   const samples: DenialSample[] = [];
-  for (const one of served) {
-    const held = Array.from({ length: limits.inFlight + BEYOND }, () => start(traffic, key, one, "streaming"));
+  for (const caller of callers(account, served)) {
+    const held = Array.from({ length: account.limits.inFlight + BEYOND }, () => start(traffic, caller, "streaming"));
     const refused = await Promise.any(
       held.map(async ({ done }) => {
         const answer = await done;
@@ -81,17 +99,13 @@ async function concurrencyDenials(
     for (const each of held) each.abort();
     await Promise.all(held.map(({ done }) => done));
     if (refused !== undefined)
-      samples.push({
-        reason: "concurrency_limit_exceeded",
-        what: `too many requests at once ${placeOf(refused)}`,
-        answer: refused,
-      });
+      samples.push(sampleOf("concurrency_limit_exceeded", "too many requests at once", caller.key, refused));
   }
   return samples;
 }
 
 /** Asks for a long answer of the model that the target file has for it, where it names one. */
-function start(traffic: Traffic, key: Key, { dialect, id }: Served, mode: Mode) {
+function start(traffic: Traffic, { key, dialect, id }: Caller, mode: Mode) {
   const { slow, stream } = traffic.target.models[dialect];
   const model = mode === "streaming" ? { id: slow ?? stream ?? id } : { id };
   const request: RequestSpec = { key, model, intent: "denied", maxTokens: mode === "streaming" ? 256 : 8 };
@@ -102,5 +116,3 @@ function isRefused(answer: Response | undefined): answer is Response {
   const { status = 0 } = answer ?? {};
   return status >= 400 && status < 500;
 }
-
-const placeOf = ({ exchange }: Response): string => `on ${new URL(exchange.request.url).pathname}`;

@@ -1,0 +1,70 @@
+import { Response, readingRules } from "../../checks/index.ts";
+import { groupBy } from "../../core/index.ts";
+import { readAs } from "../../judging/index.ts";
+import { DENIALS } from "../../requirements/index.ts";
+import type { Target } from "../../target/index.ts";
+import type { DenialSample } from "./denial-sample.ts";
+import { evidenceOf } from "./propose-contract.ts";
+import { isShownOften } from "./telling-message.ts";
+
+/** What a proposal makes of one recorded denial. */
+export interface ReadDenial {
+  readonly sample: DenialSample;
+  /** The specification's reason as which it is read; `undefined` for none. */
+  readonly readAs: string | undefined;
+  /** Whether that is what it is; of a refused body, whether it is taken for no denial. */
+  readonly isRight: boolean;
+}
+
+/** Reads the recorded denials by a proposed target file, as a run would. */
+export function readByProposal(samples: readonly DenialSample[], target: Target): ReadDenial[] {
+  const rules = readingRules(target);
+  return samples.map((sample) => {
+    const { status, reason } = new Response(sample.answer.exchange, sample.answer.asked, rules);
+    const read = DENIALS.find((denial) => denial.reason === reason)?.reason;
+    const own = sample.reason;
+    if (own === undefined) return { sample, readAs: read, isRight: read === undefined };
+    const expected = target.contract.denials?.[own]?.status ?? DENIALS.find((denial) => denial.reason === own)?.status;
+    return { sample, readAs: read, isRight: read === readAs(target.contract, own) && status === expected };
+  });
+}
+
+/** Denials of a proposal that a recorded one of another kind is read as. */
+export function misreadAs(read: readonly ReadDenial[]): string[] {
+  return [...new Set(read.flatMap((one) => (one.isRight || one.readAs === undefined ? [] : [one.readAs])))];
+}
+
+/** What the proposal reads, and each denial that it does not read, with what was observed and why. */
+export function readingRemarks(read: readonly ReadDenial[]): string[] {
+  const denials = read.filter(({ sample }) => sample.reason !== undefined);
+  if (denials.length === 0) return [];
+  const right = denials.filter(({ isRight }) => isRight);
+  const kinds = [...new Set(right.map(({ sample }) => sample.reason))].join(", ");
+  const unread = groupBy(
+    read.filter(({ isRight }) => !isRight),
+    ({ sample, readAs: as }) => `${sample.reason} ${sample.kind} ${as}`,
+  );
+  return [
+    `Read by this file: ${right.length} of ${denials.length} recorded denials${kinds === "" ? "" : ` (${kinds})`}.`,
+    ...[...unread.values()].map((group) => unreadRemark(group, read)),
+  ];
+}
+
+function unreadRemark([first, ...others]: readonly ReadDenial[], read: readonly ReadDenial[]): string {
+  if (first === undefined) return "";
+  const { sample, readAs: as } = first;
+  const own = read.map((one) => one.sample).filter(({ reason }) => reason === sample.reason);
+  const why = isShownOften(own)
+    ? "Nothing was found that all responses to it have and no other response has."
+    : `Its text may name the key, and only one key shows it: ${ANOTHER_KEY[sample.reason ?? ""] ?? "make another one with a provision hook"}.`;
+  const name = sample.reason ?? "A refused body, which is no denial,";
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return `${name} is ${as === undefined ? "not read" : `read as ${as}`}: ${evidenceOf(sample)}${more}. ${why}`;
+}
+
+/** Where the target file has room for a second key that shows a denial. */
+const ANOTHER_KEY: Readonly<Record<string, string>> = {
+  insufficient_credits: "set keys.emptySecond",
+  rate_limit_exceeded: "set second of the account under limited",
+  concurrency_limit_exceeded: "set second of the account under limited",
+};
