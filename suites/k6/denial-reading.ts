@@ -55,7 +55,7 @@ function hasMessage(body: string, messages: readonly DenialMessage[]): boolean {
 }
 
 /** A body, and the texts inside it: JSON escapes some of their characters. */
-function textsOf(body: string): string[] {
+export function textsOf(body: string): string[] {
   const short = body.slice(0, MAX_BODY_CHARACTERS);
   const texts = [short.trim()];
   const collect = (value: unknown, depth: number): void => {

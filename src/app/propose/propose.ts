@@ -18,7 +18,7 @@ export interface Proposal {
 
 /**
  * Looks at a running gateway and writes down what its target file can say: models and dialects that answer, how denials are
- * worded, limits that its headers state. Sends 48 requests at most, one at a time, and what reaches the limits of the accounts
+ * worded, limits that its headers state. Sends 40 requests at most, one at a time, and what reaches the limits of the accounts
  * under `limited`. In the end, the denials that were recorded are read by the proposal: a line by which another one is misread is
  * taken out, and what is not read is shown.
  *

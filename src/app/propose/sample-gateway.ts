@@ -9,7 +9,7 @@ import type { DenialSample } from "./denial-sample.ts";
 import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
 /** Requests that a proposal sends at most, those apart that reach a limit. */
-const MAX_REQUESTS = 48;
+const MAX_REQUESTS = 40;
 /** Listed models that are tried until one answers in a dialect. */
 const MOST_MODELS = 4;
 
