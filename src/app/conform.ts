@@ -201,13 +201,9 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   return await outcomeOf(await judged(found, planned, again), folder, interruption);
 }
 
-/** A gateway that stops responding is judged whatever was selected. */
-function judgeStop(
-  { checks, notSelected }: Planned,
-  { watch: { stop }, answers }: Traffic,
-  folder: RunFolder,
-): CheckResult[] {
-  if (stop === undefined) return [];
+/** A gateway that stops responding, or serving, is judged whatever was selected. */
+function judgeStop({ checks, notSelected }: Planned, { watch, answers }: Traffic, folder: RunFolder): CheckResult[] {
+  if (watch.stop === undefined && watch.recovery.outages.length === 0) return [];
   const instances = checks.filter((check) => check.kind === "invariant" && check.judgesStop).flatMap(instancesOf);
   return instances
     .filter(({ id }) => notSelected.includes(id))

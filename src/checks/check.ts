@@ -3,7 +3,7 @@ import type { Verdict } from "../judging/index.ts";
 import { type Layer, type RequirementId, requirementOf } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
-import type { Need } from "./need.ts";
+import { FAILING_MODELS, type Need } from "./need.ts";
 import { ACCOUNTS_TO_REACH, type Reaches } from "./reaches.ts";
 import type { Recordable } from "./recording.ts";
 import type { Response } from "./response.ts";
@@ -93,7 +93,7 @@ export interface InvariantSpec extends Declaration {
   readonly about?: Need;
   /** Dialect whose answers it judges; default any. */
   readonly dialect?: DialectOfCheck;
-  /** Whether it also gets the requests that were lost because the gateway stopped responding. */
+  /** Whether it also gets the requests that were lost because the gateway stopped responding, or serving a model. */
   readonly judgesStop?: boolean;
   /** Decides over the answers to everything that the run sent. Pure. */
   judge(answers: readonly Response[], verdict: Verdict): void;
@@ -166,9 +166,15 @@ function layerOf({ id, covers }: Declaration): Layer {
   return layer;
 }
 
-/** How a check shares a target's gateway with others. */
-export function scheduleOf({ schedule = {} }: Pick<SendingCheck, "schedule">, target: Target): Schedule {
-  return typeof schedule === "function" ? schedule(target) : schedule;
+/** How a check shares a target's gateway with others. One that needs a model whose provider fails makes it fail. */
+export function scheduleOf(
+  { schedule = {}, needs = [] }: Pick<SendingCheck, "schedule" | "needs">,
+  target: Target,
+): Schedule {
+  const declared = typeof schedule === "function" ? schedule(target) : schedule;
+  return FAILING_MODELS.some((role) => needs.includes(`model.${role}`))
+    ? { failsUpstream: true, ...declared }
+    : declared;
 }
 
 /** Maximum number of requests of an instance. */

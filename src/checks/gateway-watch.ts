@@ -3,10 +3,12 @@ import type { LiveExchange } from "../http-recorder/index.ts";
 import type { Target } from "../target/index.ts";
 import { CircuitBreaker, CircuitOpen } from "./circuit-breaker.ts";
 import { type GatewayStop, isLostTo, stopIn, stopInWords } from "./gateway-stop.ts";
+import type { Held } from "./held-request.ts";
 import { isUnanswered, Liveness } from "./liveness.ts";
+import { Recovery } from "./recovery.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
-import type { SendDefaults } from "./traffic-options.ts";
+import type { SendDefaults, Wait } from "./traffic-options.ts";
 
 export interface GatewayWatchOptions {
   readonly target: () => Target;
@@ -15,10 +17,11 @@ export interface GatewayWatchOptions {
   /** Aborted when the run is interrupted. */
   readonly signal: AbortSignal;
   /** Sends without waiting for anything. */
-  readonly start: (request: RequestSpec, defaults: SendDefaults) => void;
+  readonly start: (request: RequestSpec, defaults: SendDefaults) => Pick<Held, "done">;
   /** Everything received so far. */
   readonly responses: () => readonly Response[];
   readonly onStopped: (() => void) | undefined;
+  readonly onWait: ((wait: Wait) => void) | undefined;
 }
 
 /** Watches over all traffic whether it is of use to send more. */
@@ -29,6 +32,8 @@ export class GatewayWatch implements Disposable {
   readonly signal: AbortSignal;
   readonly #circuit = new CircuitBreaker();
   readonly #liveness: Liveness;
+  /** What is waited for when a model is refused that was served. */
+  readonly recovery: Recovery;
   readonly #underWay = new Set<Promise<unknown>>();
   /** How the gateway stopped responding, if it has. */
   stop: GatewayStop | undefined;
@@ -41,11 +46,18 @@ export class GatewayWatch implements Disposable {
       probe: (round) => this.#probe(round),
       onStopped: () => this.#end(),
     });
+    const { nowMs, responses, onWait } = options;
+    this.recovery = new Recovery({
+      ...{ nowMs, responses, signal: this.signal },
+      send: (request) => options.start(request, { endpoint: request.endpoint ?? "chat", mode: "non-streaming" }).done,
+      onWait: (model, forMs) => onWait?.({ what: `${model} to be served again`, forMs }),
+    });
   }
 
   /** Why nothing more is sent, if the gateway gave cause for it. */
   get circuitOpen(): string | undefined {
-    return this.stop === undefined ? this.#circuit.opened?.message : stopInWords(this.stop);
+    if (this.stop !== undefined) return stopInWords(this.stop);
+    return this.#circuit.opened?.message ?? this.recovery.lost;
   }
 
   /** @throws CircuitOpen if the gateway gave cause to send nothing more. */
@@ -54,9 +66,10 @@ export class GatewayWatch implements Disposable {
     if (this.#circuit.opened !== undefined) throw this.#circuit.opened;
   }
 
-  /** Resolves when it is known whether the gateway responds; immediately if no probe is running. */
-  get settled(): Promise<void> {
-    return this.#liveness.settled;
+  /** Resolves when it is known whether the gateway responds, and no model is waited for; immediately if no probe is running. */
+  async settled(): Promise<void> {
+    await this.#liveness.settled;
+    await this.recovery.settled;
   }
 
   started(live: LiveExchange, done: Promise<Response>, { asked }: Pick<Response, "asked">): void {

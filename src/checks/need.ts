@@ -23,6 +23,9 @@ export type Need =
   /** An account whose limits the harness may raise; only on the embedded gateway. */
   | "upgrade";
 
+/** Models whose provider fails on purpose. */
+export const FAILING_MODELS = ["upstreamError", "upstreamTimeout", "cutStream"] as const;
+
 /** Something turned out to be missing while a check was under way: it blocks the check, as if it had been named before. */
 export class MissingFixture extends GauntletError {
   readonly code = "MISSING_FIXTURE";

@@ -59,6 +59,8 @@ export interface RequestSpec {
   readonly bounds?: Partial<Bounds>;
   /** Sent to find out whether the gateway responds at all. */
   readonly probe?: true;
+  /** Id of a response that refused a model which had been served: sent to find out whether it is served again. */
+  readonly recoveryOf?: string;
 }
 
 export interface BuiltRequest {
@@ -148,6 +150,12 @@ function bodyOf(
   );
   const text = writeBody(entries, request.form);
   return request.fillBytes === undefined ? text : fillBody(text, request.fillBytes);
+}
+
+/** Id of the model of an inference request; `undefined` if the request names none, or its body is not built from a model. */
+export function modelIdOf(target: Target, { model = "plain", rawBody }: RequestSpec, endpoint: Endpoint) {
+  if (endpoint === "models" || rawBody !== undefined) return undefined;
+  return typeof model === "object" ? model.id : target.models[endpoint][model];
 }
 
 /**

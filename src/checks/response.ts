@@ -44,6 +44,8 @@ export interface Asked {
   readonly repeats?: string | undefined;
   /** Sent to find out whether the gateway responds at all. */
   readonly probe?: true | undefined;
+  /** Id of a response that refused a model which had been served: sent to find out whether it is served again. */
+  readonly recoveryOf?: string | undefined;
   /** The provider fails on purpose. */
   readonly upstreamFails?: boolean | undefined;
 }

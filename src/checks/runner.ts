@@ -1,11 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BudgetReached } from "../budget/index.ts";
-import { ConfigError, messageOf } from "../core/index.ts";
-import type { Attestation, CheckResult, Status } from "../record/index.ts";
+import type { CheckResult } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import {
-  dialectOf,
-  dialectOfCheck,
   type Instance,
   type Invariant,
   needsOf,
@@ -15,17 +11,17 @@ import {
   suiteOf,
   waitSOf,
 } from "./check.ts";
-import { CircuitOpen } from "./circuit-breaker.ts";
 import { isLostTo } from "./gateway-stop.ts";
 import { resultOf, unjudged } from "./judge.ts";
-import { MissingFixture, notServed, UndeclaredDialect } from "./need.ts";
+import { notServed } from "./need.ts";
+import { isRefusedIn } from "./outage.ts";
 import { stateOf } from "./plan.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
-import { answersIn, type Recordable } from "./recording.ts";
-import type { Response } from "./response.ts";
+import { runPool } from "./pool.ts";
+import type { Recordable } from "./recording.ts";
+import { notRun, runInstance, wasLeft } from "./run-instance.ts";
 import type { Schedule } from "./schedule.ts";
-import { Session, type SessionOptions } from "./session.ts";
-import { unblockLines } from "./static-fixture.ts";
+import type { SessionOptions } from "./session.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface RunnerOptions {
@@ -59,8 +55,8 @@ const BESIDE_LOAD = 7;
 
 /**
  * Runs instances: those that must come first, one by one; then together, but for those of one resource; then, when load beside
- * them has ended, the exclusive ones; then the invariants over all the traffic. Returns a result for each, in the order given, also when the
- * run is interrupted.
+ * them has ended, the exclusive ones; then those that make providers fail; then the invariants over all the traffic. Returns a result for each,
+ * in the order given, also when the run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
   const { instances, traffic, rounds = 1, onStart, onRecording, onResult } = options;
@@ -75,12 +71,12 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const run: RunKind = { isQuick: traffic.isQuick, loadFollows: traffic.loadFollows };
   const plan = planBudget(runnable, { target, left: budget.left().requests, rounds, run });
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
-  const runOne = async (instance: Instance, others?: AbortSignal) => {
+  const runOne: RunOne = async (instance, beside = {}) => {
     // Of an interrupted run nothing is begun: hundreds of checks that are looked at in vain would hold up its end.
     if (traffic.signal.aborted) return void results.set(instance.id, notRun(instance));
     onStart?.(instance);
     const share = shares.get(instance.id);
-    report(await resultFrom(instance, traffic, { onRecording, others, share }));
+    report(await runInstance(instance, traffic, { onRecording, share, ...beside }));
     if (share !== undefined) budget.release(share);
   };
   const scheduled = instances.flatMap((instance) =>
@@ -92,26 +88,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     const what = plan.leftOut.get(instance.id);
     if (what !== undefined) report(outOfBudget(instance, what, plan.needed));
   }
-  const inOrder = (wanted: NonNullable<Schedule["order"]>) =>
-    scheduled.filter(({ schedule: { order = "parallel" } }) => order === wanted);
-  for (const { instance } of inOrder("exclusive-first")) await runOne(instance);
-  const load = await options.startLoad?.();
-  const parallel = options.parallel ?? (load === undefined ? PARALLEL : BESIDE_LOAD);
-  const others = new AbortController();
-  const background = Promise.all(inOrder("background").map(({ instance }) => runOne(instance, others.signal)));
-  try {
-    await pool(byResource(inOrder("parallel"), target, run), parallel, async (group) => {
-      for (const { instance } of group) await runOne(instance);
-    });
-  } finally {
-    others.abort();
-    await background;
-  }
-  await load?.ended;
-  for (const { instance } of inOrder("exclusive")) await runOne(instance);
-  // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
-  const last = inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run));
-  for (const { instance } of last) await runOne(instance);
+  await runInOrder(scheduled, options, { run, runOne });
   for (const instance of instances) {
     if (instance.check.kind !== "invariant") continue;
     // Over the traffic of a long run each takes a while: a signal must not wait for all of them.
@@ -119,6 +96,47 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     report(options.isLate?.() === true ? notRun(instance) : overAllTraffic(instance, instance.check, options));
   }
   return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
+}
+
+type RunOne = (instance: Instance, beside?: Pick<SessionOptions, "others" | "afterOthers">) => Promise<void>;
+
+/** Runs the instances that send, each in its order. */
+async function runInOrder(
+  scheduled: readonly Scheduled[],
+  { traffic, ...options }: RunnerOptions,
+  { run, runOne }: { readonly run: RunKind; readonly runOne: RunOne },
+): Promise<void> {
+  const { target } = traffic;
+  const inOrder = (wanted: NonNullable<Schedule["order"]>, fails = false) =>
+    scheduled.filter(
+      ({ schedule: { order = "parallel", failsUpstream = false } }) => order === wanted && failsUpstream === fails,
+    );
+  const together = (some: readonly Scheduled[], parallel: number) =>
+    runPool(byResource(some, target, run), parallel, async (group, afterOthers) => {
+      for (const { instance } of group) await runOne(instance, { afterOthers });
+    });
+  for (const { instance } of inOrder("exclusive-first")) await runOne(instance);
+  const load = await options.startLoad?.();
+  const others = new AbortController();
+  const background = Promise.all(
+    inOrder("background").map(({ instance }) => runOne(instance, { others: others.signal })),
+  );
+  try {
+    await together(inOrder("parallel"), options.parallel ?? (load === undefined ? PARALLEL : BESIDE_LOAD));
+  } finally {
+    others.abort();
+    await background;
+  }
+  await load?.ended;
+  for (const { instance } of inOrder("exclusive")) await runOne(instance);
+  const failing = [inOrder("parallel", true), inOrder("exclusive", true)] as const;
+  await together(failing[0], options.parallel ?? PARALLEL);
+  if (failing[0].length > 0) await traffic.recovered();
+  for (const { instance } of failing[1]) await runOne(instance);
+  if (failing[1].length > 0) await traffic.recovered();
+  // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
+  const last = inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run));
+  for (const { instance } of last) await runOne(instance);
 }
 
 /** Judges an invariant. */
@@ -135,110 +153,15 @@ function overAllTraffic(
   const gap = about === undefined ? undefined : skip[about];
   if (gap !== undefined) return unjudged(instance, { status: "not-applicable", message: `${about}: ${gap}` });
   const { stop } = traffic.watch;
-  const seen = traffic.answers.filter((answer) =>
-    stop === undefined ? !traffic.signal.aborted || !wasLeft(answer) : judgesStop || !isLostTo(stop, answer),
-  );
+  const { outages } = traffic.watch.recovery;
+  const seen = traffic.answers.filter((answer) => {
+    if (judgesStop) return stop !== undefined || !traffic.signal.aborted || !wasLeft(answer);
+    if (isRefusedIn(outages, answer)) return false;
+    return stop === undefined ? !traffic.signal.aborted || !wasLeft(answer) : !isLostTo(stop, answer);
+  });
   onRecording?.(instance, seen);
   if (seen.length > 0) return resultOf(instance, seen, { attestations: [], durationMs: 0 });
   return unjudged(instance, { status: "inconclusive", message: "no request was sent that it could look at" });
-}
-
-interface ProbeRun extends Pick<SessionOptions, "others" | "share"> {
-  readonly onRecording: RunnerOptions["onRecording"];
-}
-
-async function resultFrom(
-  instance: Instance,
-  traffic: Traffic,
-  { onRecording, others, share }: ProbeRun,
-): Promise<CheckResult> {
-  const check = instance.check as SendingCheck;
-  const attestations: Attestation[] = [
-    { state: "key.valid", by: traffic.target.source === "embedded" ? "embedded" : "asserted" },
-  ];
-  const missing: string[] = [];
-  const unblock: string[] = [];
-  const dialect = dialectOf(instance, traffic.target);
-  for (const need of needsOf(instance, traffic.target)) {
-    const fixture = await traffic.fixtures.findVerified(need, dialect);
-    if (fixture.ok) {
-      attestations.push(fixture.attestation);
-    } else if (fixture.skipped !== undefined) {
-      return unjudged(instance, { status: "not-applicable", message: `${need}: ${fixture.skipped}` });
-    } else {
-      missing.push(fixture.because === undefined ? need : `${need} (${fixture.because})`);
-      unblock.push(...fixture.unblock);
-    }
-  }
-  if (missing.length > 0) {
-    return unjudged(instance, { status: "blocked", message: `missing: ${missing.join(", ")}`, unblock });
-  }
-  const startedUs = traffic.recorder.nowUs();
-  const key = scheduleOf(check, traffic.target).account === "any" ? await traffic.nextKey() : undefined;
-  try {
-    const run = () =>
-      check.run(
-        new Session(
-          traffic,
-          { ...instance.axes, dialect },
-          {
-            ...{ key, others, share, by: instance.id, anyDialect: dialectOfCheck(instance) === "any" },
-            reaches: check.reaches,
-          },
-        ),
-      );
-    const judged = (recording: Recordable) =>
-      resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
-    const first = await run();
-    const strays = straysOf(check, judged(first), { traffic, recording: first });
-    if (strays.length > 0) await traffic.scenarios.forgetThoseWith(strays);
-    const recording = strays.length > 0 ? await run() : first;
-    if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
-    // What we left because the run ends says nothing about the gateway.
-    if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
-    onRecording?.(instance, recording);
-    const result = judged(recording);
-    if (strays.length === 0) return result;
-    traffic.serverErrors.repeated(result.status === "fail");
-    return { ...result, exchanges: [...result.exchanges, ...strays.map(({ id }) => id)] };
-  } catch (error) {
-    // A broken hook is the operator's to mend: going on would report its states as missing.
-    if (error instanceof ConfigError) throw error;
-    await traffic.watch.settled;
-    if (traffic.watch.stop !== undefined) return afterStop(instance, traffic);
-    if (error instanceof BudgetReached || error instanceof CircuitOpen)
-      return unjudged(instance, { status: "inconclusive", message: error.message });
-    if (traffic.signal.aborted) return notRun(instance);
-    if (error instanceof UndeclaredDialect)
-      return unjudged(instance, { status: "not-applicable", message: error.message });
-    if (error instanceof MissingFixture)
-      return unjudged(instance, {
-        status: "blocked",
-        message: error.message,
-        unblock: unblockLines(error.need, traffic.target, error.dialect),
-      });
-    return unjudged(instance, { status: "harness-error", message: `the check failed to run: ${messageOf(error)}` });
-  }
-}
-
-/** Statuses that a stray 5xx did not bring about. */
-const UNTOUCHED: readonly Status[] = ["pass", "observed", "not-applicable", "harness-error"];
-
-/**
- * The stray 5xx to valid requests that may have decided a check: it is then run once more. Checks that reach limits or use up accounts
- * have rules of their own for them.
- */
-function straysOf(
-  { reaches }: SendingCheck,
-  { status }: CheckResult,
-  { traffic, recording }: { readonly traffic: Traffic; readonly recording: Recordable },
-): Response[] {
-  if (reaches !== undefined || UNTOUCHED.includes(status) || traffic.signal.aborted) return [];
-  return traffic.serverErrors.straysIn(answersIn(recording));
-}
-
-function wasLeft({ exchange }: Response): boolean {
-  return exchange.ending.kind === "aborted";
 }
 
 interface Scheduled {
@@ -286,24 +209,4 @@ function byResource(scheduled: readonly Scheduled[], target: Target, run: RunKin
 function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {
   const unblock = ["budget:", `  requests: ${needed}`];
   return unjudged(instance, { status: "blocked", message: `left out: it takes ${what}`, unblock });
-}
-
-/** The result of an instance whose requests were lost, or not sent, because the gateway stopped responding. */
-function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResult {
-  const message = `not judged: the gateway stopped responding${stop === undefined ? "" : ` after ${stop.after.id}`}`;
-  return unjudged(instance, { status: "inconclusive", message });
-}
-
-/** The result of an instance that the run did not come to. */
-export function notRun(instance: Instance): CheckResult {
-  return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
-}
-
-/** Works through a list with so many at once, in order of the list. */
-async function pool<T>(items: readonly T[], parallel: number, work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items];
-  const worker = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
 }

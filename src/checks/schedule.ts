@@ -7,6 +7,11 @@ export interface Schedule {
    *   the others. `exclusive-first`: before them. `exclusive-last`: at the very end.
    */
   readonly order?: "parallel" | "background" | "exclusive" | "exclusive-first" | "exclusive-last";
+  /**
+   * Whether it makes providers fail, after which gateways may leave them alone for a while: it comes after the others of its order, and
+   * what follows waits until the models are served again.
+   */
+  readonly failsUpstream?: true;
   /** What it uses up or changes: checks of one resource run one after the other. */
   readonly resource?: string;
   /** `any`: every funded key shows it, and the account with room for it is taken. Default: the account of `valid`. */

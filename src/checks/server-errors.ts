@@ -1,3 +1,4 @@
+import { FAILING_MODELS } from "./need.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import { variantOf } from "./request-variant.ts";
 import type { Response } from "./response.ts";
@@ -5,12 +6,9 @@ import type { SendDefaults } from "./traffic-options.ts";
 
 type Send = (request: RequestSpec, defaults: SendDefaults, repeats?: string) => Promise<Response>;
 
-/** Models whose provider fails on purpose. */
-const FAILING: readonly unknown[] = ["upstreamError", "upstreamTimeout", "cutStream"];
-
 /** Whether the provider fails on purpose for a request. */
 export function failsUpstream({ model, upstreamFails }: RequestSpec): boolean {
-  return upstreamFails ?? FAILING.includes(model);
+  return upstreamFails ?? FAILING_MODELS.some((role) => role === model);
 }
 
 /** After this many checks failed again when they were repeated, a 5xx no longer counts as a stray. */

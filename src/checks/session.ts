@@ -7,6 +7,7 @@ import type { Axes } from "./axes.ts";
 import type { Held } from "./held-request.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "./limited-account.ts";
 import { MissingFixture } from "./need.ts";
+import type { AfterOthers } from "./pool.ts";
 import type { Reaches } from "./reaches.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
@@ -25,6 +26,7 @@ export interface SessionOptions {
   readonly reaches?: Reaches | undefined;
   /** The instance that it is for. */
   readonly by?: string | undefined;
+  readonly afterOthers?: AfterOthers | undefined;
 }
 
 /** What a probe has in hand: its place on the axes, and the means to send. */
@@ -40,6 +42,7 @@ export class Session {
   readonly #anyDialect: boolean;
   readonly #by: string | undefined;
   readonly #reaches: Reaches | undefined;
+  readonly #afterOthers: AfterOthers | undefined;
 
   /**
    * @param key of requests that name none; default `valid`.
@@ -49,7 +52,7 @@ export class Session {
   constructor(
     traffic: Traffic,
     axes: Axes,
-    { key, others, share, by, reaches, anyDialect = false }: SessionOptions = {},
+    { key, others, share, by, reaches, afterOthers, anyDialect = false }: SessionOptions = {},
   ) {
     this.#traffic = traffic;
     this.#key = key;
@@ -58,6 +61,7 @@ export class Session {
     this.#anyDialect = anyDialect;
     this.#by = by;
     this.#reaches = reaches;
+    this.#afterOthers = afterOthers;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
@@ -169,6 +173,16 @@ export class Session {
   /** For background checks: whether the others are still running. */
   get othersRun(): boolean {
     return this.#others?.aborted === false;
+  }
+
+  /**
+   * Waits until the checks that run in parallel with this one are done, or wait in the same way: for what would disturb them, such as upstream
+   * failures. If models are refused because of another check's failures, they are waited for.
+   */
+  async afterOthers(): Promise<void> {
+    await this.#afterOthers?.();
+    this.#traffic.signal.throwIfAborted();
+    if (this.#afterOthers !== undefined) await this.#traffic.recovered();
   }
 
   nonce(): string {

@@ -1,8 +1,8 @@
 import type { RequestBudget } from "../budget/index.ts";
-import { nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
+import { GauntletError, nonceOf, type Random, seededRandom, sleep, systemClock } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import { type ContinueOutcome, expectContinue, Recorder } from "../http-recorder/index.ts";
-import { type Account, allKeys, type Key, keysOf, type Target } from "../target/index.ts";
+import { allKeys, type Key, type Target } from "../target/index.ts";
 import { limitsOfAccount } from "./account-of-key.ts";
 import { ResponsePacker } from "./body-readings.ts";
 import { ControlRequests } from "./control-requests.ts";
@@ -10,11 +10,12 @@ import { Fixtures } from "./fixtures.ts";
 import { GatewayWatch } from "./gateway-watch.ts";
 import { type Attempt, type Held, heldRequest } from "./held-request.ts";
 import { KeyAcceptance } from "./key-acceptance.ts";
+import { KeyTurns } from "./key-turns.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { Pacing, TOLD_MS } from "./pacing.ts";
 import { readingRules } from "./reading-rules.ts";
 import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
-import { buildRequest, type RequestSpec } from "./request-spec.ts";
+import { buildRequest, modelIdOf, type RequestSpec } from "./request-spec.ts";
 import { type Asked, type ReadingRules, Response } from "./response.ts";
 import { ScenarioRuns } from "./scenario-runs.ts";
 import type { Send } from "./served-models.ts";
@@ -24,8 +25,8 @@ import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
 /** Times that a request which met an ambient denial is sent again. */
 const REPEATS = 2;
-/** A rate at which a whole run does not have to wait for its own traffic. */
-const AMPLE_RPM = 1_000;
+/** Times that a request which met an outage is sent again. */
+const MAX_OUTAGES = 3;
 
 interface SentTraffic {
   requests: number;
@@ -56,6 +57,7 @@ export class Traffic implements AsyncDisposable {
   readonly #runTag: string;
   readonly fixtures: Fixtures;
   readonly keys: KeyAcceptance;
+  readonly keyTurns: KeyTurns;
   readonly loadFollows: boolean;
   readonly isQuick: boolean;
   readonly budget: RequestBudget;
@@ -63,7 +65,6 @@ export class Traffic implements AsyncDisposable {
   readonly sent: SentTraffic = { requests: 0, charged: 0, outputTokens: 0 };
   readonly #lastUsedMs = new Map<string, number>();
   #nonces = 0;
-  #turns = 0;
 
   constructor(options: TrafficOptions) {
     const { target, seed, signal, provisioner, clock = systemClock, loadFollows = false, isQuick = false } = options;
@@ -76,15 +77,15 @@ export class Traffic implements AsyncDisposable {
       target: () => this.target,
       nowMs,
       signal,
-      start: (request, defaults) => this.#startOnce(request, defaults, undefined),
+      start: (request, defaults) => this.start(request, defaults),
       responses: () => this.answers,
       onStopped: options.onStopped,
+      onWait: options.onWait,
     });
     this.signal = this.watch.signal;
-    const { onWait } = options;
-    this.#pacing = new Pacing({ target: () => this.target, nowMs, signal: this.signal, onWait });
+    this.#pacing = new Pacing({ target: () => this.target, nowMs, signal: this.signal, onWait: options.onWait });
     this.#onAnswer = options.onAnswer;
-    this.#onWait = onWait;
+    this.#onWait = options.onWait;
     this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
     this.#runTag = Math.floor(this.random() * 0xffffff)
       .toString(16)
@@ -100,11 +101,9 @@ export class Traffic implements AsyncDisposable {
     const send: Send = (request, dialect) => this.send(request, { endpoint: dialect, mode: "non-streaming" });
     const plain = (request: RequestSpec) => this.send(request, { endpoint: "chat", mode: "non-streaming" });
     this.keys = new KeyAcceptance(plain, () => this.target);
-    const trial = {
-      start: (request: RequestSpec, dialect: Dialect) =>
-        this.start(request, { endpoint: dialect, mode: "non-streaming" }),
-      nonce: () => this.nonce(),
-    };
+    this.keyTurns = new KeyTurns(() => this.target, this.keys);
+    const start = (one: RequestSpec, endpoint: Dialect) => this.start(one, { endpoint, mode: "non-streaming" });
+    const trial = { start, nonce: () => this.nonce() };
     this.fixtures = new Fixtures({ target, provisioner, signal, onKey, send, trial, keys: this.keys });
     this.signal.addEventListener("abort", () => this.recorder.abortAll(), { once: true });
   }
@@ -148,29 +147,6 @@ export class Traffic implements AsyncDisposable {
     return this.#controls.get(JSON.stringify([request, common]), () => this.send(request, defaults));
   }
 
-  /**
-   * The key for checks that any funded key can show: that of `valid`, or of a tier's account when the rate of `valid` is
-   * so low that it would hold up the run for minutes. Keys of one account take turns. A key that the gateway rejects has none.
-   */
-  async nextKey(): Promise<Key> {
-    const { keys, limits, tiers } = this.target;
-    const wide = Object.values(tiers)
-      .filter((account) => account.limits.rpm >= AMPLE_RPM)
-      .sort((a, b) => b.limits.rpm - a.limits.rpm)[0];
-    const own = { key: keys.valid, second: keys.second };
-    const isOwn = (limits?.rpm ?? 0) >= AMPLE_RPM || wide === undefined || (await this.#isRejected(wide));
-    const { key, second } = isOwn ? own : wide;
-    // The two keys of an account take turns: a defect may lie with one of them.
-    return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
-  }
-
-  /** Whether the gateway rejects a key of an account. */
-  async #isRejected(account: Account): Promise<boolean> {
-    if (this.target.source === "embedded") return false;
-    const rejections = await Promise.all(keysOf(account).map((key) => this.keys.rejection(key)));
-    return rejections.some((rejection) => rejection !== undefined);
-  }
-
   /** Waits below the account's limits, sends, and repeats what an ambient denial stopped. */
   async send(given: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const request = withDefaultKey(given, defaults);
@@ -179,18 +155,35 @@ export class Traffic implements AsyncDisposable {
       if (request.repeats === false || !this.#pacing.slowDownFor(answer)) break;
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
+    const model = modelIdOf(this.target, request, answer.asked.endpoint);
+    for (let times = 0; model !== undefined && times < MAX_OUTAGES; times++) {
+      if (!(await this.watch.recovery.isOver(answer, model))) break;
+      answer = await this.#throttledOnce(request, defaults, answer.id);
+    }
     this.#pacing.noteFinal(answer);
     await this.serverErrors.confirm(answer, request, defaults);
     return answer;
   }
 
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats?: string): Promise<Response> {
-    await this.watch.settled;
+    await this.watch.settled();
     const throttle = await this.#pacing.enter(accountOf(request), defaults.by);
     try {
       return await this.#held(request, defaults, repeats).done;
     } finally {
       throttle.leave();
+    }
+  }
+
+  /** Waits until the plain models are served, after checks that made providers fail. */
+  async recovered(): Promise<void> {
+    if (!this.answers.some(({ asked }) => asked.upstreamFails === true)) return;
+    for (const dialect of this.target.dialects) {
+      const request = { endpoint: dialect, intent: "either", maxTokens: 8 } as const;
+      await this.send(request, { endpoint: dialect, mode: "non-streaming" }).catch((error: unknown) => {
+        // The checks that follow say so.
+        if (!(error instanceof GauntletError) && !this.signal.aborted) throw error;
+      });
     }
   }
 
@@ -212,6 +205,10 @@ export class Traffic implements AsyncDisposable {
     this.watch.throwIfOver();
     const endpoint = endpointOf(request, defaults, this.target);
     const mode = request.mode ?? defaults.mode;
+    const model = modelIdOf(this.target, request, endpoint);
+    const intent = request.intent ?? "good";
+    if (model !== undefined && request.recoveryOf === undefined && request.probe !== true)
+      this.watch.recovery.throwIfLost(model, intent);
     const nonce = this.nonce();
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
@@ -220,7 +217,6 @@ export class Traffic implements AsyncDisposable {
     const account = accountOf(request);
     this.#lastUsedMs.set(account, this.#monotonicMs());
     this.#inFlight++;
-    const intent = request.intent ?? "good";
     const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
     const asked: Asked = {
       endpoint,
@@ -232,6 +228,7 @@ export class Traffic implements AsyncDisposable {
       ...(repeats === undefined ? {} : { repeats }),
       ...(failsUpstream(request) && { upstreamFails: true }),
       ...(request.probe === true && { probe: true }),
+      ...(request.recoveryOf === undefined ? {} : { recoveryOf: request.recoveryOf }),
     };
     const kind = TimeoutPolicy.kindOf(asked, request.model);
     const live = this.recorder.start(
@@ -246,8 +243,8 @@ export class Traffic implements AsyncDisposable {
       this.#timeouts.note(kind, exchange);
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
-      const isPlainModel = request.model === undefined || request.model === "plain";
-      this.watch.ended(live, answer, asked.nonce !== undefined && isPlainModel);
+      this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
+      if (model !== undefined && answer.admitted) this.watch.recovery.noteServed(model);
       this.#count(answer);
       this.#onAnswer?.(answer);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.

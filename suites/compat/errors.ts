@@ -13,6 +13,7 @@ const envelopes = DIALECTS.map((dialect) =>
     covers: ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
     explains:
       "Denials and refusals of several kinds, streaming and non-streaming, and an upstream failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else reaches the user as an error without a message.",
+    schedule: { failsUpstream: true },
     cost: { requests: 8 },
     async run(t) {
       const request = { endpoint: dialect, intent: "denied" as const };

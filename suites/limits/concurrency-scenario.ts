@@ -125,13 +125,11 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
     : null;
   await t.wait(SETTLE_MS);
   const some = () => (roomy && !spaced ? releaseSome(t, account, long) : []);
-  let partialReleases = hasTime ? await some() : [];
   const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
-  if (!hasTime) {
-    // A quick run leaves the streams of its last wave.
-    await t.wait(NOTICE_MS[0]);
-    partialReleases = await some();
-  }
+  // A quick run leaves the streams of its last wave.
+  if (!hasTime) await t.wait(NOTICE_MS[0]);
+  await t.afterOthers();
+  const partialReleases = await some();
   return {
     limits,
     burst,

@@ -48,6 +48,8 @@ const otherTraffic = defineCheck({
         : largerAccount(t, limits.rpm * MULTIPLE * 1.5);
     if (other === undefined || t.isQuick) return { rounds: [] };
     const send = () => sendRound(t, { key, rpm: limits.rpm }, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
+    // What has to follow the parallel checks uses the time until the window is over.
+    await t.afterOthers();
     await untilQuiet(t, key);
     const first = await send();
     if (!isDeniedFor(first)) return { rounds: [first] };

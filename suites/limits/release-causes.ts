@@ -29,6 +29,8 @@ export interface ReleaseCause {
   readonly what: string;
   /** Whether clients disconnected: a gateway takes a while to notice. */
   readonly disconnects?: true;
+  /** Whether providers fail: a gateway may leave them alone for a while. */
+  readonly failsUpstream?: true;
   /** Whether it takes many requests to show. */
   readonly isMany?: true;
   run(): Promise<unknown>;
@@ -50,8 +52,7 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   const forms = (request: RequestSpec) => inEveryForm(t, request);
   const calling = (await servable(t, forms({ model: "tools" }))).map(withTool);
   const failing = await servable(t, forms({ model: "upstreamError" }));
-  const hanging =
-    spacingMs > 0 || t.isQuick ? [] : await endingByThemselves(t, forms({ key, model: "upstreamTimeout" }));
+  const hanging = spacingMs > 0 || t.isQuick ? [] : await servable(t, forms({ key, model: "upstreamTimeout" }));
   const cut = (await servable(t, forms({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
   const causes: readonly (ReleaseCause & { readonly possible?: boolean })[] = [
     {
@@ -72,21 +73,6 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       },
     },
     {
-      what: "failed requests",
-      possible: failing.length + hanging.length > 0,
-      async run() {
-        await each(failing);
-        // An upstream timeout takes its time, so these are sent at once.
-        await sendTogether(t, account, hanging);
-      },
-    },
-    {
-      what: "broken streams",
-      possible: cut.length > 0,
-      // They break after a second.
-      run: () => (t.isQuick ? Promise.all(cut.map((one) => each([one]))) : each(cut)),
-    },
-    {
       what: "streams whose client disconnected",
       disconnects: true,
       run: () => abortStreams(t, account, long),
@@ -103,11 +89,29 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       possible: spacingMs === 0,
       run: () => sendMany(t, options),
     },
+    // Last: what follows upstream failures may be refused for a while.
+    {
+      what: "failed requests",
+      failsUpstream: true,
+      possible: failing.length + hanging.length > 0,
+      async run() {
+        await each(failing);
+        // An upstream timeout takes its time, so these are sent at once.
+        await sendTogether(t, account, await endingByThemselves(t, hanging));
+      },
+    },
+    {
+      what: "broken streams",
+      failsUpstream: true,
+      possible: cut.length > 0,
+      // They break after a second.
+      run: () => (t.isQuick ? Promise.all(cut.map((one) => each([one]))) : each(cut)),
+    },
   ];
   return causes.filter(({ possible = true }) => possible);
 }
 
-/** What ended by itself, few of each; and what the clients left, streams and replies together. */
+/** What the clients left, streams and replies together; and what ended by itself, few of each. */
 export async function quickCauses(t: Session, options: CauseOptions): Promise<ReleaseCause[]> {
   const causes = await releaseCauses(t, options);
   const ended = causes.filter(({ disconnects, isMany }) => disconnects !== true && isMany !== true);
@@ -120,26 +124,26 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
   ]);
   return [
     {
-      what: ended.map(({ what }) => what).join(", "),
-      async run() {
-        for (const { run } of ended) await run();
-      },
-    },
-    {
       what: "streams and replies whose client disconnected",
       disconnects: true,
       run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
+    },
+    {
+      what: ended.map(({ what }) => what).join(", "),
+      failsUpstream: true,
+      async run() {
+        for (const { run } of ended) await run();
+      },
     },
   ];
 }
 
 /** Requests whose provider is silent, where the gateway gives up before this client does: otherwise it is the client that leaves. */
 async function endingByThemselves(t: Session, requests: readonly RequestSpec[]): Promise<readonly RequestSpec[]> {
-  const possible = await servable(t, requests);
-  const [first] = possible;
+  const [first] = requests;
   if (first === undefined) return [];
   const { exchange } = await t.start({ ...first, intent: "odd" }).done;
-  return isTimedOut(exchange) ? [] : possible;
+  return isTimedOut(exchange) ? [] : requests;
 }
 
 /** Requests with more in them than the plainest. */

@@ -38,7 +38,7 @@ export interface WavePacing {
   readonly unnamed: Unnamed;
 }
 
-/** A wave after each cause of release; in a quick run one after all that ended by themselves, and one after all that was left. */
+/** A wave after each cause of release; in a quick run one after all that was left, and one after all that ended by themselves. */
 export async function wavesAfterRelease(
   t: Session,
   account: LimitedAccount,
@@ -50,8 +50,14 @@ export async function wavesAfterRelease(
   const send = (request: RequestSpec) => sendWave(t, account, { request, long, spacingMs, unnamed });
   const waves: Wave[] = [];
   const options = { account, long, spacingMs };
-  for (const { what, disconnects = false, run } of await (t.isQuick ? quickCauses : releaseCauses)(t, options)) {
-    await run();
+  let hasLeft = false;
+  for (const cause of await (t.isQuick ? quickCauses : releaseCauses)(t, options)) {
+    const { what, disconnects = false, failsUpstream = false } = cause;
+    if (hasLeft) await t.wait(NOTICE_MS[0]);
+    if (failsUpstream) await t.afterOthers();
+    await cause.run();
+    // A gateway that leaves its providers alone for a while after failures would deny the wave for that.
+    if (failsUpstream) await t.send({ mode: "non-streaming", intent: "either", maxTokens: 8 });
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that carried other requests before: a request on one of these counts once, too.
     const request = disconnects ? long : { ...long, freshConnection: false };
@@ -64,6 +70,8 @@ export async function wavesAfterRelease(
     }
     waves.push({ what, disconnected: disconnects, expected: limit, answers, later });
     await t.wait(SETTLE_MS);
+    // A quick run leaves the streams of each wave.
+    hasLeft = t.isQuick;
   }
   return waves;
 }

@@ -10,6 +10,7 @@ import { HTTP } from "./http.ts";
 import { IDLE_CONNECTIONS } from "./idle-connections.ts";
 import { INVARIANTS } from "./invariants.ts";
 import { KEEPS_RESPONDING } from "./keeps-responding.ts";
+import { KEEPS_SERVING } from "./keeps-serving.ts";
 import { LATENCY } from "./latency.ts";
 import { REPLY_CACHE } from "./reply-cache.ts";
 import { SERVER_ERRORS } from "./server-errors.ts";
@@ -32,6 +33,7 @@ export const ROBUSTNESS: readonly Check[] = [
   ...INVARIANTS,
   ...SERVER_ERRORS,
   ...KEEPS_RESPONDING,
+  ...KEEPS_SERVING,
   ...IDLE_CONNECTIONS,
   ...AFTER_IDLE,
 ];

@@ -102,7 +102,9 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   const before = await t.send({ key, intent: "either" });
   // Failures are tried on one key: on the budget, which knows no lag, if there is one.
   const free = state === "childSmall" || t.target.keys.childSmall === undefined;
-  const batches = before.admitted && free ? await freeBatches(t, key, state, made !== undefined) : [];
+  // A key that cannot be made anew has to be tried before it is used up.
+  if (free && made === undefined) await t.afterOthers();
+  let batches = before.admitted && free && made === undefined ? await freeBatches(t, key, state, false) : [];
   // The static keys take the kinds that gateways forget most: streams of one dialect each.
   const own: Kind = await kindFor(t, state);
   const drives: Drive[] = [await drive(t, key, own, LAG_S[state])];
@@ -112,12 +114,6 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
       const inVain = drives.some(({ denial, givenUp }) => denial === null && givenUp === null);
       const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, lagS, effortFor(drives)));
-    }
-    const another = state === "childSmall" ? await t.freshKey(`key.${state}`) : undefined;
-    if (another !== undefined) {
-      // Where the others were denied at once there is no lag, and what the failures undo must not be made up for by waiting.
-      const lags = !drives.every(({ denial, waitedS, served }) => denial !== null && waitedS === 0 && served <= PROMPT);
-      drives.push(await drive(t, another, inTurnsOf(t), lags ? SHORT_LAG_S : 0, effortFor(drives)));
     }
     // As many requests as used it up when they cost less.
     const near = drives.every(({ denial, served }) => denial !== null && served <= FEW_ENOUGH);
@@ -140,20 +136,32 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
   if (usedUp) await t.wait(REFILL_MS, "a used-up key to be denied still");
   const again = usedUp ? await t.send({ key, mode: "non-streaming", intent: "denied", repeats: false }) : null;
-  return {
-    before,
-    batches,
-    drives,
-    denied,
-    open,
-    spelled,
-    sibling,
-    fresh,
-    again,
+  const longDrive = drives.find(({ kind }) => kind.long === true);
+  const bursts = {
     burst: made === undefined ? null : await burst(t, state, drives),
-    parallel:
-      made === undefined ? null : await overshoot(t, state, drives.find(({ kind }) => kind.long === true)?.served ?? 0),
+    parallel: made === undefined ? null : await overshoot(t, state, longDrive?.served ?? 0),
   };
+  if (made !== undefined && before.admitted && free) {
+    await t.afterOthers();
+    if (state === "childSmall") drives.push(...(await driveInTurns(t, state, drives)));
+    batches = await freeBatchesOnOwnKey(t, state);
+  }
+  return { before, batches, drives, denied, open, spelled, sibling, fresh, again, ...bursts };
+}
+
+/** Valid requests and upstream failures in turns, on a key of their own. */
+async function driveInTurns(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Drive[]> {
+  const key = await t.freshKey(`key.${state}`);
+  if (key === undefined) return [];
+  // Where the others were denied at once there is no lag, and what the failures undo must not be made up for by waiting.
+  const lags = !drives.every(({ denial, waitedS, served }) => denial !== null && waitedS === 0 && served <= PROMPT);
+  return [await drive(t, key, inTurnsOf(t), lags ? SHORT_LAG_S : 0, effortFor(drives))];
+}
+
+async function freeBatchesOnOwnKey(t: Session, state: UsedUpState): Promise<FreeBatch[]> {
+  const key = await t.freshKey(`key.${state}`);
+  if (key === undefined || !(await t.send({ key, intent: "either" })).admitted) return [];
+  return freeBatches(t, key, state, true);
 }
 
 /**

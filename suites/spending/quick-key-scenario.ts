@@ -1,6 +1,6 @@
 import type { Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
-import { cutOf, type Drive, drive, type Effort, inTurnsOf, kindsOf } from "./drive.ts";
+import { cutOf, type Drive, drive, type Effort, inTurnsOf, type Kind, kindsOf } from "./drive.ts";
 import { type KeyRecording, NOTHING } from "./key-scenario.ts";
 
 /** Large requests use a small limit up in a few; where they do not, a quick run says nothing. */
@@ -22,13 +22,14 @@ export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined
   const key = await t.freshKey(`key.${STATE}`);
   if (key === undefined) return undefined;
   const before = await t.send({ key, intent: "either" });
-  const driven = await Promise.all(
-    [...kindsOf(t), inTurnsOf(t), cutOf(t)].map(async (kind) => {
-      const own = await t.freshKey(`key.${STATE}`);
-      return own === undefined ? undefined : { key: own, drive: await drive(t, own, kind, LAG_S, EFFORT) };
-    }),
-  );
-  const known = driven.filter((one) => one !== undefined);
+  const driveOwn = async (kind: Kind) => {
+    const own = await t.freshKey(`key.${STATE}`);
+    return own === undefined ? undefined : { key: own, drive: await drive(t, own, kind, LAG_S, EFFORT) };
+  };
+  const driven = await Promise.all([...kindsOf(t), cutOf(t)].map(driveOwn));
+  // It makes a provider fail.
+  await t.afterOthers();
+  const known = [...driven, await driveOwn(inTurnsOf(t))].filter((one) => one !== undefined);
   const drives = known.map((one) => one.drive);
   const [first] = known;
   const isSmall = drives.some(({ denial, served }) => denial !== null && served <= FEW);

@@ -34,15 +34,18 @@ const failure = defineCheck({
     "All providers fail in the same way: with 500, 503, 529, 429, 401 with the operator's key in the message, 402, a reset, or half a head. The caller could not be served, so it gets a 5xx: the provider's 429, 401 and 402 are about the operator's account, not about the caller's. The gateway makes no more attempts than the target file says (upstream.attempts; ten where it says nothing), within a minute, and keeps the operator's key to itself.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(FAILURES) },
-  // Gateways leave a provider alone for a while after failures: nothing else should need it then.
-  schedule: { order: "exclusive" },
-  cost: { requests: 2 },
+  schedule: { order: "exclusive", failsUpstream: true },
+  cost: { requests: 4 },
   async run(t) {
-    const plain = await sendPlainNow(t);
     await t.once("upstream.all-credentials", () => learnCredentials(t));
+    const plain = await sendPlainNow(t);
     const bounds = { deadlineMs: LONGEST_MS + 5_000, idleMs: LONGEST_MS + 5_000 };
     const request = { mode: t.mode, intent: "denied", repeats: false, bounds } as const;
-    const failed = await sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
+    const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
+    const first = await send();
+    // A gateway that leaves its providers alone at this moment is asked again when it serves.
+    const cameToNone = plain.answer.admitted && first.upstream.requests.length === 0;
+    const failed = cameToNone && (await sendPlainNow(t)).answer.admitted ? await send() : first;
     return { plain, failed, declared: t.target.upstream?.attempts ?? null };
   },
   judge({ plain, failed, declared }, verdict) {
@@ -82,7 +85,7 @@ const brokenReply = defineCheck({
     "The provider sends half of a non-streaming reply, then its connection is reset or closed. The caller gets a 5xx. The provider has done the work: a gateway that asks again pays twice, which RFC 9110 advises against for requests that are not idempotent.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(BREAKS) },
-  schedule: { order: "exclusive" },
+  schedule: { order: "exclusive", failsUpstream: true },
   cost: { requests: 2 },
   async run(t) {
     const plain = await sendPlainNow(t);
@@ -115,7 +118,7 @@ const failover = defineCheck({
     "The first provider of `upstream.failover` answers 503 or 429, or resets the connection; the others serve. The request has to be served, at the second attempt at the latest, and the reply names the same model as one that the first provider served.",
   needs: ["upstream", "upstream.failover"],
   across: { dialect: DIALECTS, mode: MODES, case: FAILS_OVER },
-  schedule: { order: "exclusive" },
+  schedule: { order: "exclusive", failsUpstream: true },
   cost: { requests: 3 },
   async run(t) {
     const plain = await sendPlainNow(t);

@@ -61,7 +61,7 @@ const brokenStream = defineCheck({
     "The provider sends some pieces of a reply; then its connection is reset or closed. The caller has to see that something is missing: an error in the stream, or a connection that ends before the message does; not the ending of a whole reply. The provider is not asked again: what it would say is another reply, which does not continue the first.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: BREAKS },
-  schedule: { order: "exclusive" },
+  schedule: { order: "exclusive", failsUpstream: true },
   cost: { requests: 2 },
   async run(t) {
     const plain = await sendPlainNow(t, "streaming");

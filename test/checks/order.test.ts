@@ -6,13 +6,17 @@ import { parseTarget } from "../../src/target/index.ts";
 type Order = "parallel" | "exclusive" | "exclusive-first" | "exclusive-last";
 
 /** A check that sends nothing and says when it runs. */
-function telling(id: `${string}.${string}`, order: Order, { requests = 1, waitS = 0, log }: Telling): Check {
+function telling(
+  id: `${string}.${string}`,
+  order: Order,
+  { requests = 1, waitS = 0, failsUpstream = false, log }: Telling,
+): Check {
   return defineCheck({
     id,
     title: id,
     covers: ["AUTH-1"],
     explains: id,
-    schedule: { order },
+    schedule: { order, ...(failsUpstream && { failsUpstream }) },
     cost: { requests, waitS },
     async run() {
       log.push(id);
@@ -25,6 +29,7 @@ function telling(id: `${string}.${string}`, order: Order, { requests = 1, waitS 
 interface Telling {
   readonly requests?: number;
   readonly waitS?: number;
+  readonly failsUpstream?: boolean;
   readonly log: string[];
 }
 
@@ -80,4 +85,16 @@ test("load begins when the first checks are done, and those that need the gatewa
   });
   await running;
   expect(log).toEqual(["a.first", "load begins", "a.beside", "load ends", "a.alone", "a.last"]);
+});
+
+test("what makes providers fail comes after everything that needs them, but for the idle waits", async () => {
+  const log: string[] = [];
+  await run([
+    telling("a.failing", "parallel", { failsUpstream: true, log }),
+    telling("a.failing-alone", "exclusive", { failsUpstream: true, log }),
+    telling("b.last", "exclusive-last", { log }),
+    telling("b.alone", "exclusive", { log }),
+    telling("b.beside", "parallel", { log }),
+  ]);
+  expect(log).toEqual(["b.beside", "b.alone", "a.failing", "a.failing-alone", "b.last"]);
 });

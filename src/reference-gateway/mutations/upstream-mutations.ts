@@ -1,9 +1,23 @@
 import { type Mutation, mutation } from "../change.ts";
 import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
+import { coolDown } from "../edits/cool-down.ts";
 import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/response-edits.ts";
-import { always, both, every, modelIs, nonStreaming, onChat, onMessages, streaming, type When } from "../edits/when.ts";
+import {
+  always,
+  both,
+  every,
+  inference,
+  modelIs,
+  nonStreaming,
+  onChat,
+  onMessages,
+  remembered,
+  streaming,
+  type When,
+} from "../edits/when.ts";
 import { type Apply, onDenial, onRefusal, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
+import { refusal } from "../pipeline/refusal.ts";
 import type { GatewayResponse } from "../pipeline/response.ts";
 import type { ProviderFailure } from "../providers/plan.ts";
 import { inputTokens } from "../providers/text-plan.ts";
@@ -20,6 +34,17 @@ const passedOn = (
   onDenial(FAILURES, failed, (response, call) =>
     call.plan?.kind === "failure" ? edit(call.plan.failure)(response, call) : response,
   );
+
+const everyFourHundredth = every(400, inference);
+const pause = remembered(() => ({ untilUs: Number.NEGATIVE_INFINITY }));
+
+const pausesService: Apply = wrap("check", (next) => (name, call) => {
+  const refused = next(name, call);
+  if (name !== "model" || refused !== undefined) return refused;
+  const nowUs = call.services.clock.monotonicUs();
+  if (everyFourHundredth(call)) pause(call).untilUs = nowUs + 5_000_000;
+  return nowUs < pause(call).untilUs ? refusal("upstream_error") : undefined;
+});
 
 /** A failing provider is taken for one that has nothing to say. */
 const emptySuccess = (when: When): Apply =>
@@ -174,6 +199,18 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
     [...FAILED, "AUTH-1"],
     "Every second provider's failure is reported as a refused key.",
     onDenial(FAILURES, every(2, failed), insteadOf("invalid_api_key")),
+  ),
+  mutation(
+    "upstream.failures-unlist-models",
+    [...FAILED, "STEADY-SERVICE"],
+    "After five failures of providers within ten seconds, no model is enabled for four seconds.",
+    coolDown({ afterFailures: 5, lastsMs: 4_000, refuse: () => refusal("model_not_found") }),
+  ),
+  mutation(
+    "upstream.not-served-for-a-while",
+    ["BASE-3"],
+    "After every four hundredth request no model is served for five seconds.",
+    pausesService,
   ),
   mutation(
     "upstream.named-as-account-limit",

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
+import { coolDown } from "../edits/cool-down.ts";
 import {
   listOf,
   onNextProvider,
@@ -194,6 +195,11 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
     "provider.cancelled-half-a-second-later",
     "A provider goes on for half a second when the caller has left.",
     onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 500) })),
+  ),
+  variant(
+    "provider.left-alone-after-failures",
+    "After five failures within ten seconds no provider is asked for three seconds.",
+    coolDown({ afterFailures: 5, lastsMs: 3_000 }),
   ),
   variant(
     "provider.connections-renewed",

@@ -1,0 +1,146 @@
+import { BudgetReached } from "../budget/index.ts";
+import { ConfigError, messageOf } from "../core/index.ts";
+import type { Dialect } from "../dialects/index.ts";
+import type { Attestation, CheckResult, Status } from "../record/index.ts";
+import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf } from "./check.ts";
+import { CircuitOpen } from "./circuit-breaker.ts";
+import { resultOf, unjudged } from "./judge.ts";
+import { MissingFixture, UndeclaredDialect } from "./need.ts";
+import { isRefusedIn, outageInWords } from "./outage.ts";
+import { answersIn, type Recordable } from "./recording.ts";
+import { ModelLost } from "./recovery.ts";
+import type { Response } from "./response.ts";
+import { Session, type SessionOptions } from "./session.ts";
+import { unblockLines } from "./static-fixture.ts";
+import type { Traffic } from "./traffic.ts";
+
+export interface RunInstance extends Pick<SessionOptions, "others" | "share" | "afterOthers"> {
+  readonly onRecording: ((instance: Instance, recording: Recordable) => void) | undefined;
+}
+
+/** Runs an instance if its fixtures are there, and judges it. */
+export async function runInstance(instance: Instance, traffic: Traffic, options: RunInstance): Promise<CheckResult> {
+  const attestations: Attestation[] = [
+    { state: "key.valid", by: traffic.target.source === "embedded" ? "embedded" : "asserted" },
+  ];
+  const missing: string[] = [];
+  const unblock: string[] = [];
+  const dialect = dialectOf(instance, traffic.target);
+  for (const need of needsOf(instance, traffic.target)) {
+    const fixture = await traffic.fixtures.findVerified(need, dialect);
+    if (fixture.ok) {
+      attestations.push(fixture.attestation);
+    } else if (fixture.skipped !== undefined) {
+      return unjudged(instance, { status: "not-applicable", message: `${need}: ${fixture.skipped}` });
+    } else {
+      missing.push(fixture.because === undefined ? need : `${need} (${fixture.because})`);
+      unblock.push(...fixture.unblock);
+    }
+  }
+  if (missing.length > 0) {
+    return unjudged(instance, { status: "blocked", message: `missing: ${missing.join(", ")}`, unblock });
+  }
+  try {
+    return await runAndJudge(instance, traffic, { ...options, attestations, dialect });
+  } catch (error) {
+    // A broken hook is the operator's to mend: going on would report its states as missing.
+    if (error instanceof ConfigError) throw error;
+    await traffic.watch.settled();
+    return unfinished(instance, traffic, error);
+  }
+}
+
+/** The result of an instance whose run threw. */
+function unfinished(instance: Instance, traffic: Traffic, error: unknown): CheckResult {
+  if (traffic.watch.stop !== undefined) return afterStop(instance, traffic);
+  if (error instanceof ModelLost) return afterOutage(instance, error.message);
+  if (error instanceof BudgetReached || error instanceof CircuitOpen)
+    return unjudged(instance, { status: "inconclusive", message: error.message });
+  if (traffic.signal.aborted) return notRun(instance);
+  if (error instanceof UndeclaredDialect)
+    return unjudged(instance, { status: "not-applicable", message: error.message });
+  if (error instanceof MissingFixture)
+    return unjudged(instance, {
+      status: "blocked",
+      message: error.message,
+      unblock: unblockLines(error.need, traffic.target, error.dialect),
+    });
+  return unjudged(instance, { status: "harness-error", message: `the check failed to run: ${messageOf(error)}` });
+}
+
+interface RunAndJudge extends RunInstance {
+  readonly attestations: readonly Attestation[];
+  readonly dialect: Dialect;
+}
+
+async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAndJudge): Promise<CheckResult> {
+  const { onRecording, others, share, afterOthers, attestations, dialect } = options;
+  const check = instance.check as SendingCheck;
+  const startedUs = traffic.recorder.nowUs();
+  const key = scheduleOf(check, traffic.target).account === "any" ? await traffic.keyTurns.next() : undefined;
+  const anyDialect = dialectOfCheck(instance) === "any";
+  const session = { key, others, share, afterOthers, by: instance.id, anyDialect, reaches: check.reaches };
+  const run = () => check.run(new Session(traffic, { ...instance.axes, dialect }, session));
+  const judged = (recording: Recordable) =>
+    resultOf(instance, recording, { attestations, durationMs: (traffic.recorder.nowUs() - startedUs) / 1_000 });
+  const first = await run();
+  const strays = straysOf(check, judged(first), { traffic, recording: first });
+  if (strays.length > 0) traffic.scenarios.forgetThoseWith(strays);
+  const recording = strays.length > 0 ? await run() : first;
+  if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
+  // What we left because the run ends says nothing about the gateway.
+  if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
+  const result = judged(recording);
+  const outage = UNTOUCHED.includes(result.status) ? undefined : outageIn(traffic, recording);
+  if (outage !== undefined) return afterOutage(instance, outage);
+  onRecording?.(instance, recording);
+  if (strays.length === 0) return result;
+  traffic.serverErrors.repeated(result.status === "fail");
+  return { ...result, exchanges: [...result.exchanges, ...strays.map(({ id }) => id)] };
+}
+
+/** Statuses that neither a stray 5xx nor an outage brought about. */
+const UNTOUCHED: readonly Status[] = ["pass", "observed", "not-applicable", "harness-error"];
+
+/**
+ * The stray 5xx to valid requests, and requests that were refused while a model was not served, that may have decided a check: it is then
+ * run once more. Checks that reach limits or use up accounts have rules of their own for them.
+ */
+function straysOf(
+  { reaches }: SendingCheck,
+  { status }: CheckResult,
+  { traffic, recording }: { readonly traffic: Traffic; readonly recording: Recordable },
+): Response[] {
+  if (reaches !== undefined || UNTOUCHED.includes(status) || traffic.signal.aborted) return [];
+  const responses = answersIn(recording);
+  const { outages } = traffic.watch.recovery;
+  const refused = responses.filter((response) => isRefusedIn(outages, response));
+  return [...new Set([...traffic.serverErrors.straysIn(responses), ...refused])];
+}
+
+/** The outage, as a sentence, in which requests of a check were refused. */
+function outageIn({ watch }: Traffic, recording: Recordable): string | undefined {
+  const outage = watch.recovery.outages.find((one) =>
+    answersIn(recording).some((response) => isRefusedIn([one], response)),
+  );
+  return outage === undefined ? undefined : outageInWords(outage);
+}
+
+function afterOutage(instance: Instance, outage: string): CheckResult {
+  return unjudged(instance, { status: "blocked", message: `not judged: ${outage}` });
+}
+
+export function wasLeft({ exchange }: Response): boolean {
+  return exchange.ending.kind === "aborted";
+}
+
+/** The result of an instance whose requests were lost, or not sent, because the gateway stopped responding. */
+function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResult {
+  const message = `not judged: the gateway stopped responding${stop === undefined ? "" : ` after ${stop.after.id}`}`;
+  return unjudged(instance, { status: "inconclusive", message });
+}
+
+/** The result of an instance that the run did not come to. */
+export function notRun(instance: Instance): CheckResult {
+  return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
+}
