@@ -125,6 +125,8 @@ const listedIdsWork = defineCheck({
   covers: ["MODELS-3", "MODELS-4"],
   explains:
     "Takes ids verbatim from the list and asks for a reply; and, with the other valid keys, the ids of their lists that the first list lacks. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are not judged here.",
+  // A list may have models whose provider fails.
+  schedule: { failsUpstream: true },
   cost: { requests: SAMPLE + 8 },
   async run(t) {
     const list = await t.send({ endpoint: "models" });

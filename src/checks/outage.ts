@@ -18,7 +18,7 @@ export interface Outage {
   readonly refused: readonly Response[];
   /** The plain request that was served again; `undefined`: none was while the run waited for it. */
   readonly until: Response | undefined;
-  /** Requests shortly before it whose provider failed on purpose. */
+  /** Requests shortly before it whose provider failed, most of them on purpose. */
   readonly upstreamFailures: number;
 }
 
@@ -44,17 +44,25 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
       .sort((a, b) => b.exchange.timeline.dueUs - a.exchange.timeline.dueUs)
       .find((response) => modelOf(response) === model);
     if (after === undefined || model === undefined) return [];
-    const upstreamFailures = responses.filter(
-      ({ asked, exchange: { timeline } }) =>
-        asked.upstreamFails === true && timeline.dueUs < startUs && timeline.endUs > startUs - COOL_DOWN_US,
-    ).length;
+    const upstreamFailures = responses.filter((response) => {
+      const { dueUs, endUs } = response.exchange.timeline;
+      return dueUs < startUs && endUs > startUs - COOL_DOWN_US && isUpstreamFailure(response, model);
+    }).length;
     return [{ model, after, first, refused, until: own[served], upstreamFailures }];
   });
 }
 
+/** A listed model may fail without a check's doing; a failure of the refused model itself explains nothing. */
+function isUpstreamFailure(response: Response, model: string): boolean {
+  const { asked, status = 0 } = response;
+  return asked.upstreamFails === true || (status >= 500 && asked.endpoint !== "models" && modelOf(response) !== model);
+}
+
 /** Whether a request was refused because of one of these outages, so that it says nothing else about the gateway. */
 export function isRefusedIn(outages: readonly Outage[], response: Response): boolean {
-  if (outages.length === 0 || response.asked.intent === "denied" || !refusesModel(response)) return false;
+  if (outages.length === 0 || !refusesModel(response)) return false;
+  // A 404 may be the denial that was expected; a server error never is.
+  if (response.asked.intent === "denied" && response.status === 404) return false;
   const { dueUs } = response.exchange.timeline;
   return outages.some(({ model, after, until }) => {
     if (dueUs <= after.exchange.timeline.dueUs) return false;

@@ -83,10 +83,11 @@ export class Recovery {
    */
   async isOver(response: Response, model: string): Promise<boolean> {
     const { asked, exchange } = response;
-    const isValid = asked.intent === "good" || asked.intent === "either";
-    if (!isValid || asked.probe === true || !refusesModel(response) || !this.#served.has(model)) return false;
+    if (asked.probe === true || !refusesModel(response) || !this.#served.has(model)) return false;
     await this.settled;
     if (isRefusedIn(this.outages, response)) return !this.#lost.has(model);
+    // Something else is wrong on purpose with the others.
+    if (asked.intent !== "good" && asked.intent !== "either") return false;
     const variant = `${response.status} ${variantOf(exchange)}`;
     const cleared = this.#cleared.get(variant) ?? 0;
     if (cleared >= MAX_CLEARED) return false;

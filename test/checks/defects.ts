@@ -139,4 +139,6 @@ export const DEFECTS: readonly (readonly [
   ["spend.per-scheme", "spending.no-bypass[messages,capped]", "fail", "ERR-402-QUOTA"],
   ["spend.per-vendor-key", "spending.no-bypass[chat,childExhausted]", "fail", "ERR-429-BUDGET"],
   ["provider.connection-per-request", "upstream.keep-alive", "warn", "UPSTREAM-KEEP-ALIVE"],
+  ["denial.unknown-model-503", "errors.no-such-model[chat]", "fail", "ERR-404-MODEL"],
+  ["denial.credits-403", "errors.denied-in-every-form[empty]", "fail", "ERR-402-CREDITS"],
 ];

@@ -29,6 +29,7 @@ test("a model that was served and is refused twice is in an outage until it is s
   const own = outage === undefined ? [] : [outage];
   expect(isRefusedIn(own, at(25, { status: 404, sent: '{"model":"other"}' }))).toBe(true);
   expect(isRefusedIn(own, at(25, { status: 404, intent: "denied" }))).toBe(false);
+  expect(isRefusedIn(own, at(25, { status: 503, intent: "denied" }))).toBe(true);
   expect(isRefusedIn(own, at(25, { status: 400 }))).toBe(false);
   expect(isRefusedIn(own, at(50, { status: 404 }))).toBe(false);
   // What was never served again says nothing about other models.
