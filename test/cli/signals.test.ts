@@ -125,26 +125,52 @@ test("requests in flight that are never answered do not hold up the end of a loa
   expect(recordProblems(out)).toEqual([]);
 });
 
-test("code of one's own that does not come back is ended, and the run is there", async () => {
-  using folder = temporaryFolder();
-  const out = join(folder.path, "run");
+/** A folder with a suite `own` of invariants that `judge` makes, as in a project that depends on the package. */
+function projectWith(count: number, judge: string) {
+  const folder = temporaryFolder();
   mkdirSync(join(folder.path, "node_modules"));
   symlinkSync(ROOT, join(folder.path, "node_modules", "gateway-gauntlet"), "dir");
   writeFileSync(
     join(folder.path, "own.mjs"),
     `import { defineInvariant } from "gateway-gauntlet";
-export default [defineInvariant({
-  id: "own.endless", title: "never comes back", covers: ["HIST-2"], explains: "It blocks the event loop.",
-  judge() { for (;;); },
-})];
+export default Array.from({ length: ${count} }, (_, index) => defineInvariant({
+  id: "own.slow-" + index, title: "takes its time", covers: ["HIST-2"], explains: "It holds up the event loop.",
+  judge(answers, verdict) { ${judge} },
+}));
 `,
   );
+  return folder;
+}
+
+test("a signal while invariants are judged does not wait for all of them", async () => {
+  using folder = projectWith(
+    60,
+    "process.stderr.write('judging\\n'); for (const end = Date.now() + 200; Date.now() < end; ); verdict.observe('HIST-2', 1);",
+  );
+  const out = join(folder.path, "run");
+  await using running = startGauntlet(
+    ["conform", "own", "models", "--suite", "own.mjs", "--target", "embedded", "--out", out],
+    {},
+    folder.path,
+  );
+  await running.printed("judging");
+  const { code, seconds, stdout } = await end(running, "SIGTERM");
+  expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
+  expect(code).toBe(143);
+  expect(stdout).toContain("interrupted by SIGTERM");
+  expect(recordProblems(out)).toEqual([]);
+});
+
+test("code of one's own that does not come back is ended, and the run is there", async () => {
+  using folder = projectWith(1, "for (;;);");
+  const out = join(folder.path, "run");
   await using running = startGauntlet(
     ["conform", "own", "limits", "--suite", "own.mjs", "--target", "embedded", "--out", out],
     {},
     folder.path,
   );
-  await running.printed(/\d of \d+ checks/);
+  const isUnderWay = () => unzipped(join(out, "journal.ndjson.gz")).includes('"check-started"');
+  await expect.poll(isUnderWay, { timeout: 30_000 }).toBe(true);
   const { by, seconds, stderr } = await end(running, "SIGTERM");
   expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
   expect(by).toBe("SIGKILL");
