@@ -272,6 +272,12 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "The caller gets the provider's reply: its text or tool call, whole and unchanged.",
   },
   {
+    id: "UPSTREAM-LONG-EVENT",
+    level: "SHOULD",
+    source: "WHATWG HTML, 9.2; common sense",
+    text: "An event of a provider's stream reaches the caller, however long its line is (up to 2 MB). If it does not, the caller sees an error.",
+  },
+  {
     id: "UPSTREAM-STREAMED",
     level: "SHOULD",
     source: "specification 2.2.stream; common sense",

@@ -15,17 +15,24 @@ export interface Asked {
 /** A reply that is no stream. */
 export function replyOf(behaviour: Behaviour, { dialect, model }: Asked): JsonObject {
   const text = piecesOf(behaviour).join("");
+  const reasoning = reasoningOf(behaviour).join("");
   const { tool } = behaviour;
   if (dialect === "messages")
     return {
       ...messageHead(model),
-      content: [tool === undefined ? { type: "text", text } : { ...TOOL_USE, name: tool.name, input: tool.arguments }],
+      content: [
+        ...(reasoning === "" ? [] : [{ ...THINKING, thinking: reasoning }]),
+        tool === undefined ? { type: "text", text } : { ...TOOL_USE, name: tool.name, input: inputOf(behaviour) },
+      ],
       stop_reason: tool === undefined ? "end_turn" : "tool_use",
       stop_sequence: null,
       usage: { ...inputTokens(behaviour), output_tokens: outputTokens(behaviour) },
     };
-  const called = tool && { ...CALL, function: { name: tool.name, arguments: JSON.stringify(tool.arguments) } };
-  const message = called === undefined ? { content: text } : { content: null, tool_calls: [called] };
+  const called = tool && { ...CALL, function: { name: tool.name, arguments: text } };
+  const message = {
+    ...(called === undefined ? { content: text } : { content: null, tool_calls: [called] }),
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+  };
   return {
     ...chatHead(model, "chat.completion"),
     choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finishReason(behaviour) }],
@@ -53,6 +60,7 @@ function chatEvents(behaviour: Behaviour, { model, includeUsage }: Asked): Upstr
   const start = tool && { index: 0, ...CALL, function: { name: tool.name, arguments: "" } };
   return [
     chunk({ role: "assistant", content: tool === undefined ? "" : null }, false),
+    ...reasoningOf(behaviour).map((text) => chunk({ reasoning_content: text }, true)),
     ...(start === undefined ? [] : [chunk({ tool_calls: [start] }, true)]),
     ...piecesOf(behaviour).map((text) =>
       chunk(
@@ -70,21 +78,21 @@ function messagesEvents(behaviour: Behaviour, { model }: Asked): UpstreamEvent[]
   const { tool } = behaviour;
   const message = { ...messageHead(model), content: [], stop_reason: null, stop_sequence: null };
   const named = (type: string, fields: JsonObject, isPiece = false) => event({ type, ...fields }, isPiece, type);
-  const block = tool === undefined ? { type: "text", text: "" } : { ...TOOL_USE, name: tool.name, input: {} };
+  const reasoning = reasoningOf(behaviour);
+  const block = (index: number, start: JsonObject, deltas: readonly JsonObject[]) => [
+    named("content_block_start", { index, content_block: start }),
+    ...deltas.map((delta) => named("content_block_delta", { index, delta }, true)),
+    named("content_block_stop", { index }),
+  ];
+  const thought = reasoning.map((thinking) => ({ type: "thinking_delta", thinking }));
+  const start = tool === undefined ? { type: "text", text: "" } : { ...TOOL_USE, name: tool.name, input: {} };
+  const said = piecesOf(behaviour).map((text) =>
+    tool === undefined ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: text },
+  );
   return [
     named("message_start", { message: { ...message, usage: { ...inputTokens(behaviour), output_tokens: 0 } } }),
-    named("content_block_start", { index: 0, content_block: block }),
-    ...piecesOf(behaviour).map((text) =>
-      named(
-        "content_block_delta",
-        {
-          index: 0,
-          delta: tool === undefined ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: text },
-        },
-        true,
-      ),
-    ),
-    named("content_block_stop", { index: 0 }),
+    ...(reasoning.length === 0 ? [] : block(0, THINKING, thought)),
+    ...block(reasoning.length === 0 ? 0 : 1, start, said),
     named("message_delta", {
       delta: { stop_reason: tool === undefined ? "end_turn" : "tool_use", stop_sequence: null },
       usage: { output_tokens: outputTokens(behaviour) },
@@ -112,6 +120,7 @@ export function errorBody({ status, type, message }: NonNullable<Behaviour["erro
     : { error: { message, type: type ?? inChat, param: null, code: null } };
 }
 
+const THINKING = { type: "thinking", thinking: "", signature: "" } as const;
 const CALL = { id: "call_upstream0", type: "function" } as const;
 const TOOL_USE = { type: "tool_use", id: "toolu_upstream0" } as const;
 /** Moment of all replies, s: what is the same can be serialised once. */
@@ -123,7 +132,7 @@ const messageHead = (model: string) => ({ id: "msg_upstream", type: "message", r
 
 const finishReason = ({ tool }: Behaviour) => (tool === undefined ? "stop" : "tool_calls");
 
-const outputTokens = ({ usage, pieces }: Behaviour) => usage.output ?? pieces;
+const outputTokens = (behaviour: Behaviour) => behaviour.usage.output ?? wordsOf(behaviour).length;
 
 /** The messages dialect counts what came from the cache apart; the chat dialect counts it among the prompt's. */
 const inputTokens = ({ usage: { input, cached } }: Behaviour) => ({
@@ -143,18 +152,37 @@ function chatUsage(behaviour: Behaviour): JsonObject {
   };
 }
 
+/** Numbered words of the sizes that the scenario has. */
+function wordsOf({ pieces, pieceBytes }: Behaviour): string[] {
+  const sizes = typeof pieceBytes === "number" ? Array<number>(pieces).fill(pieceBytes) : pieceBytes;
+  return sizes.map((bytes, index) => `${`w${index}`.padEnd(bytes - 1, "-")} `.slice(-bytes));
+}
+
+const AFTER_REASONING = "done";
+
+const reasoningOf = (behaviour: Behaviour): string[] => (behaviour.reasoning ? wordsOf(behaviour) : []);
+
+const inputOf = (behaviour: Behaviour): JsonObject =>
+  (behaviour.tool?.arguments as JsonObject | undefined) ?? { text: wordsOf(behaviour).join("") };
+
 /** The pieces of a reply: numbered words, the text of the scenario, or the arguments of a tool, these in equal parts. */
-function piecesOf({ pieces, pieceBytes, tool, text }: Behaviour): string[] {
-  const whole = tool === undefined ? text : JSON.stringify(tool.arguments);
-  if (whole === undefined)
-    return Array.from({ length: pieces }, (_, index) =>
-      `${`w${index}`.padEnd(pieceBytes - 1, "-")} `.slice(-pieceBytes),
-    );
+function piecesOf(behaviour: Behaviour): string[] {
+  const { pieces, tool, text, reasoning } = behaviour;
+  if (tool !== undefined && tool.arguments === undefined) return argumentsOf(wordsOf(behaviour));
+  const whole =
+    tool === undefined ? (text ?? (reasoning ? AFTER_REASONING : undefined)) : JSON.stringify(tool.arguments);
+  if (whole === undefined) return wordsOf(behaviour);
   const characters = [...whole];
   const each = Math.ceil(characters.length / pieces);
   return Array.from({ length: Math.ceil(characters.length / each) }, (_, index) =>
     characters.slice(index * each, (index + 1) * each).join(""),
   );
+}
+
+/** Fragments of the arguments of a tool whose only argument is a text: one for each of its words. */
+function argumentsOf(words: readonly string[]): string[] {
+  const [first, last] = ['{"text":"', '"}'];
+  return words.map((word, index) => `${index === 0 ? first : ""}${word}${index === words.length - 1 ? last : ""}`);
 }
 
 function event(data: JsonObject, isPiece: boolean, name?: string): UpstreamEvent {

@@ -2,6 +2,12 @@ import { z } from "zod";
 
 const ms = z.number().min(0).max(600_000);
 const whole = z.number().int().min(0).max(1_000_000);
+/** Room for an event of several megabytes. */
+const size = z
+  .number()
+  .int()
+  .min(1)
+  .max(4 * 1_048_576);
 
 /** An answer that is no reply. */
 const errorSchema = z.strictObject({
@@ -27,15 +33,17 @@ const behaviourSchema = z.strictObject({
   firstTokenMs: ms.default(0),
   /** Between one text of a stream and the next, ms. */
   gapMs: ms.default(0),
-  /** Texts of a reply, and how long each is, bytes. */
+  /** Texts of a reply, and how long each is, bytes; a list has the length of each, and sets their number. */
   pieces: whole.min(1).default(8),
-  pieceBytes: z.number().int().min(1).max(1_048_576).default(6),
+  pieceBytes: z.union([size, z.array(size).min(1).max(100)]).default(6),
   /** Text of a reply, in place of numbered words; it is cut into `pieces`. */
   text: z.string().min(1).max(1_048_576).optional(),
   /** Tokens that the reply counts; `output` is one for each piece by default. `cached` are part of `input`. */
   usage: z.strictObject({ input: whole.default(12), output: whole.optional(), cached: whole.default(0) }).prefault({}),
-  /** The reply calls this tool in place of text. */
-  tool: z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), z.json()) }).optional(),
+  /** The numbered words are reasoning, which comes before the text; that is then one word. */
+  reasoning: z.boolean().default(false),
+  /** The reply calls this tool in place of text. Without arguments, its only argument is `text`: the numbered words. */
+  tool: z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), z.json()).optional() }).optional(),
   error: errorSchema.optional(),
   break: breakSchema.optional(),
   /** So many bytes at once, and so long between them; left out: as the socket takes them. */

@@ -4,6 +4,7 @@ import { CONNECTIONS } from "./connections.ts";
 import { CONVERSATION } from "./conversation.ts";
 import { FAILURES_OF_PROVIDERS } from "./failures.ts";
 import { KEYS } from "./keys.ts";
+import { LONG_EVENTS } from "./long-events.ts";
 import { REPLY } from "./reply.ts";
 import { STREAMS } from "./streams.ts";
 
@@ -12,6 +13,7 @@ export const UPSTREAM: readonly Check[] = [
   ...KEYS,
   ...CONVERSATION,
   ...REPLY,
+  ...LONG_EVENTS,
   ...STREAMS,
   ...FAILURES_OF_PROVIDERS,
   ...CANCEL,

@@ -92,3 +92,7 @@ export function isSameDialect({ answer, upstream }: Passed): boolean {
   const isMessages = /\/messages(?:\?|$)/.test(upstream.requests[0]?.path ?? "");
   return isMessages === (answer.asked.endpoint === "messages");
 }
+
+/** The numbered words that a provider sends by default, each with so many bytes. */
+export const wordsOf = (sizes: readonly number[]): string[] =>
+  sizes.map((bytes, index) => `${`w${index}`.padEnd(bytes - 1, "-")} `);

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { type JsonObject, member } from "../../src/core/index.ts";
-import { DIALECTS, MODES, parseJson, toolsOf } from "../../src/dialects/index.ts";
+import type { JsonObject } from "../../src/core/index.ts";
+import { DIALECTS, MODES, toolsOf } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { tokenCountsOf } from "../shared/token-counts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
 import { type Answers, assumePassed, sendMarked, sendPlain } from "./marked.ts";
+import { type Call, streamedCall } from "./streamed-call.ts";
 
 const TEXT = `${MULTIBYTE_TEXT}\n${SPECIAL_TEXT}\n  indented\tend  .`;
 const TOOL = {
@@ -61,30 +62,9 @@ function judgeTool(answer: Response, verdict: Verdict): void {
   verdict.mustHold("UPSTREAM-REPLY", isSame, `the arguments ${JSON.stringify(TOOL.arguments)}`, shown, seen);
 }
 
-interface Call {
-  readonly name: unknown;
-  readonly input: unknown;
-}
-
 function wholeCall({ reply: { toolCalls } }: Response): Call {
   return toolCalls[0] ?? { name: undefined, input: undefined };
 }
-
-/** Joins the fragments of the only tool call of a stream, in either dialect. */
-function streamedCall({ stream }: Response): Call {
-  let name: unknown;
-  let fragments = "";
-  for (const { json } of stream.events) {
-    const calls = member(member(firstOf(member(json, "choices")), "delta"), "tool_calls");
-    const called = member(firstOf(calls), "function");
-    name ??= member(called, "name") ?? member(member(json, "content_block"), "name");
-    const fragment = member(called, "arguments") ?? member(member(json, "delta"), "partial_json");
-    if (typeof fragment === "string") fragments += fragment;
-  }
-  return { name, input: parseJson(fragments) };
-}
-
-const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
 /** What the provider counts: most of the input came from its cache. */
 const COUNTED = { input: 2_000, cached: 1_900, output: 37 };

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atLeast, atMost } from "../../src/judging/index.ts";
-import { assumePassed, NOTHING_CAME, sendMarked, sendPlain, sendPlainNow } from "./marked.ts";
+import { assumePassed, NOTHING_CAME, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
 
 /** Events after which a stream stands still: the opening ones of either dialect, and some pieces of text. */
 const BEFORE_STALL = 6;
@@ -99,7 +99,7 @@ const brokenStream = defineCheck({
 });
 
 /** The reply that the broken streams begin. */
-const WORDS = Array.from({ length: 40 }, (_, index) => `${`w${index}`.padEnd(5, "-")} `).join("");
+const WORDS = wordsOf(Array<number>(40).fill(6)).join("");
 
 /** 32 MB: many times what the buffers of two connections hold. */
 const PIECES = 512;

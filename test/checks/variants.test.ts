@@ -47,6 +47,8 @@ const ODD = [
   "messages.unknown-block-last",
   "limits.paced-loosely",
   "provider.first-one-twice",
+  "provider.long-events-in-parts",
+  "provider.long-event-is-an-error",
   "provider.more-turns",
   "provider.texts-as-parts",
 ];

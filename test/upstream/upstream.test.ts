@@ -52,6 +52,36 @@ describe("replies", () => {
     expect(whole.content).toMatchObject([{ type: "tool_use", name: "look_up", input: tool.arguments }]);
   });
 
+  test("in pieces of several sizes, as text, as the arguments of a tool and as reasoning", async () => {
+    const pieceBytes = [4, 200_000];
+    const words = `w0- w1${"-".repeat(199_997)} `;
+    const models = {
+      text: { pieceBytes },
+      tool: { pieceBytes, tool: { name: "look_up" } },
+      reasoning: { pieceBytes, reasoning: true },
+    };
+    await using upstream = await upstreamOf({ providers: { one: { models } } });
+    const deltas = async (path: string, model: string) =>
+      dataOf(await (await upstream.post(path, chat(model, { stream: true }))).text())
+        .filter((data) => data !== "[DONE]")
+        .map((data) => JSON.parse(data))
+        .map(({ choices, delta }) => choices?.[0].delta ?? delta ?? {});
+    const inChat = await deltas("chat/completions", "reasoning");
+    expect(inChat.map(({ reasoning_content: text = "" }) => text).join("")).toBe(words);
+    expect(inChat.map(({ content }) => content ?? "").join("")).toBe("done");
+    const inMessages = await deltas("messages", "reasoning");
+    expect(inMessages.map(({ thinking = "" }) => thinking).join("")).toBe(words);
+    expect(inMessages.map(({ text = "" }) => text).join("")).toBe("done");
+    const fragments = (await deltas("messages", "tool")).map(({ partial_json: text = "" }) => text);
+    expect(JSON.parse(fragments.join(""))).toEqual({ text: words });
+    expect((await deltas("chat/completions", "text")).map(({ content = "" }) => content)).toContain(words.slice(4));
+    const whole = (await (await upstream.post("messages", chat("reasoning"))).json()) as { content: object[] };
+    expect(whole.content).toMatchObject([
+      { type: "thinking", thinking: words },
+      { type: "text", text: "done" },
+    ]);
+  });
+
   test("come when the scenario says", async () => {
     const times = { latencyMs: 60, firstTokenMs: 80, gapMs: 40, pieces: 4 };
     await using upstream = await upstreamOf({ providers: { one: { models: { m: times } } } });

@@ -84,6 +84,25 @@ export function onRelayedText(edit: (text: string, call: Call) => string): Apply
   });
 }
 
+/** Changes each event of a real provider's stream, as it stands there; `undefined` ends the stream without a word. */
+export function onRelayedEvents(edit: (event: string, call: Call) => string | undefined): Apply {
+  return onRelayedStream(async function* (pieces, call) {
+    const decoder = new TextDecoder();
+    let rest = "";
+    for await (const piece of pieces) {
+      if (piece.isBroken) yield piece;
+      rest += decoder.decode(piece.bytes, { stream: true });
+      const events = rest.split(/(?<=\n\n)/);
+      rest = events.at(-1)?.endsWith("\n\n") === true ? "" : (events.pop() ?? "");
+      for (const event of events) {
+        const edited = edit(event, call);
+        if (edited === undefined) return;
+        yield { ...piece, bytes: Buffer.from(edited) };
+      }
+    }
+  });
+}
+
 /** Changes a real provider's non-streaming reply. */
 export function onRelayedReply(edit: (value: JsonObject, call: Call) => JsonObject): Apply {
   return wrap("relayReply", (next) => (value, call) => {

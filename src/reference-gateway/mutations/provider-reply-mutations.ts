@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { mapTexts, onRelayedReply, onRelayedStream, onRelayedText } from "../edits/provider-edits.ts";
+import { mapTexts, onRelayedEvents, onRelayedReply, onRelayedStream, onRelayedText } from "../edits/provider-edits.ts";
 import { all } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { RelayedPiece } from "../pipeline/response.ts";
@@ -39,6 +39,11 @@ function withUsage(value: JsonObject, edit: (usage: JsonObject) => JsonObject): 
     ...(isObject(message) && isObject(message["usage"]) ? { message: withUsage(message as JsonObject, edit) } : {}),
   };
 }
+
+const LONG_EVENT = ["UPSTREAM-REPLY", "UPSTREAM-LONG-EVENT"];
+const LONG_BYTES = 65_536;
+/** An event with text, reasoning or a part of a tool call. */
+const HAS_PIECE = /"(?:content|text|partial_json|arguments|reasoning_content|thinking)":"[^"]/;
 
 const CACHED = ["prompt_tokens_details", "cache_read_input_tokens", "cache_creation_input_tokens"];
 const COUNTS = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"];
@@ -123,6 +128,36 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
         /"(?:content|text|partial_json|arguments)":"[^"]/.test(event) && ++texts === 3 ? "" : event,
       );
     }),
+  ),
+  mutation(
+    "provider.long-event-ends-stream",
+    LONG_EVENT,
+    "A stream ends where an event is longer than 64 KiB, without a sign of it.",
+    onRelayedEvents((event) => (event.length > LONG_BYTES ? undefined : event)),
+  ),
+  mutation(
+    "provider.long-event-ends-stream-well",
+    LONG_EVENT,
+    "Of a stream with an event of more than 1 MiB only the ending follows.",
+    onRelayedEvents((event) => (event.length > 1_048_576 && HAS_PIECE.test(event) ? "" : event)),
+  ),
+  mutation(
+    "provider.long-arguments-cut",
+    LONG_EVENT,
+    "Fragments of tool arguments are cut after 16 KiB.",
+    onRelayedEvents((event) =>
+      event.replace(/("(?:arguments|partial_json)":")((?:[^"\\]|\\.)*)/, (_all, name: string, text: string) =>
+        [name, text.slice(0, 16_384).replace(/\\$/, "")].join(""),
+      ),
+    ),
+  ),
+  mutation(
+    "provider.long-reasoning-ends-stream",
+    LONG_EVENT,
+    "A stream ends where an event with reasoning is longer than 64 KiB, without a sign of it.",
+    onRelayedEvents((event) =>
+      event.length > LONG_BYTES && /"(?:reasoning_content|thinking)":"/.test(event) ? undefined : event,
+    ),
   ),
   mutation(
     "provider.tool-arguments-flattened",

@@ -6,6 +6,7 @@ import {
   onNextProvider,
   onProviderBody,
   onProviderRequest,
+  onRelayedEvents,
   onRelayedStream,
   withProviderHeaders,
 } from "../edits/provider-edits.ts";
@@ -55,8 +56,44 @@ async function* withComments(pieces: AsyncIterable<RelayedPiece>): AsyncGenerato
   yield* pieces;
 }
 
+/** Characters of a text that one event has at most. */
+const PART = 16_384;
+const TEXT_FIELD = /"(content|text|partial_json|arguments|reasoning_content|thinking)":"((?:[^"\\]|\\.)*)"/;
+
+/** Several events in place of one with a long text; a text with escapes stays whole, because a part may end inside one. */
+function inParts(event: string): string {
+  const text = TEXT_FIELD.exec(event)?.[2] ?? "";
+  if (text.length <= PART || text.slice(16).includes("\\")) return event;
+  const cuts = Array.from({ length: Math.ceil((text.length - 16) / PART) }, (_none, at) => 16 + at * PART);
+  const parts = [text.slice(0, 16), ...cuts.map((from) => text.slice(from, from + PART))];
+  return parts.map((part) => event.replace(TEXT_FIELD, (_all, name: string) => `"${name}":"${part}"`)).join("");
+}
+
 /** Sound gateways that do towards their providers what others do not. */
 export const PROVIDER_VARIANTS: readonly Variant[] = [
+  variant(
+    "provider.long-events-in-parts",
+    "Long events of a provider's stream become several short ones.",
+    onRelayedEvents(inParts),
+  ),
+  variant(
+    "provider.long-event-is-an-error",
+    "A stream with an event of more than 1 MiB ends with an error item.",
+    onRelayedStream(async function* (pieces, call) {
+      let bytes = 0;
+      for await (const piece of pieces) {
+        bytes = Buffer.from(piece.bytes).includes("\n\n") ? piece.bytes.length : bytes + piece.bytes.length;
+        if (bytes > 1_048_576) {
+          const data = JSON.stringify({ type: "error", error: { type: "api_error", message: "an event is too long" } });
+          const name = call.dialect === "messages" ? "event: error\n" : "";
+          yield { bytes: Buffer.from(`\n\n${name}data: ${data}\n\n`), tokens: 0, isBroken: true };
+          return;
+        }
+        yield piece;
+      }
+    }),
+    ["UPSTREAM-LONG-EVENT"],
+  ),
   variant(
     "provider.taken-in-turns",
     "Requests begin with another provider each time.",

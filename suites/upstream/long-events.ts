@@ -1,0 +1,113 @@
+import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
+import { type JsonObject, member } from "../../src/core/index.ts";
+import { DIALECTS, toolsOf } from "../../src/dialects/index.ts";
+import { isCutByUs } from "../shared/cut-by-us.ts";
+import { ONE_TOOL } from "../shared/tools.ts";
+import { type Answers, assumePassed, type Passed, sendMarked, sendPlain, wordsOf } from "./marked.ts";
+import { streamedCall } from "./streamed-call.ts";
+
+/** Above the bounds that line readers tend to have: 4, 16 and 64 KiB, 256 KiB and 1 MiB. */
+const LONG_SIZES = [4_200, 17_000, 70_000, 300_000, 2_000_000];
+const SHORT_SIZES = [6, 6];
+/** Room for all of them, with what is around them. A response of a run may otherwise be smaller than that. */
+const BOUNDS = { maxBodyBytes: 4 * 1_048_576 };
+
+interface Carrier {
+  readonly answer: Answers[string];
+  readonly fields?: (dialect: (typeof DIALECTS)[number]) => JsonObject;
+  /** What the caller got of the words. */
+  readonly got: (response: Response) => string | undefined;
+}
+
+/** What the provider's events carry. */
+const CARRIERS: Readonly<Record<string, Carrier>> = {
+  text: { answer: {}, got: ({ replyText }) => replyText },
+  "tool-arguments": {
+    answer: { tool: { name: "get_weather" } },
+    fields: (dialect) => ({ tools: toolsOf(dialect, ONE_TOOL) as JsonObject[] }),
+    got: (response) => {
+      const { input, fragments } = streamedCall(response);
+      const text = member(input, "text");
+      return typeof text === "string" ? text : fragments.replace(/^\{\s*"text"\s*:\s*"/, "");
+    },
+  },
+  reasoning: { answer: { reasoning: true }, got: (response) => reasoningIn(response) },
+};
+
+/** Reasoning of a stream, in the fields that gateways have for it. */
+function reasoningIn({ stream }: Response): string | undefined {
+  const pieces = stream.events.flatMap(({ json }) => {
+    const choices = member(json, "choices");
+    const delta = Array.isArray(choices) ? member(choices[0], "delta") : member(json, "delta");
+    const piece = member(delta, "reasoning_content") ?? member(delta, "reasoning") ?? member(delta, "thinking");
+    return typeof piece === "string" ? [piece] : [];
+  });
+  return pieces.length === 0 ? undefined : pieces.join("");
+}
+
+type Sent = { readonly short: Passed; readonly long: Passed };
+
+const longEvents = defineCheck({
+  id: "upstream.long-events",
+  title: "Long events of a provider's stream arrive whole",
+  covers: ["UPSTREAM-REPLY", "UPSTREAM-LONG-EVENT"],
+  explains:
+    "The provider streams a reply in events of 4 kB, 17 kB, 70 kB, 300 kB and 2 MB, as providers do with tool arguments, images and reasoning: as text, as arguments of a tool call, and as reasoning before a short text. All of it should arrive. A stream that lacks some of it and looks like any other fails: clients act on half of the arguments. One that ends with an error or with its connection warns. Line readers with a bound are the usual cause: raise it, or report an error. Reasoning is compared only if the caller gets short reasoning.",
+  needs: ["upstream"],
+  across: { dialect: DIALECTS, case: Object.keys(CARRIERS) },
+  schedule: { resource: "large streams" },
+  cost: { requests: 3 },
+  async run(t) {
+    const { answer, fields } = CARRIERS[t.case] as Carrier;
+    const plain = await sendPlain(t, "streaming");
+    const send = (sizes: number[]): Promise<Passed> =>
+      sendMarked(
+        t,
+        { mode: "streaming", intent: "odd", bounds: BOUNDS, ...(fields && { fields: fields(t.dialect) }) },
+        { "*": { ...answer, pieceBytes: sizes } },
+      );
+    const sent: Sent | null = plain.answer.admitted
+      ? { short: await send(SHORT_SIZES), long: await send(LONG_SIZES) }
+      : null;
+    return { plain, sent };
+  },
+  judge({ plain, sent }, verdict, axes) {
+    assumePassed(verdict, plain);
+    if (sent === null) return verdict.inconclusive("no long events were sent");
+    const { got } = CARRIERS[axes.case ?? ""] as Carrier;
+    const short = sent.short.answer;
+    verdict.assumeGood(short, "the same reply in short events");
+    const [hasWords, text] = [got(short) === wordsOf(SHORT_SIZES).join(""), short.replyText];
+    const isReasoning = axes.case === "reasoning";
+    if (!hasWords && !isReasoning) return verdict.notApplicable("short events do not arrive whole (upstream.reply)");
+    const { answer } = sent.long;
+    if (isCutByUs(answer)) verdict.inconclusive(`the stream is larger than Gauntlet records: ${answer.summary}`);
+    const lost = hasWords ? firstLost(got(answer) ?? "") : undefined;
+    const hasText = !isReasoning || answer.replyText === text;
+    const isWhole = lost === undefined && hasText;
+    const isSeen = (answer.status ?? 599) >= 400 || !answer.complete || answer.stream.errors.length > 0;
+    const what =
+      lost === undefined ? "the text after the reasoning is missing" : `the event with ${lost} bytes is not whole`;
+    const seen = { in: answer, because: answer.summary };
+    verdict.mustHold(
+      "UPSTREAM-REPLY",
+      isWhole || isSeen,
+      "every event, or an error",
+      isWhole ? "every event" : `${what}, and the stream ${isSeen ? "ends with an error" : "ends without an error"}`,
+      seen,
+    );
+    verdict.shouldHold("UPSTREAM-LONG-EVENT", isWhole, "every event", isWhole ? "every event" : what, seen);
+  },
+});
+
+/** Size of the first event that did not arrive as it was sent, bytes. */
+function firstLost(text: string): number | undefined {
+  let at = 0;
+  for (const [index, word] of wordsOf(LONG_SIZES).entries()) {
+    if (!text.startsWith(word, at)) return LONG_SIZES[index];
+    at += word.length;
+  }
+  return text.length === at ? undefined : LONG_SIZES.at(-1);
+}
+
+export const LONG_EVENTS: readonly Check[] = [longEvents];
