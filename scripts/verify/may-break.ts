@@ -154,7 +154,6 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   ],
   "base.unknown-path-500": ["HTTP-URL"],
   "base.unknown-path-hangs": ["HTTP-URL"],
-  "body.refused-inside-stream": ["CHAT-5", "CHAT-6", "MSG-4", "MSG-5", "MSG-9"],
   "chat.one-reply-for-all": ["COMPAT-CHAT-REPLY", "COMPAT-STRUCTURED", "COMPAT-TOOL-RESULT", "COMPAT-USAGE"],
   "messages.one-reply-for-all": ["COMPAT-STRUCTURED", "COMPAT-TOOL-RESULT", "COMPAT-USAGE", "MSG-6"],
   "chat.bad-turn-500": ["CHAT-5"],

@@ -155,6 +155,13 @@ export class Response {
     return this.reply.error === undefined;
   }
 
+  /** Whether a stream that began with 2xx holds an error instead of output: a refusal that came too late to have a status. */
+  get refusedLate(): boolean {
+    const { status = 0, asked } = this;
+    if (status < 200 || status > 299 || asked.endpoint === "models" || !this.streamed) return false;
+    return this.stream.outputs === 0 && this.stream.errors.length > 0;
+  }
+
   /** The named reason of a denial: the specification's, where the target's contract knows the gateway's. */
   get reason(): string | undefined {
     return specReason(this.#rules.denials, { status: this.status, reason: this.ownReason, text: () => this.text });
@@ -238,7 +245,8 @@ export class Response {
     const ownReason = this.ownReason?.slice(0, LONGEST_REASON);
     const translated = reason === this.ownReason ? "" : ` (read as ${reason})`;
     const named = `${this.status}${ownReason === undefined ? "" : ` ${ownReason}`}${translated}`;
-    return after === "" ? named : `${named}, then ${after}`;
+    if (after !== "") return `${named}, then ${after}`;
+    return this.refusedLate ? `${named}, then error-event` : named;
   }
 }
 

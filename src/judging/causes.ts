@@ -93,6 +93,7 @@ function deviationOf({ name, pointer, expected, observed, note }: Finding): stri
   if (response !== undefined && isUseless(response) && (pointer === "ending" || observed === "false"))
     return `response ${response}`;
   if (pointer === "status") {
+    if (response?.endsWith(LATE) === true) return "refused late";
     return /^2/.test(observed) ? `served, ${refusalIn(expected)}` : `response ${response ?? observed}`;
   }
   const place = pointer?.replace(/\d+/g, "#").toLowerCase();
@@ -108,6 +109,9 @@ function deviationOf({ name, pointer, expected, observed, note }: Finding): stri
 function refusalIn(expected = ""): string {
   return /^\d{3}(?=$| or )/.exec(expected)?.[0] ?? "a refusal";
 }
+
+/** How a response in short ends that refused a stream after it had begun. */
+const LATE = ", then error-event";
 
 /** `401 invalid_api_key` or `200, then reset`: a response in short, at the end of a note. */
 function responseIn(note: string | undefined): string | undefined {
@@ -236,6 +240,8 @@ function adviceFor(finding: Finding): string {
     return "Fix what the gateway, or the proxy in front of it, sends: clients reject such a response, or read it in different ways.";
   if (expectsSuccess(finding) && isAboutPath(finding))
     return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
+  if (pointer === "status" && responseIn(finding.note)?.endsWith(LATE) === true)
+    return "These streams are refused, but too late to have a status. Send the head of a stream when the first piece of it is there: until then a refusal, or a provider's failure, can still have its status.";
   if (pointer === "status" && observed.startsWith("2"))
     return "Refuse these requests. Compare the exchange with its control request, which is correctly served: what differs between them is the ground for refusing.";
   if (pointer === "reason")

@@ -4,6 +4,8 @@ import { aReply } from "./expectation.ts";
 /** The parts of a response that are evidence. */
 export interface EvidenceResponse {
   readonly id: string;
+  /** A stream that began with 2xx and held an error instead of output: a refusal that came too late to have a status. */
+  readonly refusedLate?: boolean;
   readonly exchange?: {
     readonly response: object | undefined;
     readonly ending: { readonly kind: string; readonly detail?: string };
@@ -17,6 +19,20 @@ const ABOUT_CONTENT: ReadonlySet<RequirementId> = new Set<RequirementId>([
   ...(["CHAT-2", "CHAT-3", "MSG-2", "MSG-3", "STREAM-4", "ERR-200-1"] as const),
   ...(["COMPAT-FRAMING", "COMPAT-CONTENT-TYPE", "COMPAT-REPLY-ID", "COMPAT-REPLY-MODEL", "COMPAT-REQUEST-ID"] as const),
 ]);
+
+/**
+ * Whether a comparison asks for any refusal, and a stream was refused too late to have its status. REFUSED-IN-TIME is about that, once for the
+ * whole run; a denial whose status the specification names needs this very status.
+ */
+export function isRefusedLate(
+  { refusedLate = false }: EvidenceResponse,
+  { at, test }: { readonly at: string | undefined; readonly test: (status: never) => boolean },
+): boolean {
+  return refusedLate && at === "status" && (REFUSALS as readonly never[]).some((statuses) => test(statuses));
+}
+
+/** One of the errors whose status the specification leaves open, by whose fault it is. */
+const REFUSALS: readonly unknown[] = [422, 599];
 
 /** Places that tell whether there was a complete response. Every other place is a part of the response: a header or a JSON pointer. */
 const ARRIVAL: readonly string[] = ["status", "ending"];

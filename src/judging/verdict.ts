@@ -8,7 +8,7 @@ import {
   type ShouldRequirement,
 } from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
-import { type EvidenceResponse, missingEvidence } from "./evidence.ts";
+import { type EvidenceResponse, isRefusedLate, missingEvidence } from "./evidence.ts";
 import { type Expectation, show, toExpectation } from "./expectation.ts";
 
 /** Where something was seen, for the evidence. */
@@ -155,6 +155,10 @@ export class Verdict {
     const missing = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
     if (missing !== undefined) {
       this.#add(requirement, "undecided", weight, description, missing, seen);
+      return false;
+    }
+    if (!met && seen.in !== undefined && isRefusedLate(seen.in, { at: seen.at, test })) {
+      this.#add(requirement, "observed", "none", undefined, "refused after the stream had begun", seen);
       return false;
     }
     const kind = JSON.stringify([requirement, weight, description, seen.at]);

@@ -170,6 +170,12 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "Nothing that a client sends makes the gateway stop responding to other requests.",
   },
   {
+    id: "REFUSED-IN-TIME",
+    level: "SHOULD",
+    source: "specification 7.P1; common sense",
+    text: "A stream that is refused is refused by its status, before the stream begins.",
+  },
+  {
     id: "STEADY-LATENCY",
     level: "SHOULD",
     source: "common sense",

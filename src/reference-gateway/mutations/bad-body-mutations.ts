@@ -177,7 +177,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "body.refused-inside-stream",
-    [...CALLER, "ERR-200-1", "MSG-4"],
+    ["REFUSED-IN-TIME"],
     "A bad request for a stream gets 200 with the refusal as its first item.",
     onDenial(
       "invalid_request",

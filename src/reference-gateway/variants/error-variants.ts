@@ -6,12 +6,13 @@ import {
   dropHeader,
   edits,
   html,
+  insideStream,
   insteadOf,
   REASON_HEADER,
   setHeader,
   text,
 } from "../edits/response-edits.ts";
-import { always, every, not, onMessages } from "../edits/when.ts";
+import { always, both, every, inference, not, onMessages, streaming } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal, onServed } from "../edits/wrap.ts";
 import type { Reason } from "../pipeline/refusal.ts";
 import { chatError } from "../pipeline/refuse.ts";
@@ -194,6 +195,12 @@ export const ERROR_VARIANTS: readonly Variant[] = [
     "errors.quota-with-retry-after",
     "A spend cap names the wait until midnight.",
     onRefusal("quota_exceeded", always, (refused) => ({ ...refused, waitMs: 86_400_000 - (Date.now() % 86_400_000) })),
+  ),
+  variant(
+    "errors.refused-after-the-stream-began",
+    "A stream begins with 200 at once; that its body is refused, or its provider fails, is its first item.",
+    onDenial([...CALLER, ...UPSTREAM], both(streaming, inference), insideStream),
+    ["REFUSED-IN-TIME"],
   ),
   variant(
     "errors.cut-stream-without-item",
