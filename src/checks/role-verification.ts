@@ -79,7 +79,7 @@ async function verifyEcho({ send, target, nonce }: RoleTrial, role: ModelRole, d
 }
 
 /** A reply is long when it has as much text, or is still under way after as much time, ms. */
-const LONG = { characters: 200, ms: 1_500 };
+const LONG = { characters: 200, ms: 1_000 };
 
 async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
   let longest = "";

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CheckResult } from "../record/index.ts";
-import type { Target } from "../target/index.ts";
+import type { ModelRole, Target } from "../target/index.ts";
 import {
+  dialectOf,
   type Instance,
   type Invariant,
   needsOf,
@@ -21,6 +22,7 @@ import { runPool } from "./pool.ts";
 import type { Recordable } from "./recording.ts";
 import { notRun, runInstance, wasLeft } from "./run-instance.ts";
 import type { Schedule } from "./schedule.ts";
+import { failsUpstream } from "./server-errors.ts";
 import type { SessionOptions } from "./session.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -121,12 +123,14 @@ async function runInOrder(
   const background = Promise.all(
     inOrder("background").map(({ instance }) => runOne(instance, { others: others.signal })),
   );
+  const trials = tryModels([...inOrder("parallel"), ...inOrder("exclusive-last")], traffic);
   try {
     await together(inOrder("parallel"), options.parallel ?? (load === undefined ? PARALLEL : BESIDE_LOAD));
   } finally {
     others.abort();
     await background;
   }
+  await trials;
   await load?.ended;
   for (const { instance } of inOrder("exclusive")) await runOne(instance);
   const failing = [inOrder("parallel", true), inOrder("exclusive", true)] as const;
@@ -137,6 +141,23 @@ async function runInOrder(
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
   const last = inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run));
   for (const { instance } of last) await runOne(instance);
+}
+
+/**
+ * Verifies the models that checks need, all at the same time, so that no check waits for it. Those whose provider fails are left to the
+ * checks that need them.
+ */
+async function tryModels(scheduled: readonly Scheduled[], traffic: Traffic): Promise<void> {
+  const { target, fixtures } = traffic;
+  const needed = scheduled
+    .filter(({ instance }) => stateOf(instance, target, fixtures.provisioner !== undefined) === "runs")
+    .flatMap(({ instance }) =>
+      needsOf(instance, target)
+        .filter((need) => need.startsWith("model.") && !failsUpstream({ model: need.slice(6) as ModelRole }))
+        .map((need) => ({ need, dialect: dialectOf(instance, target) })),
+    );
+  // What ends the run, the checks learn that need the model.
+  await Promise.allSettled(needed.map(({ need, dialect }) => fixtures.findVerified(need, dialect)));
 }
 
 /** Judges an invariant. */
