@@ -3,7 +3,7 @@ import { type Assumed, nothingKnown, type RateInference } from "./rate-inference
 /** One assumption is taken if the other one leaves so many more requests unexplained. */
 const DECISIVE = 5;
 /** Requests may be counted in part, which neither assumption explains: the one that is taken leaves at most this share unexplained. */
-const ACCEPTED_SHARE = 0.01;
+const ACCEPTED_SHARE = 0.001;
 /** Rates that differ by less are the same. */
 const SAME_RATE = 0.03;
 

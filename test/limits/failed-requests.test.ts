@@ -27,6 +27,17 @@ describe("requests that fail, or are denied for something else, in the middle of
     expect(answers).toBeGreaterThan(0);
   });
 
+  test.each([
+    [0.3, 4],
+    [0.5, 5],
+  ])(
+    "%d of them, of which half are counted, in seed %d: nothing, for neither assumption is true",
+    async (share, seed) => {
+      const { perMinute } = await analyse({ rpm: 20, seed, failing: { share, count: "half" } });
+      expect(perMinute.answer).toBeNull();
+    },
+  );
+
   test("a few among many change nothing", async () => {
     const failing = { share: 0.005, count: "all" } as const;
     const found = await analyse({ rpm: 300, seed: 3, failing });
