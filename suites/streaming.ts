@@ -23,6 +23,7 @@ import {
   SPECIAL_TEXT,
 } from "./shared/texts.ts";
 import { INCREMENTAL } from "./streaming/incremental.ts";
+import { LONG_EVENTS } from "./streaming/long-events.ts";
 
 /** A stream that is over should be seen to be over soon, ms. */
 const LONGEST_TAIL_MS = 3_000;
@@ -312,6 +313,7 @@ export const STREAMING: readonly Check[] = [
   ends,
   textIsIntact,
   longTextIsIntact,
+  ...LONG_EVENTS,
   cutStream,
   goodStreamsAreComplete,
   everyStream,

@@ -57,6 +57,8 @@ export const DEFECTS: readonly (readonly [
   ["stream.forced-when-absent", "chat.minimal[plain]", "fail", "CHAT-1"],
   ["stream.empty", "service.replies[chat,streaming]", "fail", "BASE-3"],
   ["stream.no-text", "service.replies[chat,streaming]", "fail", "BASE-3"],
+  ["stream.long-event-ends-it", "streaming.long-events[chat]", "warn", "STREAM-4"],
+  ["stream.long-event-lost", "streaming.long-events[messages]", "warn", "STREAM-4"],
   ["text.first-piece-lost", "streaming.text-intact[chat,short]", "warn", "STREAM-4"],
   ["text.last-piece-lost", "streaming.text-intact[chat,short]", "warn", "STREAM-4"],
   ["text.middle-piece-lost", "streaming.text-intact[chat,short]", "warn", "STREAM-4"],

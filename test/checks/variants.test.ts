@@ -22,6 +22,7 @@ const ODD = [
   "http.refuses-unread-and-resets",
   "stream.crlf",
   "stream.comments",
+  "stream.one-event-per-text",
   "stream.unknown-fields",
   "stream.byte-order-mark",
   "json.pretty",

@@ -121,6 +121,7 @@ const SHOWN_BY_CHECKS: readonly string[] = [
   "stream.buffered-beyond-ascii",
   "tokens.unusual-scheme-free",
   "stream.forced-by-slow-model",
+  "stream.long-event-lost",
   "stream.forced-by-slow-model-on-messages",
 ];
 

@@ -55,6 +55,11 @@ test.each<[string, object, RegExp]>([
   ["http.one-byte-chunks", {}, /\r\n\r\n1\r\n\{\r\n1\r\n"\r\n/],
   ["stream.crlf", STREAM, /data: \{[^\n]*\}\r\n\r\n/],
   ["stream.cr", STREAM, /data: \{[^\n]*\}\r\r/],
+  [
+    "stream.one-event-per-text",
+    { stream: true, messages: [{ role: "user", content: "a word and ".repeat(900) }] },
+    /"content":"(?:a word and ){900}"/,
+  ],
   ["stream.no-space", STREAM, /\ndata:\{/],
   ["stream.comments", STREAM, /: comment ☃\n:inside\ndata: /],
   ["stream.keep-alives", { ...STREAM, model: "echo-stream" }, /: keep-alive\n\n/],

@@ -1,6 +1,7 @@
 import { member } from "../../core/index.ts";
 import type { Step, StreamEvent } from "../pipeline/response.ts";
 import { put } from "./json-edits.ts";
+import { type Apply, wrap } from "./wrap.ts";
 
 /** Where the text of an increment stands, in either dialect. */
 const TEXT_PATHS = ["choices.0.delta.content", "delta.text"];
@@ -11,6 +12,15 @@ export function editText(event: StreamEvent, change: (text: string) => string): 
   const path = member(event.data, "choices") === undefined ? TEXT_PATHS[1] : TEXT_PATHS[0];
   return { ...event, data: put(path ?? "", apply)(event.data) };
 }
+
+/** The text of replies that come at once is one event, however long it is. */
+export const oneEventPerText: Apply = wrap("plan", (next) => (model, request, call) => {
+  const plan = next(model, request, call);
+  if (plan.kind !== "reply" || plan.paceMs > 0 || plan.pieces.some(({ kind }) => kind !== "text")) return plan;
+  const text = plan.pieces.map((piece) => (piece.kind === "text" ? piece.text : "")).join("");
+  const tokens = plan.pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+  return { ...plan, pieces: [{ kind: "text", text, tokens }] };
+});
 
 /** All steps at the time of the last. */
 export function allAtTheEnd(steps: readonly Step[]): Step[] {

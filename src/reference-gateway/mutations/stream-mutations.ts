@@ -1,10 +1,10 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { allAtTheEnd, inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
+import { allAtTheEnd, inBlocksOf, laterFrom, oneEventPerText } from "../edits/stream-edits.ts";
 import { streamForced, streamIgnored } from "../edits/stream-or-not.ts";
 import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
-import type { GatewayResponse, Step } from "../pipeline/response.ts";
+import type { GatewayResponse, Step, StreamEvent } from "../pipeline/response.ts";
 
 const chatStream: When = both(onChat, streaming);
 const gzipAsked: When = (call) => /gzip|br/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
@@ -22,6 +22,8 @@ const cutAfter = (ms: number, when: When): Apply =>
         : response;
     }),
   );
+
+const isLong = ({ data }: StreamEvent, bytes = 65_536) => JSON.stringify(data).length > bytes;
 
 /** Pieces of a text that is paced, and the time that all of them take together, ms. */
 const LONG_PIECES = 100;
@@ -236,6 +238,27 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     ["STREAM-4"],
     "Every twentieth stream ends half-way without any sign of it.",
     onSteps(every(20, chatStream), (steps) => steps.slice(0, halfway(steps))),
+  ),
+  mutation(
+    "stream.long-event-ends-it",
+    ["STREAM-4", "TEXT-INTACT"],
+    "Short replies are one event, and a stream ends where an event is longer than 64 KiB.",
+    all(
+      oneEventPerText,
+      onEvents(streaming, (events) => {
+        const long = events.findIndex((event) => isLong(event));
+        return long < 0 ? events : events.slice(0, long);
+      }),
+    ),
+  ),
+  mutation(
+    "stream.long-event-lost",
+    ["STREAM-4"],
+    "Short replies are one event, and an event of more than 256 KiB is lost; the ending follows.",
+    all(
+      oneEventPerText,
+      onEvents(streaming, (events) => events.filter((event) => !isLong(event, 262_144))),
+    ),
   ),
   mutation(
     "stream.wrong-length",

@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
 import { parcelHeader } from "../edits/response-edits.ts";
-import { glue } from "../edits/stream-edits.ts";
+import { glue, oneEventPerText } from "../edits/stream-edits.ts";
 import { both, onChat, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, onParcel, wrap } from "../edits/wrap.ts";
 import { dataText } from "../encode/event-frame.ts";
@@ -57,6 +57,11 @@ const chatStream = both(onChat, streaming, (call) => call.refused === undefined)
 
 /** Ways of sending the same stream. */
 export const STREAM_VARIANTS: readonly Variant[] = [
+  variant(
+    "stream.one-event-per-text",
+    "Texts that come at once are one event, however long they are.",
+    oneEventPerText,
+  ),
   variant(
     "stream.crlf",
     "Lines of events end with carriage return and line feed.",

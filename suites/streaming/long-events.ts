@@ -1,0 +1,72 @@
+import { type Check, defineCheck, isTimedOut, type Response } from "../../src/checks/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
+import { isTrue } from "../../src/judging/index.ts";
+import { isCutByUs } from "../shared/cut-by-us.ts";
+import { AMPLE_TOKENS } from "../shared/texts.ts";
+
+/** Characters of texts. The first shows whether long texts come in long events; the others are above bounds of line readers. */
+const LENGTHS = [6_000, 70_000, 300_000];
+/** From this length on an event is long, bytes: a tenth of the first text is more than any model says at once. */
+const MIN_LONG_BYTES = 4_096;
+/** For the longest text; the first has less, because some models refuse more than they can say. */
+const MANY_TOKENS = 65_536;
+const ENDED_BY_LIMIT: readonly unknown[] = ["length", "max_tokens"];
+
+/** Numbered words. */
+const textOf = (length: number): string =>
+  Array.from({ length: Math.ceil(length / 8) }, (_, index) => `n${String(index).padStart(6, "0")}`).join(" ");
+
+const longestOf = ({ stream }: Response): number => Math.max(0, ...stream.events.map(({ start, end }) => end - start));
+
+const longEvents = defineCheck({
+  id: "streaming.long-events",
+  title: "Long events of a stream arrive whole",
+  covers: ["STREAM-4"],
+  explains:
+    "A model that repeats its prompt streams a text of 6,000 characters. If it comes in one event or a few long ones, texts of 70,000 and 300,000 characters follow, and have to arrive whole. Readers of lines with a bound, in the gateway or in a proxy in front of it, end or lose such events. Most models stream in short events, whatever the text: then only a provider that Gauntlet controls can send long ones (upstream.long-events), and nothing is judged here.",
+  needs: ["model.echo"],
+  across: { dialect: DIALECTS },
+  cost: { requests: LENGTHS.length },
+  async run(t) {
+    const sent: { readonly length: number; readonly response: Response }[] = [];
+    for (const length of LENGTHS) {
+      const limit = length === LENGTHS[0] ? AMPLE_TOKENS : MANY_TOKENS;
+      const response = await t.send({
+        model: "echo",
+        mode: "streaming",
+        intent: "either",
+        prompt: textOf(length),
+        ...(t.dialect === "messages" && { maxTokens: limit }),
+      });
+      sent.push({ length, response });
+      if (longestOf(response) < MIN_LONG_BYTES) break;
+    }
+    return { sent };
+  },
+  judge({ sent }, verdict) {
+    const [first] = sent;
+    if (first === undefined) return verdict.inconclusive("nothing was sent");
+    const { status = 0, asked, summary } = first.response;
+    if (asked.endpoint === "messages" && status >= 400 && status < 500)
+      verdict.notApplicable(`no streaming on /messages (${summary})`);
+    verdict.assumeGood(first.response, "a stream of the echo model");
+    const longest = longestOf(first.response);
+    if (longest < MIN_LONG_BYTES)
+      return verdict.notApplicable(
+        `the longest event of this model has ${longest} bytes; declare upstream to have long events tested`,
+      );
+    for (const { length, response } of sent) {
+      // A model may take no text of this length, or say it too slowly.
+      if ((response.status ?? 599) >= 400 || isTimedOut(response.exchange) || isCutByUs(response)) continue;
+      if (ENDED_BY_LIMIT.includes(response.stream.finishReasons.at(-1))) continue;
+      const { replyText = "", summary } = response;
+      verdict.should("STREAM-4", replyText.includes(textOf(length)), isTrue("the whole text"), {
+        in: response,
+        because: `${replyText.length} of ${length} characters of a text in long events (${summary})`,
+      });
+    }
+    if (verdict.findings.length === 0) verdict.notApplicable("the model does not say texts of this length");
+  },
+});
+
+export const LONG_EVENTS: readonly Check[] = [longEvents];
