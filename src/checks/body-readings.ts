@@ -93,18 +93,26 @@ export class BodyReadings {
   readonly #isLarge = (): boolean => (this.#body()?.bytes ?? 0) > LARGE_BYTES;
 }
 
+interface PackedResponse {
+  readonly exchange: Exchange;
+  /** The readings of a large body, for all responses that have the same. */
+  readonly shared?: BodyReadings;
+  /** Whether another response with the same large body was packed before. */
+  readonly isHeld: boolean;
+}
+
 /** Makes the exchanges of a run small, and shares what is read from large bodies among the responses that have the same. */
 export class ResponsePacker {
   readonly #packer = new ExchangePacker();
   readonly #shared = new Map<string, BodyReadings>();
 
-  /** @returns also the shared readings of a large body. */
-  pack(exchange: Exchange, endpoint: Endpoint): { readonly exchange: Exchange; readonly shared?: BodyReadings } {
+  pack(exchange: Exchange, endpoint: Endpoint): PackedResponse {
     const { exchange: packed, content } = this.#packer.pack(exchange);
-    if (content === undefined) return { exchange: packed };
+    if (content === undefined) return { exchange: packed, isHeld: false };
     const key = `${endpoint} ${content}`;
-    const shared = this.#shared.get(key) ?? new BodyReadings(() => packed.response?.body, endpoint);
+    const held = this.#shared.get(key);
+    const shared = held ?? new BodyReadings(() => packed.response?.body, endpoint);
     this.#shared.set(key, shared);
-    return { exchange: packed, shared };
+    return { exchange: packed, shared, isHeld: held !== undefined };
   }
 }

@@ -83,15 +83,20 @@ export class Response {
     return this.exchange.id;
   }
 
-  /** Makes it small until it is asked again, which it answers as before: a run keeps thousands to its end. */
-  pack(packer: ResponsePacker): void {
-    if (this.#packed) return;
-    const { exchange, shared } = packer.pack(this.#exchange, this.asked.endpoint);
+  /**
+   * Makes it small until it is asked again, which it answers as before: a run keeps thousands to its end.
+   *
+   * @returns whether its body is held already, because another response has the same.
+   */
+  pack(packer: ResponsePacker): { readonly isHeld: boolean } {
+    if (this.#packed) return { isHeld: true };
+    const { exchange, shared, isHeld } = packer.pack(this.#exchange, this.asked.endpoint);
     this.#exchange = exchange;
     this.#packed = true;
     this.#readings.forget();
     this.#isShared = shared !== undefined;
     this.#readings = shared ?? this.#readings;
+    return { isHeld };
   }
 
   /** The readings of the body; notes that they are needed. */

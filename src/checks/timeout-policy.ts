@@ -39,6 +39,8 @@ const SHARE = 1 / 16;
 const LEAST_BYTES = 8 * 1024;
 /** What is left of a list of models when it is compressed, as a share. */
 const LIST_SHARE = 1 / 8;
+/** The same of a list that is held already: it is only written to disk. A run fetches two hundred. */
+const HELD_LIST_SHARE = 1 / 64;
 /** A list of sixteen thousand models has 2 to 5 MB. While one is received, it is not compressed yet. */
 const MAX_LIST_BYTES = 16 * MIB;
 /** Pieces of all answers together that are kept apart; a run of all suites over a sound gateway comes to 30,000. */
@@ -103,10 +105,12 @@ export class TimeoutPolicy {
     this.#keptPieces = 0;
   }
 
-  note(kind: string, exchange: Pick<Exchange, "ending" | "request" | "response">): void {
+  /** @param isHeld whether its body is that of another response, so that it is not kept once more. */
+  note(kind: string, exchange: Pick<Exchange, "ending" | "request" | "response">, isHeld = false): void {
     if (exchange.ending.kind === "complete" && exchange.request.method !== "GET") this.#ended++;
     // Lists are kept compressed, and there are hundreds of them.
-    this.#keptBytes += (exchange.response?.body.bytes ?? 0) * (exchange.request.method === "GET" ? LIST_SHARE : 1);
+    const share = exchange.request.method !== "GET" ? 1 : isHeld ? HELD_LIST_SHARE : LIST_SHARE;
+    this.#keptBytes += (exchange.response?.body.bytes ?? 0) * share;
     this.#keptPieces += exchange.response?.body.pieces.length ?? 0;
     if (isTimedOut(exchange)) this.#timeouts.set(kind, (this.#timeouts.get(kind) ?? 0) + 1);
   }

@@ -240,7 +240,6 @@ export class Traffic implements AsyncDisposable {
     );
     const done = live.done.then((exchange) => {
       this.#inFlight--;
-      this.#timeouts.note(kind, exchange);
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
       this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
@@ -248,7 +247,8 @@ export class Traffic implements AsyncDisposable {
       this.#count(answer);
       this.#onAnswer?.(answer);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.
-      answer.pack(this.#packer);
+      const { isHeld } = answer.pack(this.#packer);
+      this.#timeouts.note(kind, exchange, isHeld);
       return answer;
     });
     this.watch.started(live, done, { asked });

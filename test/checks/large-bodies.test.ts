@@ -50,4 +50,7 @@ test("responses with the same large body share its readings, and nothing else", 
   expect(first?.json).toBe(second?.json);
   expect(first?.id).not.toBe(second?.id);
   expect(second?.exchange.timeline.sentUs).toBe(1_000);
+  const packer = new ResponsePacker();
+  const lists = [listOf("a"), listOf("a"), listOf("b")].map((text) => seen({ sentMs: 0, endMs: 1, text }));
+  expect(lists.map((list) => list.pack(packer).isHeld)).toEqual([false, true, false]);
 });

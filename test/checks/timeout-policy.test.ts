@@ -106,3 +106,14 @@ describe("how much of all answers is kept", () => {
     expect(boundsAfter(policyAfter([[64, noted("complete", { bytes: 1 << 20 })]])).maxBodyBytes).toBe(8 << 10);
   });
 });
+
+test("two hundred lists of five megabytes leave room for one more if they are all the same", () => {
+  const room = (isHeld: boolean) => {
+    const policy = new TimeoutPolicy(() => TIMEOUTS);
+    for (let at = 0; at < 200; at++)
+      policy.note(KIND, noted("complete", { method: "GET", bytes: 5_000_000 }), isHeld && at > 0);
+    return policy.boundsFor(KIND, { intent: "good", endpoint: "models" }).maxBodyBytes;
+  };
+  expect(room(true)).toBeGreaterThan(10_000_000);
+  expect(room(false)).toBeLessThan(1_000_000);
+});
