@@ -8,12 +8,10 @@ import {
   type RequestSpec,
   type Response,
   type Session,
-  unblockLines,
 } from "../../src/checks/index.ts";
 import { noncesIn } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import type { Verdict } from "../../src/judging/index.ts";
-import { isModelsOwnLength } from "../shared/own-length.ts";
+import { assumeWholeReply } from "../shared/own-length.ts";
 import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { echoAlways } from "./echo-always.ts";
@@ -114,29 +112,6 @@ const textPassesThrough = defineCheck({
     if (verdict.findings.length === 0) verdict.notApplicable("the replies were ended by an output limit, or by ours");
   },
 });
-
-/** Stops where the model itself shortens long texts, or may: then nothing shows what the gateway does with them. */
-function assumeWholeReply(
-  verdict: Verdict,
-  {
-    answer,
-    expected,
-    replies,
-  }: { readonly answer: Response; readonly expected: string; readonly replies: readonly Response[] },
-): void {
-  const text = answer.replyText ?? "";
-  // What is missing only in one form of the same reply was there before.
-  if (replies.some(({ replyText }) => (replyText?.length ?? 0) > text.length)) return;
-  const isOwn = replies.map((reply) => isModelsOwnLength(reply, expected));
-  if (isOwn.includes(false)) return;
-  const evidence = isOwn.includes(true)
-    ? "its usage counts no more than that"
-    : "no usage shows whether the model or the gateway shortened it";
-  verdict.missingFixture(
-    `models.echo does not repeat long texts: it answered ${text.length} of ${expected.length} characters, and ${evidence}`,
-    unblockLines("model.echo"),
-  );
-}
 
 /** Characters that a cut text must have at least, to be known for the beginning of another. */
 const BEGINNING = 200;

@@ -1,4 +1,5 @@
-import type { Response } from "../../src/checks/index.ts";
+import { type Response, unblockLines } from "../../src/checks/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
 
 /** Share of the text at which a reply still counts as one of its length: tokens and characters do not keep step. */
 const WHOLE = 0.9;
@@ -13,7 +14,7 @@ const COMPLETION = ["completion_tokens", "output_tokens"];
  *
  * @param expected the whole prompt.
  */
-export function isModelsOwnLength(answer: Response, expected: string): boolean | "unknown" {
+function isModelsOwnLength(answer: Response, expected: string): boolean | "unknown" {
   const textShare = (answer.replyText ?? "").length / expected.length;
   if (textShare >= WHOLE) return false;
   const { usage } = answer.reply;
@@ -22,4 +23,32 @@ export function isModelsOwnLength(answer: Response, expected: string): boolean |
   );
   if (prompt === undefined || completion === undefined) return "unknown";
   return completion / prompt <= textShare * SLACK;
+}
+
+/**
+ * Stops where the model itself shortens long texts, or may: then nothing shows what the gateway does with them.
+ *
+ * @param answer repeats only a part.
+ * @param replies to the same prompt, this one included.
+ */
+export function assumeWholeReply(
+  verdict: Verdict,
+  {
+    answer,
+    expected,
+    replies,
+  }: { readonly answer: Response; readonly expected: string; readonly replies: readonly Response[] },
+): void {
+  const text = answer.replyText ?? "";
+  // What is missing only in one form of the same reply was there before.
+  if (replies.some(({ replyText }) => (replyText?.length ?? 0) > text.length)) return;
+  const isOwn = replies.map((reply) => isModelsOwnLength(reply, expected));
+  if (isOwn.includes(false)) return;
+  const evidence = isOwn.includes(true)
+    ? "its usage counts no more than that"
+    : "no usage shows whether the model or the gateway shortened it";
+  verdict.missingFixture(
+    `models.echo does not repeat long texts: it answered ${text.length} of ${expected.length} characters, and ${evidence}`,
+    unblockLines("model.echo"),
+  );
 }

@@ -1,7 +1,8 @@
-import { type Check, defineCheck, isTimedOut, type Response } from "../../src/checks/index.ts";
+import { type Check, defineCheck, isTimedOut, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/cut-by-us.ts";
+import { assumeWholeReply } from "../shared/own-length.ts";
 import { AMPLE_TOKENS } from "../shared/texts.ts";
 
 /** Characters of texts. The first shows whether long texts come in long events; the others are above bounds of line readers. */
@@ -26,20 +27,24 @@ const longEvents = defineCheck({
     "A model that repeats its prompt streams a text of 6,000 characters. If it comes in one event or a few long ones, texts of 70,000 and 300,000 characters follow, and have to arrive whole. Readers of lines with a bound, in the gateway or in a proxy in front of it, end or lose such events. Most models stream in short events, whatever the text: then only a provider that Gauntlet controls can send long ones (upstream.long-events), and nothing is judged here.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS },
-  cost: { requests: LENGTHS.length },
+  cost: { requests: LENGTHS.length + 1 },
   async run(t) {
-    const sent: { readonly length: number; readonly response: Response }[] = [];
+    const sent: { readonly length: number; readonly response: Response; readonly nonStreaming: Response | null }[] = [];
     for (const length of LENGTHS) {
       const limit = length === LENGTHS[0] ? AMPLE_TOKENS : MANY_TOKENS;
-      const response = await t.send({
+      const request: RequestSpec = {
         model: "echo",
-        mode: "streaming",
         intent: "either",
         prompt: textOf(length),
         ...(t.dialect === "messages" && { maxTokens: limit }),
-      });
-      sent.push({ length, response });
-      if (longestOf(response) < MIN_LONG_BYTES) break;
+      };
+      const response = await t.send({ ...request, mode: "streaming" });
+      const isLong = longestOf(response) >= MIN_LONG_BYTES;
+      const isPart = isLong && response.replyText?.includes(textOf(length)) !== true;
+      // The model may say no more: its non-streaming reply shows that.
+      const nonStreaming = isPart ? await t.send({ ...request, mode: "non-streaming" }) : null;
+      sent.push({ length, response, nonStreaming });
+      if (!isLong || isPart) break;
     }
     return { sent };
   },
@@ -55,11 +60,13 @@ const longEvents = defineCheck({
       return verdict.notApplicable(
         `the longest event of this model has ${longest} bytes; declare upstream to have long events tested`,
       );
-    for (const { length, response } of sent) {
+    for (const { length, response, nonStreaming } of sent) {
       // A model may take no text of this length, or say it too slowly.
       if ((response.status ?? 599) >= 400 || isTimedOut(response.exchange) || isCutByUs(response)) continue;
       if (ENDED_BY_LIMIT.includes(response.stream.finishReasons.at(-1))) continue;
       const { replyText = "", summary } = response;
+      if (nonStreaming?.admitted === true)
+        assumeWholeReply(verdict, { answer: response, expected: textOf(length), replies: [response, nonStreaming] });
       verdict.should("STREAM-4", replyText.includes(textOf(length)), isTrue("the whole text"), {
         in: response,
         because: `${replyText.length} of ${length} characters of a text in long events (${summary})`,

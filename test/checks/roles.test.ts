@@ -3,7 +3,7 @@ import { Traffic } from "../../src/checks/index.ts";
 import { verificationRequests } from "../../src/checks/role-verification.ts";
 import { type Gateway, startGateway } from "../../src/reference-gateway/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
-import { ampleBudget, conformTo } from "../support/judge.ts";
+import { ampleBudget, conformTo, httpServer } from "../support/judge.ts";
 
 const ROLES = {
   echo: "echo-fast",
@@ -108,6 +108,33 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
     const results = await conformTo(targetOf(gateway, ROLES), { only });
     expect(results.map(({ status }) => status)).toEqual(["warn", "pass"]);
   });
+});
+
+test.each([
+  ["the model", 5_000, 5_000, "blocked"],
+  ["the gateway, in streams", 5_000, 6_000, "warn"],
+])("long events that %s shortens", async (_, streamed, replied, expected) => {
+  await using server = await httpServer((request, body, response) => {
+    const parsed = body === "" ? {} : JSON.parse(body);
+    const prompt = String(parsed.messages?.[0]?.content ?? "");
+    const said = prompt.slice(0, parsed.stream === true ? streamed : replied);
+    const usage = { prompt_tokens: prompt.length, completion_tokens: Math.min(prompt.length, replied) };
+    const choice = (what: object) => ({
+      id: "c",
+      object: "o",
+      choices: [{ index: 0, finish_reason: "stop", ...what }],
+    });
+    const type = { "content-type": parsed.stream === true ? "text/event-stream" : "application/json" };
+    response.writeHead(200, type);
+    if (request.url?.endsWith("/models") === true) return response.end('{"data":[{"id":"m"}]}');
+    if (parsed.stream !== true)
+      return response.end(JSON.stringify({ ...choice({ message: { role: "assistant", content: said } }), usage }));
+    return response.end(`data: ${JSON.stringify(choice({ delta: { content: said } }))}\n\ndata: [DONE]\n\n`);
+  });
+  const file = `baseUrl: ${server.baseUrl}\nkeys: { valid: env:K }\nmodels: { chat: m, messages: m, echo: m }\nlimits: { rpm: 6000, inFlight: 8 }\n`;
+  const target = parseTarget(file, "t.yaml", { K: "sk-test-0123456789abcdef" });
+  const [result] = await conformTo(target, { only: ["streaming.long-events[chat]"] });
+  expect([result?.status, result?.message]).toEqual([expected, expect.stringContaining("5000 of ")]);
 });
 
 test("an echo that shortens long texts blocks only what needs long texts", { timeout: 120_000 }, async () => {
