@@ -35,14 +35,10 @@ function judgeFraming(answer: Response, verdict: Verdict): boolean {
   return true;
 }
 
-/**
- * A first chunk that is about the prompt and no part of the reply: Azure sends what its filter found, with empty choices, id, model and
- * object. Clients skip it, because it has no choice.
- */
+/** Azure's first chunk says what its filter found in the prompt: empty choices, id and object. Clients skip it, because it has no choice. */
 function isAboutPrompt({ json }: StreamEvent, index: number): boolean {
-  const choices = member(json, "choices");
-  const isEmpty = (name: string) => member(json, name) === undefined || member(json, name) === "";
-  return index === 0 && Array.isArray(choices) && choices.length === 0 && isEmpty("id") && isEmpty("object");
+  const isEmpty = (name: string) => [undefined, ""].includes(member(json, name) as string | undefined);
+  return index === 0 && anEmptyArray.test(member(json, "choices")) && isEmpty("id") && isEmpty("object");
 }
 
 /** The chunks of the reply itself. */
