@@ -1,4 +1,4 @@
-import { type Check, instancesOf, mergeRounds, type ReadingRules, Response, resultOf, thaw } from "../checks/index.ts";
+import { type Check, instancesOf, mergeRounds, Response, recordedRules, resultOf, thaw } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, EXCHANGES, RECORDINGS, readRun, type StoredRun } from "../record/index.ts";
@@ -74,7 +74,7 @@ function rejudgeChecks(
   checks: readonly Check[],
   dir: string,
 ): CheckResult[] {
-  const rules = record.target.reading as ReadingRules;
+  const rules = recordedRules(record);
   const answers = new Map(
     exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
   );

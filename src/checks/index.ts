@@ -29,7 +29,7 @@ export type { Need } from "./need.ts";
 export { type Outage, outageInWords, outagesIn } from "./outage.ts";
 export { outputTokensOf } from "./output-tokens.ts";
 export { type Plan, planOf, preflightOf } from "./plan.ts";
-export { readingRules } from "./reading-rules.ts";
+export { readingRules, recordedRules } from "./reading-rules.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
 export { variantOf } from "./request-variant.ts";

@@ -37,7 +37,9 @@ export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | un
     return kind === "rate" ? rpm <= REACHABLE_RPM : inFlight <= REACHABLE_SLOTS && rpm >= inFlight * 4;
   };
   const size = ({ limits }: LimitedAccount) => (kind === "rate" ? limits.rpm : limits.inFlight / limits.rpm);
-  const smallest = (accounts: LimitedAccount[]) => accounts.filter(fits).sort((a, b) => size(a) - size(b))[0];
+  // Without a rate limit the sizes are all 0.
+  const bySize = (a: LimitedAccount, b: LimitedAccount) => size(a) - size(b) || a.limits.inFlight - b.limits.inFlight;
+  const smallest = (accounts: LimitedAccount[]) => accounts.filter(fits).sort(bySize)[0];
   return smallest(aside) ?? smallest(main);
 }
 

@@ -55,7 +55,8 @@ const shown = (text: string): string => JSON.stringify(text.length > SHOWN ? `${
 const FORMS: readonly Mode[] = ["non-streaming", "streaming"];
 
 /** A failure may be disguised as a reply, with an apology for its text. */
-const APOLOGY = /\b(errors?|fail(ed|ure|s)?|unavailable|overloaded|timed out|timeout|try again|sorry)\b/i;
+const APOLOGY =
+  /\b(errors?|fail(ed|ure|s)?|unavailable|unreachable|overloaded|timed out|timeout|try again|sorry|wrong|cannot|could not|upstream|provider|gateway|5\d\d)\b/i;
 
 /** A reply with text that ends as every good one does. */
 function textOf(answer: Response): string | undefined {
@@ -85,7 +86,8 @@ async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Diale
   let longest = "";
   for (const mode of FORMS.toReversed()) {
     const request: RequestSpec = { model: role, mode, prompt: "Tell me a long story.", maxTokens: 1_024 };
-    const answer = await endsWithin(trial, request, dialect, LONG.ms);
+    // Counted from the first byte: a slow provider does not make a reply long.
+    const answer = await endsWithin(trial, request, dialect, { ms: LONG.ms, from: "first-byte" });
     const text = answer === undefined ? undefined : textOf(answer);
     if (text === undefined || text.length >= LONG.characters) return undefined;
     longest = text.length > longest.length ? text : longest;
@@ -97,7 +99,7 @@ async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Diale
 const SLOW_MS = 1_000;
 
 async function verifySlow(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
-  const answer = await endsWithin(trial, { model: role, maxTokens: 256 }, dialect, SLOW_MS);
+  const answer = await endsWithin(trial, { model: role, maxTokens: 256 }, dialect, { ms: SLOW_MS, from: "sent" });
   if (answer === undefined || textOf(answer) === undefined) return undefined;
   return `is not slow: its whole reply was there after ${Math.round(answer.durationMs)} ms`;
 }
@@ -145,11 +147,12 @@ async function endsWithin(
   { start }: RoleTrial,
   request: RequestSpec,
   dialect: Dialect,
-  ms: number,
+  { ms, from }: { readonly ms: number; readonly from: "sent" | "first-byte" },
 ): Promise<Response | undefined> {
   const held = start({ ...request, intent: "either" }, dialect);
   const over = new AbortController();
-  const late = sleep(ms, over.signal).then(() => undefined);
+  const begun = from === "sent" ? Promise.resolve(true) : held.started;
+  const late = begun.then(() => sleep(ms, over.signal)).then(() => undefined);
   try {
     const answer = await Promise.race([held.done, late]);
     if (answer === undefined) {

@@ -63,6 +63,8 @@ export const runRecordSchema = z
               status: z.int(),
               words: z.array(z.string()).optional(),
               messages: z.array(z.union([z.string(), z.strictObject({ pattern: z.string() })])).optional(),
+              /** As earlier builds wrote a single text. */
+              message: z.string().optional(),
             }),
           )
           .optional(),

@@ -76,7 +76,8 @@ const deniedInEveryForm = defineCheck({
   judge(recording, verdict, { case: caller }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
     const { control, plain, single, together, twice, afterExpect, expected } = recording;
-    verdict.assumeGood(control);
+    // Runs recorded by earlier builds have none.
+    if (control !== undefined) verdict.assumeGood(control);
     const { requirement } = denial(expected.reason);
     for (const answer of [...plain, ...single, ...together]) {
       const seen = { in: answer, because: answer.summary };

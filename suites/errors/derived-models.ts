@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { member } from "../../src/core/index.ts";
+import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { isTrue, serverError } from "../../src/judging/index.ts";
 import { idsOf } from "../shared/model-ids.ts";
@@ -28,6 +28,15 @@ function isRefused({ status = 0 }: Response): boolean {
   return status >= 400 && status < 500;
 }
 
+/** Whether the list says that it continues, in a member or in a Link header (RFC 8288). */
+function hasMorePages(list: Response): boolean {
+  const { json } = list;
+  const names = isObject(json) ? Object.keys(json) : [];
+  const isNext = (name: string) =>
+    /^(has_(more|next)|next(_.*)?|next[A-Z].*)$/.test(name) && Boolean(member(json, name));
+  return names.some(isNext) || /\brel="?next\b/i.test(list.header("link") ?? "");
+}
+
 const derivedModels = defineCheck({
   id: "errors.derived-model",
   title: "An id that only resembles an enabled model is not served",
@@ -35,7 +44,7 @@ const derivedModels = defineCheck({
   explains:
     "Requests models whose ids are made of the plain model's: its beginning, more behind it, the other letter case, another provider or an invented one, another name of its provider. Ids that the list or the target file names are left out. A model may be enabled without being listed, so one that is served is a warning: either the list does not show what can be called, or models are matched by a part of their id, and callers who misspell one are served and billed by another. A 5xx, where an unknown model is denied, is a warning as well: the id was passed on to a provider.",
   across: { dialect: DIALECTS },
-  cost: { requests: 12 },
+  cost: { requests: 15 },
   async run(t) {
     const list = await t.control({ endpoint: "models" });
     const known = new Set([...idsOf(list), ...Object.values(t.target.models).flatMap((roles) => Object.values(roles))]);
@@ -54,7 +63,7 @@ const derivedModels = defineCheck({
     verdict.assumeGood(list, "the model list");
     if (!isRefused(unknown)) return verdict.notApplicable("an unknown model is not denied; see errors.model-not-found");
     // What a list has on further pages is not known (MODELS-6).
-    if (member(list.json, "has_more") === true) return verdict.notApplicable("the list has more pages");
+    if (hasMorePages(list)) return verdict.notApplicable("the list has more pages");
     for (const { how, id, answers } of derived) {
       const answer = answers.at(-1);
       if (answer === undefined) continue;

@@ -30,7 +30,8 @@ const noSuchModel = defineCheck({
     };
   },
   judge({ control, plain, answers, beyondAscii, expected }, verdict) {
-    verdict.assumeGood(control);
+    // Runs recorded by earlier builds have none.
+    if (control !== undefined) verdict.assumeGood(control);
     for (const answer of [plain, ...answers]) {
       const seen = { in: answer, because: answer.summary };
       verdict.must("ERR-404-MODEL", answer.status, expected.status, { ...seen, at: "status" });

@@ -27,6 +27,7 @@ function hasUniquePrompt({ asked, exchange }: Response): boolean {
 
 function judgeZeros(answers: readonly Response[], verdict: Verdict): void {
   const counted = answers
+    .filter(({ asked }) => asked.upstreamFails !== true)
     .filter((answer) => hasUniquePrompt(answer) && answer.admitted && (answer.replyText ?? "").trim() !== "")
     .map((answer) => ({ answer, counts: tokenCountsOf(answer) }));
   for (const [what, count] of [

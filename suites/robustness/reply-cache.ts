@@ -86,7 +86,11 @@ type Round = {
 async function sendRound(t: Session, { request }: Part): Promise<Round> {
   const tag = t.nonce();
   const [firstWord, controlWord, secondWord] = [t.nonce(), t.nonce(), t.nonce()];
-  const send = (variant: Variant) => t.send({ ...request(t, variant), intent: "either" });
+  const send = async (variant: Variant) => {
+    const response = await t.send({ ...request(t, variant), intent: "either" });
+    // A provider may fail once.
+    return (response.status ?? 0) >= 500 ? await t.send({ ...request(t, variant), intent: "either" }) : response;
+  };
   return {
     first: await send({ tag, word: firstWord, isLong: false }),
     control: await send({ tag: t.nonce(), word: controlWord, isLong: true }),
@@ -127,7 +131,8 @@ const wholeRequest = defineCheck({
     const round = rounds.at(-1) as Round;
     for (const response of [round.first, round.control, round.second]) {
       const { status = 0, summary } = response;
-      if (status >= 400 && status < 500) verdict.notApplicable(`the gateway refuses this request (${summary})`);
+      if (status >= 400 && status < 500 && status !== 429)
+        verdict.notApplicable(`the gateway refuses this request (${summary})`);
       verdict.assumeGood(response, "the request");
     }
     const { second, control, words } = round;

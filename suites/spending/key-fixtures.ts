@@ -197,7 +197,7 @@ const noBypass = defineCheck({
   },
   judge(recording, verdict, { case: key }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
-    const { without, withHeaders, withUser, withParameters, withTools, withModels, spelled } = recording;
+    const { without, withHeaders, withUser, withParameters, withTools, withModels, spelled = [] } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const answer of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {

@@ -50,7 +50,7 @@ const cancelled = defineCheck({
     "The caller leaves while the provider has not answered, before the first token, in the middle of a stream, and just before the provider fails. The gateway has one second to let go of the provider: what goes on is generated and paid for, and nobody reads it. Nothing is asked of any provider after that. A provider that is let go of later than that is tried once more.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(PHASES) },
-  cost: { requests: 2, waitS: 4 },
+  cost: { requests: 5, waitS: 4 },
   basis: "timing",
   async run(t) {
     const phase = PHASES[t.case] as Phase;

@@ -35,7 +35,7 @@ const failure = defineCheck({
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(FAILURES) },
   schedule: { order: "exclusive", failsUpstream: true },
-  cost: { requests: 4 },
+  cost: { requests: 10 },
   async run(t) {
     await t.once("upstream.all-credentials", () => learnCredentials(t));
     const plain = await sendPlainNow(t);

@@ -1,5 +1,5 @@
 import { CHECKS } from "../../../suites/index.ts";
-import { type Asked, type ReadingRules, Response, runChecks, select, Traffic } from "../../checks/index.ts";
+import { type Asked, Response, recordedRules, runChecks, select, Traffic } from "../../checks/index.ts";
 import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
@@ -54,7 +54,7 @@ export async function observeBehaviour(
 /** A stored run with the form of its answers. */
 export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
-  const rules = record.target.reading as ReadingRules;
+  const rules = recordedRules(record);
   const answers = new Map<string, ComparedResponse>();
   for (const { asked, exchange } of exchanges as { asked: Asked; exchange: Exchange }[]) {
     const observation = comparedOf(new Response(exchange, asked, rules));

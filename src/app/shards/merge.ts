@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReadingRules } from "../../checks/index.ts";
+import { recordedRules } from "../../checks/index.ts";
 import { GauntletError, messageOf, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import {
@@ -57,7 +57,7 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
   });
   const samples = shards.flatMap(({ dir }) => samplesOf(dir));
   for (const sample of samples) folder.exchange(sample);
-  const section = judgeSamples({ runs: [run] }, samples, head.target.reading as ReadingRules);
+  const section = judgeSamples({ runs: [run] }, samples, recordedRules(head));
   const record = composeFrom({
     head,
     qualifiers,

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { recordedRules } from "../../src/checks/index.ts";
+import { conformTo, httpServer, targetOf } from "../support/judge.ts";
+
+interface Body {
+  readonly model?: string;
+  readonly stream?: boolean;
+  readonly max_tokens?: number;
+  readonly messages?: readonly { readonly content?: unknown }[];
+}
+
+/** An echo model that says no more than this. */
+const MAX_SAID = 8_000;
+
+/**
+ * A gateway with one model, whose reply comes in one event and is never longer than 8,000 characters; whose list has further pages; and
+ * that fails the first request with two keys.
+ */
+function plainGateway() {
+  let hasFailed = false;
+  return httpServer((request, text, response) => {
+    const json = (status: number, body: object, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+    if (request.method === "GET")
+      return json(200, { object: "list", data: [{ id: "plain", object: "model" }], next_cursor: "p2" });
+    if (request.headers["x-api-key"] !== undefined && !hasFailed) {
+      hasFailed = true;
+      return json(503, { error: { message: "overloaded" } }, { "x-service-error-code": "provider_overloaded" });
+    }
+    const body = JSON.parse(text) as Body;
+    if (body.model?.toLowerCase() === "nobody")
+      return json(404, { error: { message: "no such model" } }, { "x-service-error-code": "model_not_found" });
+    const said = String(body.messages?.at(-1)?.content ?? "").slice(0, MAX_SAID);
+    const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 };
+    if (request.url?.endsWith("/messages") === true)
+      return json(200, {
+        ...{
+          id: "m",
+          type: "message",
+          role: "assistant",
+          model: "plain",
+          stop_reason: "end_turn",
+          stop_sequence: null,
+        },
+        content: [{ type: "text", text: said }],
+        usage: { input_tokens: 9, output_tokens: 9 },
+      });
+    if (body.stream !== true)
+      return json(200, {
+        ...{ id: "c", object: "chat.completion", created: 1, model: "plain", usage },
+        choices: [{ index: 0, message: { role: "assistant", content: said }, finish_reason: "stop" }],
+      });
+    const chunk = (delta: object, finish: string | null) =>
+      `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "plain", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return response.end(`${chunk({ role: "assistant", content: said }, null)}${chunk({}, "stop")}data: [DONE]\n\n`);
+  });
+}
+
+test("a model that shortens, a list in pages and one failed request are no findings", async () => {
+  await using server = await plainGateway();
+  const target = targetOf(server.baseUrl);
+  const models = { ...target.models, chat: { ...target.models.chat, echo: "plain" } };
+  const results = await conformTo(
+    { ...target, models },
+    {
+      only: [
+        "streaming.long-events[chat]",
+        "errors.derived-model[chat]",
+        "auth.both-keys[non-streaming,same-key]",
+        "robustness.reply-cache[chat,history]",
+      ],
+    },
+  );
+  const blamed = results.filter(({ status }) => status === "fail" || status === "warn" || status === "error");
+  expect(blamed.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
+  const status = (id: string) => results.find((result) => result.id.startsWith(id))?.status;
+  expect([status("streaming.long-events"), status("errors.derived-model"), status("auth.both-keys")]).toEqual([
+    "pass",
+    "not-applicable",
+    "pass",
+  ]);
+});
+
+test("a run of an earlier build is read with the single text of its denials", () => {
+  const reading = {
+    reasonHeader: "x-service-error-code",
+    actionHeader: "x-service-action",
+    denials: [{ reason: "key_revoked", status: 403, message: "disabled" }],
+  };
+  expect(
+    recordedRules({ target: { name: "t", baseUrl: "http://127.0.0.1", source: "t.yaml", reading } }),
+  ).toMatchObject({
+    denials: [{ reason: "key_revoked", status: 403, messages: ["disabled"] }],
+  });
+});
