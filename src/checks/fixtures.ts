@@ -1,5 +1,6 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
+import { askedOnce } from "./asked-once.ts";
 import type { KeyAcceptance } from "./key-acceptance.ts";
 import type { Need } from "./need.ts";
 import type { Response } from "./response.ts";
@@ -77,9 +78,7 @@ export class Fixtures {
   /** Whether a need is met: by the target file, or by a provisioner that makes the state. Asked once per run and dialect. */
   find(need: Need, dialect: Dialect): Promise<Fixture> {
     const name = need.startsWith("model.") ? `${need} ${dialect}` : need;
-    const found = this.#found.get(name) ?? this.#find(need, dialect);
-    this.#found.set(name, found);
-    return found;
+    return askedOnce(this.#found, name, () => this.#find(need, dialect));
   }
 
   /**
@@ -91,10 +90,8 @@ export class Fixtures {
     if (!fixture.ok || !need.startsWith("model.") || this.#target.source === "embedded") return fixture;
     const role = need.slice(6) as ModelRole;
     const name = `${role} ${dialect}`;
-    const verifying =
-      this.#verified.get(name) ?? verifyRole({ ...this.#trial, send: this.#send, target: this.#target }, role, dialect);
-    this.#verified.set(name, verifying);
-    const because = await verifying;
+    const trial = { ...this.#trial, send: this.#send, target: this.#target };
+    const because = await askedOnce(this.#verified, name, () => verifyRole(trial, role, dialect));
     if (because === undefined) return fixture;
     return { ok: false, unblock: unblockLines(need, this.#target, dialect), because };
   }

@@ -20,12 +20,30 @@ export interface RunInstance extends Pick<SessionOptions, "others" | "share" | "
 
 /** Runs an instance if its fixtures are there, and judges it. */
 export async function runInstance(instance: Instance, traffic: Traffic, options: RunInstance): Promise<CheckResult> {
+  const dialect = dialectOf(instance, traffic.target);
+  try {
+    const attestations = await fixturesFor(instance, traffic, dialect);
+    if (!Array.isArray(attestations)) return attestations;
+    return await runAndJudge(instance, traffic, { ...options, attestations, dialect });
+  } catch (error) {
+    // A broken hook is the operator's to mend: going on would report its states as missing.
+    if (error instanceof ConfigError) throw error;
+    await traffic.watch.settled();
+    return unfinished(instance, traffic, error);
+  }
+}
+
+/** What the fixtures of an instance rest on, or its result when one is missing. It sends, which may end like a check's own sending. */
+async function fixturesFor(
+  instance: Instance,
+  traffic: Traffic,
+  dialect: Dialect,
+): Promise<Attestation[] | CheckResult> {
   const attestations: Attestation[] = [
     { state: "key.valid", by: traffic.target.source === "embedded" ? "embedded" : "asserted" },
   ];
   const missing: string[] = [];
   const unblock: string[] = [];
-  const dialect = dialectOf(instance, traffic.target);
   for (const need of needsOf(instance, traffic.target)) {
     const fixture = await traffic.fixtures.findVerified(need, dialect);
     if (fixture.ok) {
@@ -40,14 +58,7 @@ export async function runInstance(instance: Instance, traffic: Traffic, options:
   if (missing.length > 0) {
     return unjudged(instance, { status: "blocked", message: `missing: ${missing.join(", ")}`, unblock });
   }
-  try {
-    return await runAndJudge(instance, traffic, { ...options, attestations, dialect });
-  } catch (error) {
-    // A broken hook is the operator's to mend: going on would report its states as missing.
-    if (error instanceof ConfigError) throw error;
-    await traffic.watch.settled();
-    return unfinished(instance, traffic, error);
-  }
+  return attestations;
 }
 
 /** The result of an instance whose run threw. */

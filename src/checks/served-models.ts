@@ -1,5 +1,6 @@
 import { sleep } from "../core/index.ts";
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
+import { askedOnce } from "./asked-once.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 
@@ -27,7 +28,7 @@ export type PlainModels = Readonly<Record<Dialect, string | undefined>>;
 export class ServedModels {
   readonly #send: Send;
   readonly #opinions = new Map<string, Promise<Opinion>>();
-  readonly #unknown = new Map<Dialect, Promise<Response | undefined>>();
+  readonly #unknown = new Map<string, Promise<Response | undefined>>();
 
   constructor(send: Send) {
     this.#send = send;
@@ -39,10 +40,7 @@ export class ServedModels {
   }
 
   #opinion(id: string, dialect: Dialect): Promise<Opinion> {
-    const name = `${dialect} ${id}`;
-    const asking = this.#opinions.get(name) ?? this.#ask(id, dialect);
-    this.#opinions.set(name, asking);
-    return asking;
+    return askedOnce(this.#opinions, `${dialect} ${id}`, () => this.#ask(id, dialect));
   }
 
   /**
@@ -104,9 +102,7 @@ export class ServedModels {
     const { status = 0 } = answer;
     if (status < 400 || status > 499 || NOT_OF_THE_MODEL.includes(status)) return false;
     if (answer.reason === "model_not_found") return true;
-    const asking = this.#unknown.get(dialect) ?? this.#request("unknown", dialect);
-    this.#unknown.set(dialect, asking);
-    const unknown = await asking;
+    const unknown = await askedOnce(this.#unknown, dialect, () => this.#request("unknown", dialect));
     return unknown !== undefined && likenessOf(unknown) === likenessOf(answer);
   }
 
