@@ -1,5 +1,14 @@
 import { EXIT, GauntletError, sleep } from "../core/index.ts";
-import { isRefusedIn, MIN_REFUSED, type Outage, outageInWords, outagesIn, refusesModel } from "./outage.ts";
+import {
+  isRefusedIn,
+  MIN_REFUSED,
+  type Offer,
+  type Outage,
+  offerName,
+  outageInWords,
+  outagesIn,
+  refusesModel,
+} from "./outage.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import { variantOf } from "./request-variant.ts";
 import type { Response } from "./response.ts";
@@ -37,9 +46,10 @@ export interface RecoveryOptions {
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
+  /** Offers that were served, by name. */
   readonly #served = new Set<string>();
   readonly #cleared = new Map<string, number>();
-  /** Models that were given up, with the outage. */
+  /** Offers that were given up, with the outage. */
   readonly #lost = new Map<string, string>();
   #looking: Promise<boolean> | undefined;
   #waiting: Promise<unknown> | undefined;
@@ -66,13 +76,13 @@ export class Recovery {
     return first;
   }
 
-  noteServed(model: string): void {
-    this.#served.add(model);
+  noteServed(offer: Offer): void {
+    this.#served.add(offerName(offer));
   }
 
   /** @throws ModelLost if a valid request needs a model that was given up. */
-  throwIfLost(model: string, intent: Response["asked"]["intent"]): void {
-    const why = intent === "good" || intent === "either" ? this.#lost.get(model) : undefined;
+  throwIfLost(offer: Offer, intent: Response["asked"]["intent"]): void {
+    const why = intent === "good" || intent === "either" ? this.#lost.get(offerName(offer)) : undefined;
     if (why !== undefined) throw new ModelLost(why);
   }
 
@@ -83,9 +93,10 @@ export class Recovery {
    */
   async isOver(response: Response, model: string): Promise<boolean> {
     const { asked, exchange } = response;
-    if (asked.probe === true || !refusesModel(response) || !this.#served.has(model)) return false;
+    const name = offerName({ endpoint: asked.endpoint, model });
+    if (asked.probe === true || !refusesModel(response) || !this.#served.has(name)) return false;
     await this.settled;
-    if (isRefusedIn(this.outages, response)) return !this.#lost.has(model);
+    if (isRefusedIn(this.outages, response)) return !this.#lost.has(name);
     // Something else is wrong on purpose with the others.
     if (asked.intent !== "good" && asked.intent !== "either") return false;
     const variant = `${response.status} ${variantOf(exchange)}`;
@@ -94,7 +105,7 @@ export class Recovery {
     this.#looking ??= this.#look(response, model).finally(() => {
       this.#looking = undefined;
     });
-    if (await this.#looking) return !this.#lost.has(model) && isRefusedIn(this.outages, response);
+    if (await this.#looking) return !this.#lost.has(name) && isRefusedIn(this.outages, response);
     this.#cleared.set(variant, cleared + 1);
     return false;
   }
@@ -131,7 +142,8 @@ export class Recovery {
       this.#waitedMs += nowMs() - startMs;
     }
     const outage = this.outages.find(({ first }) => first === suspect);
-    this.#lost.set(model, outage === undefined ? `\`${model}\` is no longer served` : outageInWords(outage));
+    const name = offerName({ endpoint: suspect.asked.endpoint, model });
+    this.#lost.set(name, outage === undefined ? `\`${model}\` is no longer served` : outageInWords(outage));
   }
 
   #probe({ id, asked: { endpoint } }: Response, model: string): Promise<Response> {

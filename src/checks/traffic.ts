@@ -208,7 +208,7 @@ export class Traffic implements AsyncDisposable {
     const model = modelIdOf(this.target, request, endpoint);
     const intent = request.intent ?? "good";
     if (model !== undefined && request.recoveryOf === undefined && request.probe !== true)
-      this.watch.recovery.throwIfLost(model, intent);
+      this.watch.recovery.throwIfLost({ endpoint, model }, intent);
     const nonce = this.nonce();
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
@@ -243,7 +243,7 @@ export class Traffic implements AsyncDisposable {
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
       this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
-      if (model !== undefined && answer.admitted) this.watch.recovery.noteServed(model);
+      if (model !== undefined && answer.admitted) this.watch.recovery.noteServed({ endpoint, model });
       this.#count(answer);
       this.#onAnswer?.(answer);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.

@@ -24,7 +24,7 @@ test("a model that was served and is refused twice is in an outage until it is s
   expect(outage).toMatchObject({ model: "ok", after: served, first: suspect, refused, until: again });
   expect(outage?.upstreamFailures).toBe(1);
   expect(outage && outageInWords(outage)).toMatch(
-    new RegExp(`^\`ok\` was served until ${served.id} and answered 404 afterwards, until ${again.id}`),
+    new RegExp(`^\`ok\` \\(chat\\) was served until ${served.id} and answered 404 afterwards, until ${again.id}`),
   );
   const own = outage === undefined ? [] : [outage];
   expect(isRefusedIn(own, at(25, { status: 404, sent: '{"model":"other"}' }))).toBe(true);
