@@ -46,6 +46,7 @@ import { prepare } from "./preflight.ts";
 import type { RunStart } from "./record-head.ts";
 import type { Interruption, RunControl } from "./run-control.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
+import { slowNote } from "./slow-note.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 import { sentBy, TierRuns } from "./tiers-beside.ts";
 import { evidenceOf } from "./write-reports.ts";
@@ -161,6 +162,8 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   onProgress({ kind: "note", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
   const prepared = await prepare(traffic, advise);
+  const slow = slowNote(traffic.replyTimes, planned.plan.checks);
+  if (slow !== undefined) onProgress({ kind: "note", text: slow });
   progress = new CheckProgress({ instances, rounds, run, target: prepared.target, redactor, onProgress });
   const step = { target, permit, seed, redactor, folder, control };
   tiers = plan && new TierRuns({ ...step, plan, quick: isQuickRun }, opened.provisioner);

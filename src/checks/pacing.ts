@@ -21,6 +21,8 @@ export interface PacingOptions {
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
   readonly onWait: ((wait: Wait) => void) | undefined;
+  /** How many times more may be in flight than with a gateway that replies at once. */
+  readonly factor: () => number;
 }
 
 /** Keeps the traffic of each account below its limits, and decides which denials for limits are waited out. */
@@ -48,7 +50,8 @@ export class Pacing {
   throttleOf(account: string): Throttle {
     const known = this.#throttles.get(account);
     if (known !== undefined) return known;
-    const throttle = new Throttle(limitsOfAccount(this.#options.target(), account), this.#options.nowMs);
+    const { target, nowMs, factor } = this.#options;
+    const throttle = new Throttle(limitsOfAccount(target(), account), nowMs, factor);
     this.#throttles.set(account, throttle);
     return throttle;
   }

@@ -2,12 +2,12 @@
 export type AfterOthers = () => Promise<void>;
 
 /**
- * Works through a list with so many at once, in order of the list. Work that waits for the others lets the next begin in its place, and goes
+ * Works through a list with so many at once, which may change on the way, in order of the list. Work that waits for the others lets the next begin in its place, and goes
  * on when nothing else is left, one piece after the other.
  */
 export function runPool<T>(
   items: readonly T[],
-  parallel: number,
+  parallel: () => number,
   work: (item: T, afterOthers: AfterOthers) => Promise<void>,
 ): Promise<void> {
   const queue = [...items];
@@ -28,7 +28,7 @@ export function runPool<T>(
       }, reject);
     };
     const next = () => {
-      for (let item = queue[0]; working < parallel && item !== undefined; item = queue[0]) {
+      for (let item = queue[0]; working < parallel() && item !== undefined; item = queue[0]) {
         queue.shift();
         begin(item);
       }

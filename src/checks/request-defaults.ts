@@ -1,8 +1,10 @@
 import type { Endpoint } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
-import { accountOfKey } from "./account-of-key.ts";
+import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { UndeclaredDialect } from "./need.ts";
 import type { RequestSpec } from "./request-spec.ts";
+import type { Asked } from "./response.ts";
+import { failsUpstream } from "./server-errors.ts";
 import type { SendDefaults } from "./traffic-options.ts";
 
 /** A request with the key that its check sends with, where it names none itself. */
@@ -25,4 +27,23 @@ export function endpointOf(request: RequestSpec, defaults: SendDefaults, { diale
 export function accountOf({ key, authorization }: RequestSpec): string {
   if (authorization !== undefined || key === null) return "none";
   return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
+}
+
+type Sent = Pick<Asked, "endpoint" | "mode" | "intent" | "account" | "repeats"> & {
+  /** Unique text of the default prompt. */
+  readonly nonce: string;
+};
+
+/** What is kept of a request for reading its response. */
+export function askedOf(request: RequestSpec, { nonce, repeats, ...sent }: Sent, target: Target): Asked {
+  const rpm = sent.account === "none" ? undefined : limitsOfAccount(target, sent.account)?.rpm;
+  return {
+    ...sent,
+    ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
+    ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
+    ...(repeats === undefined ? {} : { repeats }),
+    ...(failsUpstream(request) && { upstreamFails: true }),
+    ...(request.probe === true && { probe: true }),
+    ...(request.recoveryOf === undefined ? {} : { recoveryOf: request.recoveryOf }),
+  };
 }

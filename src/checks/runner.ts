@@ -20,6 +20,7 @@ import { stateOf } from "./plan.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { runPool } from "./pool.ts";
 import type { Recordable } from "./recording.ts";
+import { PARALLEL } from "./reply-times.ts";
 import { notRun, runInstance, wasLeft } from "./run-instance.ts";
 import type { Schedule } from "./schedule.ts";
 import { failsUpstream } from "./server-errors.ts";
@@ -51,8 +52,7 @@ export interface LoadBeside {
   readonly ended: Promise<void>;
 }
 
-/** Checks at once, of which the long waits take four; beside load few others, so that both have the processor they need. */
-const PARALLEL = 12;
+/** Checks at once beside load: few others, so that both have the processor they need. */
 const BESIDE_LOAD = 7;
 
 /**
@@ -113,10 +113,12 @@ async function runInOrder(
     scheduled.filter(
       ({ schedule: { order = "parallel", failsUpstream = false } }) => order === wanted && failsUpstream === fails,
     );
-  const together = (some: readonly Scheduled[], parallel: number) =>
-    runPool(byResource(some, target, run), parallel, async (group, afterOthers) => {
+  const together = (some: readonly Scheduled[], most: number) => {
+    const parallel = () => options.parallel ?? Math.round(most * traffic.replyTimes.parallelFactor);
+    return runPool(byResource(some, target, run), parallel, async (group, afterOthers) => {
       for (const { instance } of group) await runOne(instance, { afterOthers });
     });
+  };
   for (const { instance } of inOrder("exclusive-first")) await runOne(instance);
   const load = await options.startLoad?.();
   const others = new AbortController();
@@ -125,7 +127,7 @@ async function runInOrder(
   );
   const trials = tryModels([...inOrder("parallel"), ...inOrder("exclusive-last")], traffic);
   try {
-    await together(inOrder("parallel"), options.parallel ?? (load === undefined ? PARALLEL : BESIDE_LOAD));
+    await together(inOrder("parallel"), load === undefined ? PARALLEL : BESIDE_LOAD);
   } finally {
     others.abort();
     await background;
@@ -134,7 +136,7 @@ async function runInOrder(
   await load?.ended;
   for (const { instance } of inOrder("exclusive")) await runOne(instance);
   const failing = [inOrder("parallel", true), inOrder("exclusive", true)] as const;
-  await together(failing[0], options.parallel ?? PARALLEL);
+  await together(failing[0], PARALLEL);
   if (failing[0].length > 0) await traffic.recovered();
   for (const { instance } of failing[1]) await runOne(instance);
   if (failing[1].length > 0) await traffic.recovered();

@@ -165,6 +165,11 @@ export class Session {
     return this.#traffic.expectContinue(request, this.#defaults);
   }
 
+  /** Requests of a series that are sent together, so that a gateway whose replies take time does not hold up the run; 1 where they come at once. */
+  get parallelFactor(): number {
+    return Math.round(this.#traffic.replyTimes.parallelFactor);
+  }
+
   /** Requests of this run that are under way at the moment, on all accounts. */
   get inFlight(): number {
     return this.#traffic.inFlight;

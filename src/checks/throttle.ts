@@ -16,7 +16,7 @@ const HOPELESS = 5;
 const WINDOW_WAIT_MS = 5_000;
 const MIN_WINDOW = 20;
 
-/** More simultaneous conformance requests than this help nobody on two cores. */
+/** More simultaneous conformance requests than this help nobody on two cores, where replies come at once. */
 const MOST_IN_FLIGHT = 24;
 
 /** What a request is held back for: our share of the rate is used up, or the gateway asked for a wait. */
@@ -26,6 +26,7 @@ type OnThrottle = (what: Throttled, forMs: number) => void;
 /** Keeps the conformance traffic of one account below its limits, and slows down when it is denied. */
 export class Throttle {
   readonly #nowMs: () => number;
+  readonly #factor: () => number;
   /** Whether nobody says what the account allows: then denials tell. */
   readonly #isUndeclared: boolean;
   #mostInWindow: number;
@@ -42,13 +43,15 @@ export class Throttle {
   /**
    * @param limits of the account; `undefined` when the operator does not say: the default tier is assumed.
    * @param nowMs monotonic: a wall clock that is set back by an hour would hold up the run for that hour.
+   * @param factor how many times more may be in flight, because replies take time.
    */
-  constructor(limits: Limits | undefined, nowMs: () => number) {
+  constructor(limits: Limits | undefined, nowMs: () => number, factor = () => 1) {
     const { rpm, inFlight } = limits ?? DEFAULT_LIMITS;
     this.#nowMs = nowMs;
+    this.#factor = factor;
     this.#isUndeclared = limits === undefined;
     this.#mostInWindow = Math.max(1, Math.floor(rpm * SHARE));
-    this.#mostInFlight = Math.max(1, Math.min(MOST_IN_FLIGHT, Math.floor(inFlight * SHARE)));
+    this.#mostInFlight = Math.max(1, Math.floor(inFlight * SHARE));
   }
 
   /** Waits for a place. Callers are served in order. @param onWait told of each wait when it begins. */
@@ -89,7 +92,7 @@ export class Throttle {
     this.#slowedMs = nowMs;
     this.#denials++;
     this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + waitMs);
-    if (reason === "concurrency_limit_exceeded") this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2));
+    if (reason === "concurrency_limit_exceeded") this.#mostInFlight = Math.max(1, Math.floor(this.#inFlightNow / 2));
     // A wait of some seconds is for a window to end: what it had room for is what was sent in it.
     else if (this.#isUndeclared && waitMs >= WINDOW_WAIT_MS && this.#sentMs.length >= MIN_WINDOW)
       this.#mostInWindow = Math.max(1, Math.min(this.#mostInWindow, Math.floor(this.#sentMs.length * SHARE)));
@@ -110,11 +113,16 @@ export class Throttle {
       const { waitMs, what } = this.#nextWait();
       if (waitMs > 0) onWait?.(what, waitMs);
       if (waitMs > 0) await sleep(waitMs, signal);
-      else if (this.#inFlight >= this.#mostInFlight) await this.#nextFreed(signal);
+      else if (this.#inFlight >= this.#inFlightNow) await this.#nextFreed(signal);
       else break;
     }
     this.#sentMs.push(this.#nowMs());
     return ++this.#inFlight;
+  }
+
+  /** Requests that may be in flight at this moment. */
+  get #inFlightNow(): number {
+    return Math.min(this.#mostInFlight, Math.round(MOST_IN_FLIGHT * this.#factor()));
   }
 
   #nextWait(): { readonly waitMs: number; readonly what: Throttled } {

@@ -3,7 +3,6 @@ import { GauntletError, nonceOf, type Random, seededRandom, sleep, systemClock }
 import type { Dialect } from "../dialects/index.ts";
 import { type ContinueOutcome, expectContinue, Recorder } from "../http-recorder/index.ts";
 import { allKeys, type Key, type Target } from "../target/index.ts";
-import { limitsOfAccount } from "./account-of-key.ts";
 import { ResponsePacker } from "./body-readings.ts";
 import { ControlRequests } from "./control-requests.ts";
 import { Fixtures } from "./fixtures.ts";
@@ -14,12 +13,13 @@ import { KeyTurns } from "./key-turns.ts";
 import { outputTokensOf } from "./output-tokens.ts";
 import { Pacing, TOLD_MS } from "./pacing.ts";
 import { readingRules } from "./reading-rules.ts";
-import { accountOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
+import { ReplyTimes } from "./reply-times.ts";
+import { accountOf, askedOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, modelIdOf, type RequestSpec } from "./request-spec.ts";
-import { type Asked, type ReadingRules, Response } from "./response.ts";
+import { type ReadingRules, Response } from "./response.ts";
 import { ScenarioRuns } from "./scenario-runs.ts";
 import type { Send } from "./served-models.ts";
-import { failsUpstream, ServerErrors } from "./server-errors.ts";
+import { ServerErrors } from "./server-errors.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
@@ -45,6 +45,7 @@ export class Traffic implements AsyncDisposable {
   readonly recorder: Recorder;
   readonly watch: GatewayWatch;
   readonly scenarios = new ScenarioRuns();
+  readonly replyTimes = new ReplyTimes();
   readonly #pacing: Pacing;
   #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
@@ -83,7 +84,14 @@ export class Traffic implements AsyncDisposable {
       onWait: options.onWait,
     });
     this.signal = this.watch.signal;
-    this.#pacing = new Pacing({ target: () => this.target, nowMs, signal: this.signal, onWait: options.onWait });
+    const factor = () => this.replyTimes.parallelFactor;
+    this.#pacing = new Pacing({
+      target: () => this.target,
+      nowMs,
+      signal: this.signal,
+      onWait: options.onWait,
+      factor,
+    });
     this.#onAnswer = options.onAnswer;
     this.#onWait = options.onWait;
     this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
@@ -217,19 +225,7 @@ export class Traffic implements AsyncDisposable {
     const account = accountOf(request);
     this.#lastUsedMs.set(account, this.#monotonicMs());
     this.#inFlight++;
-    const rpm = account === "none" ? undefined : limitsOfAccount(this.target, account)?.rpm;
-    const asked: Asked = {
-      endpoint,
-      mode,
-      intent,
-      account,
-      ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
-      ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
-      ...(repeats === undefined ? {} : { repeats }),
-      ...(failsUpstream(request) && { upstreamFails: true }),
-      ...(request.probe === true && { probe: true }),
-      ...(request.recoveryOf === undefined ? {} : { recoveryOf: request.recoveryOf }),
-    };
+    const asked = askedOf(request, { endpoint, mode, intent, account, nonce, repeats }, this.target);
     const kind = TimeoutPolicy.kindOf(asked, request.model);
     const live = this.recorder.start(
       { ...built, key: keyName },
@@ -243,6 +239,7 @@ export class Traffic implements AsyncDisposable {
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
       this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
+      if (model === modelIdOf(this.target, {}, endpoint) && asked.nonce !== undefined) this.replyTimes.note(answer);
       if (model !== undefined && answer.admitted) this.watch.recovery.noteServed({ endpoint, model });
       this.#count(answer);
       this.#onAnswer?.(answer);

@@ -16,6 +16,7 @@ import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
 import { atOnce } from "./burst.ts";
 import { type Extra, extraKindsOf, sendSpelled } from "./extra-requests.ts";
+import { untilInFlight } from "./in-flight.ts";
 import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
@@ -266,11 +267,11 @@ async function reachConcurrencyLimit(
   for (let index = 0; index < limit; index++) {
     // The last one comes last for sure, in the last dialect: an off-by-one error would refuse it.
     const isLast = index === limit - 1;
-    if (isLast) await Promise.all(streams.map(({ started }) => started));
+    if (isLast) await untilInFlight(t, streams);
     streams.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
     if (spacingMs > 0) await t.wait(spacingMs);
   }
-  await Promise.all(streams.map(({ started }) => started));
+  await untilInFlight(t, streams);
   return streams;
 }
 

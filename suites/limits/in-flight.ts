@@ -1,4 +1,4 @@
-import type { Response } from "../../src/checks/index.ts";
+import type { Held, Response, Session } from "../../src/checks/index.ts";
 import { isServed } from "./limit-denials.ts";
 
 /**
@@ -11,10 +11,22 @@ export function wasAtLimit(answer: Response, held: readonly Response[]): boolean
   return sentUs >= fromUs && (headersUs ?? endUs) < toUs;
 }
 
+/** A request that was sent so long ago, ms, is in flight, also where a model takes its time for the first piece of a reply. */
+const IN_FLIGHT_MS = 500;
+
+/** Waits until requests are in flight for certain. */
+export async function untilInFlight(t: Session, held: readonly Held[]): Promise<void> {
+  await Promise.race([Promise.all(held.map(({ started }) => started)), t.wait(IN_FLIGHT_MS)]);
+}
+
 /** From the moment at which the last of the held streams had surely begun to that at which the first had ended. */
 function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; readonly toUs: number } {
   return {
-    fromUs: Math.max(...held.map(({ exchange }) => exchange.response?.body.pieces[0]?.[0] ?? 0)),
+    fromUs: Math.max(
+      ...held.map(({ exchange: { response, timeline } }) =>
+        Math.min(response?.body.pieces[0]?.[0] ?? 0, (timeline.sentUs ?? timeline.dueUs) + IN_FLIGHT_MS * 1_000),
+      ),
+    ),
     toUs: Math.min(...held.map(({ exchange }) => exchange.timeline.endUs)),
   };
 }

@@ -1,6 +1,7 @@
 import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
 import { leaveStarted } from "./burst.ts";
+import { untilInFlight } from "./in-flight.ts";
 
 /** Streams that ran on while other requests of the account ended, and the streams that were sent then. */
 export type PartialRelease = {
@@ -60,7 +61,7 @@ async function fill(
   end: (held: readonly Held[]) => Promise<void>,
 ): Promise<PartialRelease> {
   const held = Array.from({ length: streams }, () => t.start(long));
-  await Promise.all(held.map(({ started }) => started));
+  await untilInFlight(t, held);
   await end(held);
   const extras = Array.from({ length: EXTRAS }, () => t.start(long));
   const all = [...held, ...extras];

@@ -156,16 +156,24 @@ function inEveryForm(t: Session, request: RequestSpec): RequestSpec[] {
   return t.dialects.flatMap((endpoint) => MODES.map((mode): RequestSpec => ({ ...request, endpoint, mode })));
 }
 
+/** A request may count as in flight for a moment after its last byte, ms. */
+const ENDED_MS = 250;
+
 /**
  * Twice the concurrency limit, in a quick run each form once, one after the other: a request that is denied here would make the wave
- * test something else.
+ * test something else. Where replies take time, as many together as the limit allows.
  */
 async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requests: readonly RequestSpec[]) {
   const most = 2 * account.limits.inFlight;
   const rounds = requests.length === 0 ? 0 : t.isQuick ? Math.min(requests.length, most) : most;
-  for (let round = 0; round < rounds; round++) {
+  const together = spacingMs > 0 ? 1 : Math.min(t.parallelFactor, account.limits.inFlight);
+  for (let round = 0; round < rounds; round += together) {
     if (spacingMs > 0) await t.wait(spacingMs);
-    await t.start({ key: account.key, intent: "odd", ...requests[round % requests.length] }).done;
+    const count = Math.min(together, rounds - round);
+    const start = (at: number) =>
+      t.start({ key: account.key, intent: "odd", ...requests[(round + at) % requests.length] });
+    await Promise.all(Array.from({ length: count }, (_, at) => start(at).done));
+    if (together > 1) await t.wait(ENDED_MS);
   }
 }
 

@@ -35,12 +35,14 @@ const dayBoundary = defineCheck({
       await at(nextDay + 300_000);
       const key = await t.freshKey("key.cappable");
       if (key === undefined) return null;
-      let last = await t.send({ ...request, key });
-      for (let sent = 1; sent < UNTIL_CAPPED && !isSpendingDenial(last); sent++)
-        last = await t.send({ ...request, key });
+      let denial: Response | undefined;
+      for (let sent = 0; sent < UNTIL_CAPPED && denial === undefined; sent += t.parallelFactor) {
+        const answers = await Promise.all(Array.from({ length: t.parallelFactor }, () => t.send({ ...request, key })));
+        denial = answers.find(isSpendingDenial);
+      }
       // The tally of a cap may lag.
       const isCapped =
-        isSpendingDenial(last) || (await deniedAtLast(t, { ...request, key }, LAG_S.cappable)).denial !== null;
+        denial !== undefined || (await deniedAtLast(t, { ...request, key }, LAG_S.cappable)).denial !== null;
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
         await at(nextDay + hour * HOUR_MS + 300_000);
         otherMidnights.push({ hour, answer: await t.send({ ...request, key }) });

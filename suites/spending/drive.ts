@@ -69,6 +69,9 @@ const STOPPED = 3;
 const PAUSE_MS = 1_000;
 const TROUBLE_MS = 20_000;
 
+/** Large requests that are sent together: more would go far beyond a small limit. */
+const LARGE_TOGETHER = 3;
+
 /** How far a key is driven: see `effortFor`. */
 export type Effort = {
   readonly small: number;
@@ -107,7 +110,14 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   let tokens = 0;
   let budgetSpent: string | null = null;
   let refused = 0;
-  for (let sent = 0; sent < effort.small + effort.large; sent++) {
+  const sendOne = async (request: RequestSpec) => {
+    const answer = await t.send(request);
+    if (answer.admitted && kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
+      await t.send({ ...own, model: "upstreamError", intent: "odd" });
+    return answer;
+  };
+  const ends = [effort.small, SMALL + SOME_LARGE, effort.small + effort.large];
+  for (let sent = 0; sent < effort.small + effort.large; ) {
     if (sent === SMALL + SOME_LARGE && effort.waitBetween) {
       const { denial, waitedS } = await deniedAtLast(t, small, lagS);
       if (denial !== null) return outcome(denial, waitedS);
@@ -117,21 +127,34 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       break;
     }
     const request = sent < effort.small ? small : large;
-    const answer = await t.send(request);
-    tokens += outputTokensOf(answer);
-    if (request !== small && isRefusedForItself(answer) && (await t.send(small)).admitted) {
+    // Where replies take time, several are waited for together.
+    const end = Math.min(...ends.filter((one) => one > sent));
+    const together = Math.min(
+      t.parallelFactor,
+      end - sent,
+      request === small ? Number.POSITIVE_INFINITY : LARGE_TOGETHER,
+    );
+    const answers = await Promise.all(Array.from({ length: together }, () => sendOne(request)));
+    sent += together;
+    for (const one of answers) {
+      tokens += outputTokensOf(one);
+      if (one.admitted) served.push(one);
+    }
+    const denial = answers.find(isSpendingDenial);
+    if (denial !== undefined) return outcome(denial, 0);
+    const failed = answers.filter(({ admitted }) => !admitted);
+    const [answer] = failed;
+    if (answer === undefined) {
+      refused = 0;
+      continue;
+    }
+    if (request !== small && failed.some(isRefusedForItself) && (await t.send(small)).admitted) {
       large = small;
       continue;
     }
-    if (isSpendingDenial(answer)) return outcome(answer, 0);
-    refused = answer.admitted ? 0 : refused + 1;
-    if (answer.admitted) {
-      served.push(answer);
-      if (kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
-        await t.send({ ...own, model: "upstreamError", intent: "odd" });
-    }
+    refused = failed.length === answers.length ? refused + failed.length : 0;
     // Whatever it is called, a key that is not served any more, while another is, is stopped: the requirement is judged by what came.
-    else if (refused < STOPPED) await t.wait(PAUSE_MS);
+    if (refused < STOPPED) await t.wait(PAUSE_MS);
     else if (await isOtherServed(t, kind)) return outcome(answer, 0);
     else if (hasWaited) return outcome(null, 0, `other keys were not served either: ${answer.summary}`);
     else {

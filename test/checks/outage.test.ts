@@ -49,16 +49,26 @@ test("a refusal is no outage if a plain request is served, or if the model was n
 
 test("work that waits for the others lets the next begin, and goes on when nothing else is left", async () => {
   const log: string[] = [];
-  await runPool(["first", "second", "third", "fourth"], 1, async (name, afterOthers) => {
-    log.push(`${name} begins`);
-    if (name === "first" || name === "third") await afterOthers();
-    log.push(`${name} ends`);
-  });
+  await runPool(
+    ["first", "second", "third", "fourth"],
+    () => 1,
+    async (name, afterOthers) => {
+      log.push(`${name} begins`);
+      if (name === "first" || name === "third") await afterOthers();
+      log.push(`${name} ends`);
+    },
+  );
   expect(log).toEqual([
     ...["first begins", "second begins", "second ends", "third begins", "fourth begins", "fourth ends"],
     ...["first ends", "third ends"],
   ]);
-  await expect(runPool([1], 2, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+  await expect(
+    runPool(
+      [1],
+      () => 2,
+      () => Promise.reject(new Error("broken")),
+    ),
+  ).rejects.toThrow("broken");
 });
 
 /** Checks that make providers fail, and others that need the same providers. */

@@ -6,6 +6,7 @@ import { CHUNK_VARIANTS } from "./chunk-variants.ts";
 import { ERROR_VARIANTS } from "./error-variants.ts";
 import { HTTP_VARIANTS } from "./http-variants.ts";
 import { JSON_VARIANTS } from "./json-variants.ts";
+import { LATENCY_VARIANTS } from "./latency-variants.ts";
 import { LIMIT_VARIANTS } from "./limit-variants.ts";
 import { MESSAGES_VARIANTS } from "./messages-variants.ts";
 import { MODELS_VARIANTS } from "./models-variants.ts";
@@ -30,6 +31,7 @@ export const VARIANTS: readonly Variant[] = [
   ...ERROR_VARIANTS,
   ...ACCESS_VARIANTS,
   ...MODELS_VARIANTS,
+  ...LATENCY_VARIANTS,
   ...LIMIT_VARIANTS,
   ...TOKEN_VARIANTS,
   ...PROVIDER_VARIANTS,

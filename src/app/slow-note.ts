@@ -1,0 +1,13 @@
+import type { Traffic } from "../checks/index.ts";
+import type { RunPlan } from "./plan-run.ts";
+
+/** Replies that take longer make a run longer than it was planned, ms. */
+const SLOW_REPLY_MS = 400;
+
+/** How long the checks take with a gateway whose replies take time, and what they use. */
+export function slowNote(replyTimes: Traffic["replyTimes"], checks: RunPlan["checks"]): string | undefined {
+  if (replyTimes.medianMs < SLOW_REPLY_MS) return undefined;
+  const replyS = (replyTimes.medianMs / 1_000).toFixed(1);
+  const tokens = [checks.inputTokens, checks.outputTokens].map((count) => count.toLocaleString("en"));
+  return `a plain reply takes ${replyS} s here: the checks take about ${replyTimes.durationS(checks)} s, and use about ${tokens[0]} input and ${tokens[1]} output tokens`;
+}
