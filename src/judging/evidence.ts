@@ -22,17 +22,17 @@ const ABOUT_CONTENT: ReadonlySet<RequirementId> = new Set<RequirementId>([
 
 /**
  * Whether a comparison asks for any refusal, and a stream was refused too late to have its status. REFUSED-IN-TIME is about that, once for the
- * whole run; a denial whose status the specification names needs this very status.
+ * whole run; a denial or failure whose status the specification names needs this very status.
  */
 export function isRefusedLate(
   { refusedLate = false }: EvidenceResponse,
   { at, test }: { readonly at: string | undefined; readonly test: (status: never) => boolean },
 ): boolean {
-  return refusedLate && at === "status" && (REFUSALS as readonly never[]).some((statuses) => test(statuses));
+  return refusedLate && at === "status" && test(CALLERS_FAULT as never);
 }
 
-/** One of the errors whose status the specification leaves open, by whose fault it is. */
-const REFUSALS: readonly unknown[] = [422, 599];
+/** The refusals of which the specification does not say the status are those of a request that is wrong; a failure has to be a 5xx. */
+const CALLERS_FAULT: unknown = 422;
 
 /** Places that tell whether there was a complete response. Every other place is a part of the response: a header or a JSON pointer. */
 const ARRIVAL: readonly string[] = ["status", "ending"];

@@ -9,7 +9,7 @@ const successIsAReply = defineInvariant({
   title: "A 2xx holds a reply and no error",
   covers: ["ERR-200-1", "REFUSED-IN-TIME"],
   explains:
-    "Looks at every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to tell success from failure by the status alone. A stream that began with 2xx and holds an error instead of output was refused too late to have a status. Where the specification names the status of the denial, that is a failure; otherwise (a body that a provider refuses, a provider that fails) it is one warning here, and other checks take it for a refusal.",
+    "Looks at every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to tell success from failure by the status alone. A stream that began with 2xx and holds an error instead of output was refused too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a body that is refused) it is one warning here, and other checks take it for a refusal.",
   judge(answers, verdict) {
     const replies = answers.filter((answer) => {
       const { status = 0, asked, complete } = answer;
@@ -27,8 +27,11 @@ const LATE = "200, and an error in place of output";
 function judgeSuccess(answer: Response, verdict: Verdict): void {
   const seen = { in: answer, because: answer.summary };
   if (answer.streamed) {
-    if (answer.asked.intent === "denied" && answer.asked.upstreamFails !== true)
-      verdict.must("ERR-200-1", answer.refusedLate ? answer.stream.errors[0] : undefined, absent, seen);
+    if (answer.asked.intent === "denied")
+      verdict.must("ERR-200-1", answer.refusedLate ? answer.stream.errors[0] : undefined, absent, {
+        ...seen,
+        at: "status",
+      });
     else verdict.should("REFUSED-IN-TIME", answer.refusedLate ? LATE : IN_TIME, IN_TIME, { ...seen, at: "status" });
     return;
   }

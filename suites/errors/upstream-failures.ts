@@ -15,7 +15,7 @@ const upstreamFailure = defineCheck({
   title: "An upstream failure is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
-    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. Which 5xx, and its body, are noted only.",
+    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. A stream must not begin with 200 either while there is nothing but the failure to send; how one that already had output breaks off is open (STREAM-6), and decides nothing here. Which 5xx, and its body, are noted only.",
   needs: ["model.upstreamError"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 4 },
@@ -29,9 +29,17 @@ const upstreamFailure = defineCheck({
   },
   judge({ control, failed }, verdict) {
     assumeControl(verdict, control);
-    for (const answer of failed) judgeUpstream(answer, verdict);
+    for (const answer of failed) {
+      if (!brokeOff(answer)) judgeUpstream(answer, verdict);
+      else verdict.leaveOpen("blocked", `models.upstreamError fails in the middle of its streams: ${answer.summary}`);
+    }
   },
 });
+
+/** Whether a stream ended with an error, or not at all, when it already had output: its status was right when it was sent. */
+function brokeOff({ status, streamed, stream, complete }: Response): boolean {
+  return success.test(status) && streamed && stream.outputs > 0 && (stream.errors.length > 0 || !complete);
+}
 
 /** What may be lost of a stream with its connection: some characters, and a share of what came. */
 const LOST = { characters: 40, share: 0.1 };

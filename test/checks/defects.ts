@@ -74,6 +74,7 @@ export const DEFECTS: readonly (readonly [
   ["upstream.empty-success", "errors.upstream-failure[chat,non-streaming]", "fail", "ERR-5XX-1"],
   ["upstream.empty-stream", "errors.upstream-failure[chat,streaming]", "fail", "ERR-5XX-1"],
   ["upstream.error-in-200", "errors.upstream-failure[chat,non-streaming]", "fail", "ERR-5XX-1"],
+  ["upstream.inside-stream", "errors.upstream-failure[chat,streaming]", "fail", "ERR-5XX-1"],
   ["upstream.as-401", "errors.upstream-failure[chat,non-streaming]", "fail", "ERR-5XX-1"],
   ["spend.cap-never-enforced", "spending.capped-key-isolated", "fail", "ERR-402-QUOTA"],
   ["spend.cap-ignored-on-stream", "spending.capped-key-isolated", "fail", "ERR-402-QUOTA"],

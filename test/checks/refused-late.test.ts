@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
 import { instancesOf } from "../../src/checks/index.ts";
 import { causesByDeviation } from "../../src/judging/index.ts";
 import { CHECKS } from "../../suites/index.ts";
+import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 const chosen = (pattern: RegExp) => CHECKS.flatMap(instancesOf).filter(({ id }) => pattern.test(id));
 
@@ -10,7 +11,7 @@ test("a stream that is refused after it began is one warning, in every check tog
   timeout: 120_000,
 }, async () => {
   const instances = chosen(
-    /^(?:chat\.(?:required-fields|unreadable-body)\[streaming|messages\.(?:max-tokens-mandatory|required-fields)\[streaming|errors\.upstream-failure|errors\.success-is-a-reply|robustness\.bad-body)/,
+    /^(?:chat\.(?:required-fields|unreadable-body)\[streaming|messages\.(?:max-tokens-mandatory|required-fields)\[streaming|errors\.success-is-a-reply|robustness\.bad-body)/,
   );
   const { results } = await judgeGateway({ variants: ["errors.refused-after-the-stream-began"], instances });
   const bad = results.filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status));
@@ -41,4 +42,61 @@ test("a denial whose status the specification names still fails, with the same c
   expect(failed[0]?.violated).toContain("STREAM-2");
   const [cause] = [...causesByDeviation(results).values()];
   expect(cause?.advice).toMatch(/too late to have a status/);
+});
+
+/** A gateway whose model `fails` fails in streams after some events of the chat dialect. */
+const failsAfter = (events: readonly object[]) =>
+  httpServer((request, body, response) => {
+    if (request.url?.endsWith("/models") === true) {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      return response.end(JSON.stringify({ object: "list", data: [{ id: "plain" }, { id: "fails" }] }));
+    }
+    const isStreamed = body.includes('"stream":true');
+    const fails = body.includes('"model":"fails"');
+    if (!isStreamed) {
+      response.writeHead(fails ? 502 : 200, { "Content-Type": "application/json" });
+      return response.end(JSON.stringify(fails ? FAILURE : { id: "c1", model: "plain", choices: [choice("message")] }));
+    }
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    const sent = fails ? [...events, FAILURE] : [chunk("Hi"), { ...chunk(""), choices: [END] }];
+    for (const event of sent) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    return response.end("data: [DONE]\n\n");
+  });
+
+const FAILURE = { error: { message: "the provider failed", type: "api_error", code: "upstream_error" } };
+const END = { index: 0, delta: {}, finish_reason: "stop" };
+const choice = (name: string, text = "Hi") => ({
+  index: 0,
+  [name]: { role: "assistant", content: text },
+  finish_reason: name === "message" ? "stop" : null,
+});
+const chunk = (text: string) => ({ id: "c1", object: "chat.completion.chunk", choices: [choice("delta", text)] });
+
+describe("a provider's failure inside a stream", () => {
+  const judgeStream = async (events: readonly object[]) => {
+    await using server = await failsAfter(events);
+    const target = targetOf(server.baseUrl);
+    const roles = { plain: "plain", upstreamError: "fails" };
+    const only = ["errors.upstream-failure", "errors.success-is-a-reply"];
+    const results = await conformTo({ ...target, dialects: ["chat"], models: { chat: roles, messages: {} } }, { only });
+    return (id: string) => {
+      const result = results.find((one) => one.id === id);
+      return [result?.status, ...(result?.violated ?? [])];
+    };
+  };
+
+  test("that comes before any output needs its status", async () => {
+    const resultOf = await judgeStream([]);
+    expect(resultOf("errors.upstream-failure[chat,non-streaming]")).toEqual(["pass"]);
+    expect(resultOf("errors.upstream-failure[chat,streaming]")).toEqual(["fail", "ERR-5XX-1"]);
+    expect(resultOf("errors.success-is-a-reply")).toEqual(["fail", "ERR-200-1"]);
+    const greeted = await judgeStream([chunk("")]);
+    expect(greeted("errors.upstream-failure[chat,streaming]")).toEqual(["fail", "ERR-5XX-1"]);
+  });
+
+  test("that comes after some output shows nothing of it", async () => {
+    const resultOf = await judgeStream([chunk("Once upon a time")]);
+    expect(resultOf("errors.upstream-failure[chat,streaming]")).toEqual(["blocked"]);
+    expect(resultOf("errors.success-is-a-reply")).toEqual(["pass"]);
+  });
 });

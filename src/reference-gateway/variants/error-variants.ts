@@ -198,8 +198,8 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.refused-after-the-stream-began",
-    "A stream begins with 200 at once; that its body is refused, or its provider fails, is its first item.",
-    onDenial([...CALLER, ...UPSTREAM], both(streaming, inference), insideStream),
+    "A stream begins with 200 at once; that its body is refused is its first item.",
+    onDenial(CALLER, both(streaming, inference), insideStream),
     ["REFUSED-IN-TIME"],
   ),
   variant(
