@@ -4,6 +4,8 @@ import type { Response } from "./response.ts";
 
 /** Consecutive plain requests that must be refused before a model counts as no longer served: a single one may be a stray. */
 export const MIN_REFUSED = 2;
+/** A model that was not served again after this long is given up, ms: cool-downs of gateways take up to a minute. */
+export const LONGEST_OUTAGE_MS = 75_000;
 /** A gateway may refuse requests for a provider that failed within this time before, µs. */
 const COOL_DOWN_US = 60_000_000;
 
@@ -24,7 +26,7 @@ export interface Outage extends Offer {
   readonly first: Response;
   /** Plain requests that showed it. */
   readonly refused: readonly Response[];
-  /** The plain request that was served again; `undefined`: none was while the run waited for it. */
+  /** The first request that was served again, of those that looked for it if one of them was. */
   readonly until: Response | undefined;
   /** Requests shortly before it whose provider failed, most of them on purpose. */
   readonly upstreamFailures: number;
@@ -41,23 +43,27 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
   const suspects = [...new Set(probes.map(({ asked }) => asked.recoveryOf))];
   return suspects.flatMap((id) => {
     const first = responses.find((response) => response.id === id);
+    const offer = first && offerOf(first);
     const own = probes.filter(({ asked }) => asked.recoveryOf === id);
     const served = own.findIndex(({ admitted }) => admitted);
     const refused = served < 0 ? own : own.slice(0, served);
-    if (first === undefined || refused.length < MIN_REFUSED || !refused.every(refusesModel)) return [];
-    const offer = offerOf(first);
-    if (offer === undefined) return [];
-    const startUs = first.exchange.timeline.dueUs;
-    const after = responses
-      .filter((response) => response.admitted && response.exchange.timeline.dueUs < startUs)
-      .sort((a, b) => b.exchange.timeline.dueUs - a.exchange.timeline.dueUs)
-      .find((response) => isFor(offer, response));
+    // Later ones may be stopped by something else: a limit, an interrupt.
+    const shown = refused.slice(0, MIN_REFUSED);
+    if (first === undefined || offer === undefined) return [];
+    if (shown.length < MIN_REFUSED || !shown.every(refusesModel)) return [];
+    const startUs = dueUs(first);
+    const admitted = responses
+      .filter((response) => response.asked.endpoint === offer.endpoint && response.admitted && isFor(offer, response))
+      .sort((one, other) => dueUs(one) - dueUs(other));
+    const after = admitted.findLast((response) => dueUs(response) < startUs);
     if (after === undefined) return [];
+    const lastUs = Math.max(...refused.map(dueUs));
+    const until = own[served] ?? admitted.find((response) => dueUs(response) > lastUs);
     const upstreamFailures = responses.filter((response) => {
-      const { dueUs, endUs } = response.exchange.timeline;
-      return dueUs < startUs && endUs > startUs - COOL_DOWN_US && isUpstreamFailure(response, offer);
+      const { endUs } = response.exchange.timeline;
+      return dueUs(response) < startUs && endUs > startUs - COOL_DOWN_US && isUpstreamFailure(response, offer);
     }).length;
-    return [{ ...offer, after, first, refused, until: own[served], upstreamFailures }];
+    return [{ ...offer, after, first, refused, until, upstreamFailures }];
   });
 }
 
@@ -73,27 +79,47 @@ export function isRefusedIn(outages: readonly Outage[], response: Response): boo
   if (outages.length === 0 || !refusesModel(response)) return false;
   // A 404 may be the denial that was expected; a server error never is.
   if (response.asked.intent === "denied" && response.status === 404) return false;
-  const { dueUs } = response.exchange.timeline;
-  return outages.some((outage) => {
-    const { after, until } = outage;
-    if (dueUs <= after.exchange.timeline.dueUs) return false;
-    // A provider that is left alone may have served other models, too. What never recovered says nothing about the others.
-    return until === undefined ? isFor(outage, response) : dueUs <= until.exchange.timeline.dueUs;
+  return outages.some(({ after, first, until, ...offer }) => {
+    if (until !== undefined && dueUs(response) > dueUs(until)) return false;
+    if (isFor(offer, response)) return dueUs(response) > dueUs(after);
+    // A provider that is left alone may have served other models, too, from then on. What did not recover while it was waited for says
+    // nothing about them.
+    return until?.asked.recoveryOf === first.id && response.exchange.timeline.endUs >= dueUs(first);
   });
+}
+
+/** Whether a model was waited for to the end in vain, and not served later either. */
+export function isForGood({ first, refused, until }: Outage): boolean {
+  const endUs = refused.at(-1)?.exchange.timeline.endUs ?? 0;
+  return until === undefined && endUs - dueUs(first) >= LONGEST_OUTAGE_MS * 1_000;
 }
 
 /** An outage as a sentence. */
 export function outageInWords({ endpoint, model, after, first, refused, until }: Outage): string {
   const last = until ?? refused.at(-1) ?? first;
-  const seconds = (last.exchange.timeline.endUs - first.exchange.timeline.dueUs) / 1_000_000;
-  const end = until === undefined ? "and was not served again" : `until ${until.id}`;
-  return `\`${model}\` (${endpoint}) was served until ${after.id} and answered ${first.summary} afterwards, ${end} (${seconds.toFixed(1)} s)`;
+  const seconds = (last.exchange.timeline.endUs - dueUs(first)) / 1_000_000;
+  return `\`${model}\` (${endpoint}) was served until ${after.id} and answered ${first.summary} afterwards, ${
+    until === undefined
+      ? `and was not served again within ${seconds.toFixed(1)} s`
+      : `until ${until.id} (${seconds.toFixed(1)} s)`
+  }`;
 }
 
+function dueUs({ exchange }: Response): number {
+  return exchange.timeline.dueUs;
+}
+
+/** Of thousands of requests, each of which is looked at for every outage, the body is read once. */
+const OFFERS = new WeakMap<Response, { readonly offer: Offer | undefined }>();
+
 /** What a request asked for, by its body. */
-function offerOf({ exchange, asked: { endpoint } }: Response): Offer | undefined {
-  const model = member(parseJson(exchange.request.body ?? ""), "model");
-  return typeof model === "string" ? { endpoint, model } : undefined;
+function offerOf(response: Response): Offer | undefined {
+  const known = OFFERS.get(response);
+  if (known !== undefined) return known.offer;
+  const model = member(parseJson(response.exchange.request.body ?? ""), "model");
+  const offer = typeof model === "string" ? { endpoint: response.asked.endpoint, model } : undefined;
+  OFFERS.set(response, { offer });
+  return offer;
 }
 
 function isFor({ endpoint, model }: Offer, response: Response): boolean {

@@ -1,6 +1,7 @@
 import { EXIT, GauntletError, sleep } from "../core/index.ts";
 import {
   isRefusedIn,
+  LONGEST_OUTAGE_MS,
   MIN_REFUSED,
   type Offer,
   type Outage,
@@ -15,10 +16,8 @@ import type { Response } from "./response.ts";
 
 /** Between the plain requests that look whether a model is served again, ms; the last one repeats. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000] as const;
-/** A model that was not served again after this long is given up, ms: cool-downs of gateways take up to a minute. */
-const MAX_OUTAGE_MS = 75_000;
-/** The same for all outages of a run together. */
-const MAX_WAITED_MS = 240_000;
+/** What a run waits in vain, for all models together, ms. Every cool-down that ends may be followed by another one. */
+const MAX_IN_VAIN_MS = 240_000;
 /** A request that was refused this often while plain ones were served is refused for itself. */
 const MAX_CLEARED = 2;
 
@@ -26,6 +25,15 @@ const MAX_CLEARED = 2;
 export class ModelLost extends GauntletError {
   readonly code = "MODEL_LOST";
   readonly exit = EXIT.inconclusive;
+}
+
+/** A model that was given up. */
+interface Lost {
+  readonly offer: Offer;
+  /** The outage, as a sentence. */
+  readonly why: string;
+  /** When it was given up, monotonic, ms. */
+  readonly sinceMs: number;
 }
 
 export interface RecoveryOptions {
@@ -49,11 +57,12 @@ export class Recovery {
   /** Offers that were served, by name. */
   readonly #served = new Set<string>();
   readonly #cleared = new Map<string, number>();
-  /** Offers that were given up, with the outage. */
-  readonly #lost = new Map<string, string>();
-  #looking: Promise<boolean> | undefined;
-  #waiting: Promise<unknown> | undefined;
-  #waitedMs = 0;
+  /** Offers that were given up, by name. */
+  readonly #lost = new Map<string, Lost>();
+  /** Offers that are being looked at, by name: what becomes of one says nothing about another. */
+  readonly #looking = new Map<string, Promise<boolean>>();
+  readonly #waiting = new Set<Promise<unknown>>();
+  #inVainMs = 0;
   #hasProbed = false;
 
   constructor(options: RecoveryOptions) {
@@ -62,7 +71,7 @@ export class Recovery {
 
   /** Resolves when no model is waited for. */
   get settled(): Promise<unknown> {
-    return this.#waiting ?? Promise.resolve();
+    return Promise.all(this.#waiting);
   }
 
   /** Times in which a model was not served. */
@@ -73,16 +82,20 @@ export class Recovery {
   /** The models that are no longer served, as a sentence. */
   get lost(): string | undefined {
     const [first] = this.#lost.values();
-    return first;
+    return first?.why;
   }
 
-  noteServed(offer: Offer): void {
-    this.#served.add(offerName(offer));
+  /** Takes note of a response that served a model. */
+  noteServed({ asked: { endpoint }, exchange }: Response, model: string): void {
+    const name = offerName({ endpoint, model });
+    this.#served.add(name);
+    // One that was under way all the time says nothing of what came after it.
+    if (exchange.timeline.dueUs / 1_000 >= (this.#lost.get(name)?.sinceMs ?? 0)) this.#lost.delete(name);
   }
 
   /** @throws ModelLost if a valid request needs a model that was given up. */
   throwIfLost(offer: Offer, intent: Response["asked"]["intent"]): void {
-    const why = intent === "good" || intent === "either" ? this.#lost.get(offerName(offer)) : undefined;
+    const why = intent === "good" || intent === "either" ? this.#lost.get(offerName(offer))?.why : undefined;
     if (why !== undefined) throw new ModelLost(why);
   }
 
@@ -102,12 +115,19 @@ export class Recovery {
     const variant = `${response.status} ${variantOf(exchange)}`;
     const cleared = this.#cleared.get(variant) ?? 0;
     if (cleared >= MAX_CLEARED) return false;
-    this.#looking ??= this.#look(response, model).finally(() => {
-      this.#looking = undefined;
-    });
-    if (await this.#looking) return !this.#lost.has(name) && isRefusedIn(this.outages, response);
-    this.#cleared.set(variant, cleared + 1);
+    const others = this.#looking.get(name);
+    const looking = others ?? this.#look(response, model).finally(() => this.#looking.delete(name));
+    this.#looking.set(name, looking);
+    if (await looking) return !this.#lost.has(name) && isRefusedIn(this.outages, response);
+    if (others === undefined) this.#cleared.set(variant, cleared + 1);
     return false;
+  }
+
+  /** Looks once more whether models that were given up are served again. */
+  async retryLost(): Promise<void> {
+    await Promise.all(
+      [...this.#lost.values()].map(({ offer }) => this.#options.send({ ...plain(offer), probe: true })),
+    );
   }
 
   /** Sends plain requests until one is served. @returns whether the model was not served for a while. */
@@ -119,11 +139,12 @@ export class Recovery {
       if (!refusesModel(probe)) return false;
     }
     const waiting = this.#wait(suspect, model);
-    this.#waiting = waiting.catch(() => undefined);
+    const settled = waiting.catch(() => undefined);
+    this.#waiting.add(settled);
     try {
       await waiting;
     } finally {
-      this.#waiting = undefined;
+      this.#waiting.delete(settled);
     }
     return true;
   }
@@ -131,28 +152,30 @@ export class Recovery {
   async #wait(suspect: Response, model: string): Promise<void> {
     const { nowMs, onWait } = this.#options;
     const startMs = nowMs();
-    const maxMs = Math.min(MAX_OUTAGE_MS, MAX_WAITED_MS - this.#waitedMs);
-    onWait(model, maxMs);
-    try {
-      for (let at = 1; nowMs() - startMs < maxMs; at++) {
-        await this.#pause(PAUSES_MS[Math.min(at, PAUSES_MS.length - 1)] ?? 0);
-        if ((await this.#probe(suspect, model)).admitted) return;
-      }
-    } finally {
-      this.#waitedMs += nowMs() - startMs;
+    const maxMs = Math.max(0, Math.min(LONGEST_OUTAGE_MS, MAX_IN_VAIN_MS - this.#inVainMs));
+    if (maxMs > 0) onWait(model, maxMs);
+    for (let at = 1; nowMs() - startMs < maxMs; at++) {
+      await this.#pause(PAUSES_MS[Math.min(at, PAUSES_MS.length - 1)] ?? 0);
+      if ((await this.#probe(suspect, model)).admitted) return;
     }
+    const sinceMs = nowMs();
+    this.#inVainMs += sinceMs - startMs;
+    const offer = { endpoint: suspect.asked.endpoint, model };
     const outage = this.outages.find(({ first }) => first === suspect);
-    const name = offerName({ endpoint: suspect.asked.endpoint, model });
-    this.#lost.set(name, outage === undefined ? `\`${model}\` is no longer served` : outageInWords(outage));
+    const why = outage === undefined ? `\`${model}\` is no longer served` : outageInWords(outage);
+    this.#lost.set(offerName(offer), { offer, why, sinceMs });
   }
 
   #probe({ id, asked: { endpoint } }: Response, model: string): Promise<Response> {
-    const plain = { endpoint, model: { id: model }, mode: "non-streaming", maxTokens: 8 } as const;
-    return this.#options.send({ ...plain, intent: "either", repeats: false, recoveryOf: id });
+    return this.#options.send({ ...plain({ endpoint, model }), recoveryOf: id });
   }
 
   async #pause(ms: number): Promise<void> {
     await sleep(ms, this.#options.signal);
     this.#options.signal.throwIfAborted();
   }
+}
+
+function plain({ endpoint, model }: Offer): RequestSpec {
+  return { endpoint, model: { id: model }, mode: "non-streaming", maxTokens: 8, intent: "either", repeats: false };
 }

@@ -186,12 +186,14 @@ export class Traffic implements AsyncDisposable {
   /** Waits until the plain models are served, after checks that made providers fail. */
   async recovered(): Promise<void> {
     if (!this.answers.some(({ asked }) => asked.upstreamFails === true)) return;
+    const goOn = (error: unknown) => {
+      // The checks that follow say so.
+      if (!(error instanceof GauntletError) && !this.signal.aborted) throw error;
+    };
+    await this.watch.recovery.retryLost().catch(goOn);
     for (const dialect of this.target.dialects) {
       const request = { endpoint: dialect, intent: "either", maxTokens: 8 } as const;
-      await this.send(request, { endpoint: dialect, mode: "non-streaming" }).catch((error: unknown) => {
-        // The checks that follow say so.
-        if (!(error instanceof GauntletError) && !this.signal.aborted) throw error;
-      });
+      await this.send(request, { endpoint: dialect, mode: "non-streaming" }).catch(goOn);
     }
   }
 
@@ -240,7 +242,7 @@ export class Traffic implements AsyncDisposable {
       this.answers.push(answer);
       this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
       if (model === modelIdOf(this.target, {}, endpoint) && asked.nonce !== undefined) this.replyTimes.note(answer);
-      if (model !== undefined && answer.admitted) this.watch.recovery.noteServed({ endpoint, model });
+      if (model !== undefined && answer.admitted) this.watch.recovery.noteServed(answer, model);
       this.#count(answer);
       this.#onAnswer?.(answer);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.

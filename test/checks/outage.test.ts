@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
 import { instancesOf, Response } from "../../src/checks/index.ts";
 import { isRefusedIn, outageInWords, outagesIn } from "../../src/checks/outage.ts";
 import { runPool } from "../../src/checks/pool.ts";
+import { Recovery } from "../../src/checks/recovery.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { seen, type Times } from "../support/seen-response.ts";
+import { judged, seen, type Times } from "../support/seen-response.ts";
 
 const FOR_OK = '{"model":"ok"}';
 const at = (sentMs: number, more: Partial<Times> = {}) =>
@@ -32,11 +33,22 @@ test("a model that was served and is refused twice is in an outage until it is s
   expect(isRefusedIn(own, at(25, { status: 503, intent: "denied" }))).toBe(true);
   expect(isRefusedIn(own, at(25, { status: 400 }))).toBe(false);
   expect(isRefusedIn(own, at(50, { status: 404 }))).toBe(false);
+  // Another model is concerned from then on only, and the model itself from when it was last served.
+  expect(isRefusedIn(own, at(2, { status: 503, endMs: 8, sent: '{"model":"other"}' }))).toBe(false);
+  expect(isRefusedIn(own, at(2, { status: 503, endMs: 12, sent: '{"model":"other"}' }))).toBe(true);
+  expect(isRefusedIn(own, at(2, { status: 503, endMs: 8 }))).toBe(true);
   // What was never served again says nothing about other models.
   const forever = outagesIn([served, suspect, ...refused]);
   expect(forever).toMatchObject([{ until: undefined }]);
   expect(isRefusedIn(forever, at(99, { status: 404 }))).toBe(true);
   expect(isRefusedIn(forever, at(99, { status: 404, sent: '{"model":"other"}' }))).toBe(false);
+  // It was served later after all, as long as nothing says so of the others.
+  const later = outagesIn([served, suspect, ...refused, at(90)]);
+  expect(isRefusedIn(later, at(60, { status: 404 }))).toBe(true);
+  expect(isRefusedIn(later, at(99, { status: 404 }))).toBe(false);
+  expect(isRefusedIn(later, at(60, { status: 503, sent: '{"model":"other"}' }))).toBe(false);
+  // A limit that is met while it is waited for does not undo it.
+  expect(outagesIn([served, suspect, ...refused, probe(35, 429), again])).toMatchObject([{ until: again }]);
 });
 
 test("a refusal is no outage if a plain request is served, or if the model was never served", () => {
@@ -45,6 +57,130 @@ test("a refusal is no outage if a plain request is served, or if the model was n
   expect(outagesIn([at(0), suspect, probe(20, 200)])).toEqual([]);
   expect(outagesIn([at(0), suspect, probe(20, 503), probe(30, 200)])).toEqual([]);
   expect(outagesIn([suspect, probe(20, 503), probe(30, 503)])).toEqual([]);
+});
+
+describe("what an outage says of the gateway", () => {
+  const after = (suspect: Response) => (sentMs: number, status: number) =>
+    marked(at(sentMs, { status }), { recoveryOf: suspect.id });
+  /** A model that is refused from one moment on, and looked for at others. */
+  const refusedFrom = (ms: number, status: number, probes: readonly (readonly [number, number])[]) => {
+    const suspect = at(ms, { status });
+    const probe = after(suspect);
+    return [suspect, ...probes.map(([sentMs, found]) => probe(sentMs, found))];
+  };
+  const pause = (ms: number, status = 503) =>
+    refusedFrom(ms, status, [...[10, 500].map((later) => [ms + later, status] as const), [ms + 1_000, 200]]);
+  const judgedServing = (...responses: readonly Response[]) => {
+    const { status, findings, message } = judged("robustness.keeps-serving", [at(0), ...responses]);
+    const broken = findings.filter(({ outcome }) => outcome === "broken").map(({ name }) => name);
+    return [status, ...new Set(broken), ...(status === "inconclusive" ? [message] : [])];
+  };
+  const many = (count: number, fromMs: number) => Array.from({ length: count }, (_, index) => at(fromMs + index));
+
+  test("a 5xx that passes is a warning, and a 404 is not", () => {
+    expect(judgedServing(...pause(10))).toEqual(["warn", "STEADY-SERVICE"]);
+    expect(judgedServing(...pause(10, 404))).toEqual(["fail", "BASE-3"]);
+  });
+
+  test("more and more pauses are a failure, where they are a share of the run", () => {
+    const pauses = [2_000, 4_000, 6_000].flatMap((ms) => pause(ms));
+    expect(judgedServing(...many(20, 100), ...pauses)).toEqual(["fail", "STEADY-SERVICE", "BASE-3"]);
+    expect(judgedServing(...many(2_000, 100), ...pauses)).toEqual(["warn", "STEADY-SERVICE"]);
+    // Of several models at the same time it is one.
+    expect(judgedServing(...many(20, 100), ...[2_000, 2_100, 2_200].flatMap((ms) => pause(ms)))).toEqual([
+      ...["warn", "STEADY-SERVICE"],
+    ]);
+  });
+
+  test("a model that was waited for to the end is a failure, and one that was not is undecided", () => {
+    const early = [[20, 503] as const, [520, 503] as const];
+    expect(judgedServing(...refusedFrom(10, 503, [...early, [76_000, 503]]))).toEqual(["fail", "BASE-3"]);
+    const [status, message] = judgedServing(...refusedFrom(10, 503, early));
+    expect(status).toBe("inconclusive");
+    expect(message).toMatch(/was not served again within 0\.5 s: it was not waited for any longer/);
+  });
+});
+
+describe("waiting for a model", () => {
+  /** Models that are refused until some moment, ms; requests are answered at once. */
+  const recovering = () => {
+    vi.useFakeTimers();
+    const refusedUntil = new Map<string, number>();
+    const responses: Response[] = [];
+    const answer = (model: string, more: Partial<Response["asked"]> = {}) => {
+      vi.advanceTimersByTime(1);
+      const sentMs = performance.now();
+      const status = sentMs < (refusedUntil.get(model) ?? 0) ? 503 : 200;
+      const response = marked(at(sentMs, { status, endMs: sentMs, sent: JSON.stringify({ model }) }), more);
+      responses.push(response);
+      if (response.admitted) recovery.noteServed(response, model);
+      return response;
+    };
+    const recovery: Recovery = new Recovery({
+      nowMs: () => performance.now(),
+      signal: new AbortController().signal,
+      responses: () => responses,
+      onWait: () => undefined,
+      send: async ({ model, intent = "good", recoveryOf, probe }) => {
+        // A look takes its time, as any request does.
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return answer((model as { id: string }).id, {
+          intent,
+          ...(recoveryOf === undefined ? {} : { recoveryOf }),
+          ...(probe === true && { probe }),
+        });
+      },
+    });
+    const isOver = async (model: string) => {
+      const over = recovery.isOver(answer(model), model);
+      for (let s = 0; s < 100; s++) await vi.advanceTimersByTimeAsync(1_000);
+      return await over;
+    };
+    return { recovery, answer, isOver, refusedUntil };
+  };
+  const CHAT_OK = { endpoint: "chat", model: "ok" } as const;
+  afterEach(() => vi.useRealTimers());
+
+  test("goes on after each cool-down, however many there are", async () => {
+    const { recovery, answer, isOver, refusedUntil } = recovering();
+    answer("ok");
+    for (let times = 0; times < 6; times++) {
+      refusedUntil.set("ok", performance.now() + 60_000);
+      expect(await isOver("ok")).toBe(true);
+    }
+    expect(recovery.lost).toBeUndefined();
+  });
+
+  test("ends for good only until the model is served after all", async () => {
+    const { recovery, answer, isOver, refusedUntil } = recovering();
+    answer("ok");
+    refusedUntil.set("ok", performance.now() + 200_000);
+    expect(await isOver("ok")).toBe(false);
+    expect(recovery.lost).toMatch(/^`ok` \(chat\) was served until .* was not served again within 7\d\.\d s$/);
+    expect(() => recovery.throwIfLost(CHAT_OK, "good")).toThrow("was not served again");
+    expect(() => recovery.throwIfLost({ ...CHAT_OK, endpoint: "messages" }, "good")).not.toThrow();
+    await vi.advanceTimersByTimeAsync(200_000);
+    const retried = recovery.retryLost();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await retried;
+    expect(recovery.lost).toBeUndefined();
+    expect(() => recovery.throwIfLost(CHAT_OK, "good")).not.toThrow();
+  });
+
+  test("looks at each model for itself", async () => {
+    const { recovery, answer, refusedUntil } = recovering();
+    answer("ok");
+    answer("other");
+    const soon = () => performance.now() + 5_000;
+    // The one is refused for a single request, and the other for a while, at the same time.
+    for (let times = 0; times < 3; times++) {
+      refusedUntil.set("ok", performance.now() + 0.5);
+      refusedUntil.set("other", soon());
+      const both = Promise.all([recovery.isOver(answer("ok"), "ok"), recovery.isOver(answer("other"), "other")]);
+      for (let s = 0; s < 20; s++) await vi.advanceTimersByTimeAsync(1_000);
+      expect((await both)[1]).toBe(true);
+    }
+  });
 });
 
 test("work that waits for the others lets the next begin, and goes on when nothing else is left", async () => {
