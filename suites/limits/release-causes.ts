@@ -128,14 +128,26 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
       disconnects: true,
       run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
     },
-    {
-      what: ended.map(({ what }) => what).join(", "),
-      failsUpstream: true,
-      async run() {
-        for (const { run } of ended) await run();
-      },
-    },
+    // Where replies take time, what disturbs nobody does not wait for the other checks.
+    ...(t.parallelFactor > 1
+      ? [
+          ended.filter(({ failsUpstream }) => failsUpstream !== true),
+          ended.filter(({ failsUpstream }) => failsUpstream),
+        ]
+      : [ended]
+    ).flatMap(inOneWave),
   ];
+}
+
+/** Causes that end alike, one after the other. */
+function inOneWave(causes: readonly ReleaseCause[]): ReleaseCause[] {
+  if (causes.length === 0) return [];
+  const failsUpstream = causes.some((cause) => cause.failsUpstream === true);
+  const runAll = async () => {
+    for (const { run } of causes) await run();
+  };
+  const what = causes.map((cause) => cause.what).join(", ");
+  return [{ what, run: runAll, ...(failsUpstream && { failsUpstream }) }];
 }
 
 /** Requests whose provider is silent, where the gateway gives up before this client does: otherwise it is the client that leaves. */
