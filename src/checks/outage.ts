@@ -41,12 +41,14 @@ export function refusesModel({ status = 0, asked }: Response): boolean {
 export function outagesIn(responses: readonly Response[]): Outage[] {
   const probes = responses.filter(({ asked }) => asked.recoveryOf !== undefined);
   const suspects = [...new Set(probes.map(({ asked }) => asked.recoveryOf))];
+  if (suspects.length === 0) return [];
+  const served = new Set(responses.filter(({ admitted }) => admitted).map((response) => offerOf(response)?.model));
   return suspects.flatMap((id) => {
     const first = responses.find((response) => response.id === id);
     const offer = first && offerOf(first);
     const own = probes.filter(({ asked }) => asked.recoveryOf === id);
-    const served = own.findIndex(({ admitted }) => admitted);
-    const refused = served < 0 ? own : own.slice(0, served);
+    const again = own.findIndex(({ admitted }) => admitted);
+    const refused = again < 0 ? own : own.slice(0, again);
     // Later ones may be stopped by something else: a limit, an interrupt.
     const shown = refused.slice(0, MIN_REFUSED);
     if (first === undefined || offer === undefined) return [];
@@ -58,20 +60,23 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
     const after = admitted.findLast((response) => dueUs(response) < startUs);
     if (after === undefined) return [];
     const lastUs = Math.max(...refused.map(dueUs));
-    const until = own[served] ?? admitted.find((response) => dueUs(response) > lastUs);
+    const until = own[again] ?? admitted.find((response) => dueUs(response) > lastUs);
     const upstreamFailures = responses.filter((response) => {
       const { endUs } = response.exchange.timeline;
-      return dueUs(response) < startUs && endUs > startUs - COOL_DOWN_US && isUpstreamFailure(response, offer);
+      return dueUs(response) < startUs && endUs > startUs - COOL_DOWN_US && isUpstreamFailure(response, served);
     }).length;
     return [{ ...offer, after, first, refused, until, upstreamFailures }];
   });
 }
 
-/** A listed model may fail without a check's doing; a failure of the refused model itself explains nothing. */
-function isUpstreamFailure(response: Response, { model }: Offer): boolean {
+/**
+ * Whether a provider failed. Without a check's doing, that is known of listed models only that are never served: others may have met the
+ * same outage.
+ */
+function isUpstreamFailure(response: Response, served: ReadonlySet<string | undefined>): boolean {
   const { asked, status = 0 } = response;
   if (asked.upstreamFails === true) return true;
-  return status >= 500 && asked.endpoint !== "models" && offerOf(response)?.model !== model;
+  return status >= 500 && asked.endpoint !== "models" && !served.has(offerOf(response)?.model);
 }
 
 /** Whether a request was refused because of one of these outages, so that it says nothing else about the gateway. */

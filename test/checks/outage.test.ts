@@ -82,6 +82,14 @@ describe("what an outage says of the gateway", () => {
     expect(judgedServing(...pause(10, 404))).toEqual(["fail", "BASE-3"]);
   });
 
+  test("a failure of another model explains it only if that one is never served", () => {
+    const other = (more: Partial<Times>) => at(5, { sent: '{"model":"other"}', ...more });
+    expect(judgedServing(other({ status: 503 }), ...pause(10))).toEqual(["observed"]);
+    expect(judgedServing(other({ status: 503 }), other({ sentMs: 2_000, endMs: 2_001 }), ...pause(10))).toEqual([
+      ...["warn", "STEADY-SERVICE"],
+    ]);
+  });
+
   test("more and more pauses are a failure, where they are a share of the run", () => {
     const pauses = [2_000, 4_000, 6_000].flatMap((ms) => pause(ms));
     expect(judgedServing(...many(20, 100), ...pauses)).toEqual(["fail", "STEADY-SERVICE", "BASE-3"]);
