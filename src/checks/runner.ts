@@ -109,40 +109,45 @@ async function runInOrder(
   { run, runOne }: { readonly run: RunKind; readonly runOne: RunOne },
 ): Promise<void> {
   const { target } = traffic;
-  const inOrder = (wanted: NonNullable<Schedule["order"]>, fails = false) =>
-    scheduled.filter(
-      ({ schedule: { order = "parallel", failsUpstream = false } }) => order === wanted && failsUpstream === fails,
-    );
+  const inOrder = (wanted: NonNullable<Schedule["order"]>) =>
+    scheduled.filter(({ schedule: { order = "parallel" } }) => order === wanted);
+  const failing = (some: readonly Scheduled[], fails = true) =>
+    some.filter(({ schedule: { failsUpstream = false } }) => failsUpstream === fails);
+  const recoverAfter = async (some: readonly Scheduled[]) => {
+    if (failing(some).length > 0) await traffic.recovered();
+  };
+  const oneByOne = async (some: readonly Scheduled[]) => {
+    for (const { instance } of some) await runOne(instance);
+    await recoverAfter(some);
+  };
   const together = (some: readonly Scheduled[], most: number) => {
     const parallel = () => options.parallel ?? Math.round(most * traffic.replyTimes.parallelFactor);
     return runPool(byResource(some, target, run), parallel, async (group, afterOthers) => {
       for (const { instance } of group) await runOne(instance, { afterOthers });
     });
   };
-  for (const { instance } of inOrder("exclusive-first")) await runOne(instance);
+  await oneByOne(inOrder("exclusive-first"));
   const load = await options.startLoad?.();
   const others = new AbortController();
   const background = Promise.all(
     inOrder("background").map(({ instance }) => runOne(instance, { others: others.signal })),
   );
-  const trials = tryModels([...inOrder("parallel"), ...inOrder("exclusive-last")], traffic);
+  const [parallel, exclusive] = [inOrder("parallel"), inOrder("exclusive")];
+  const trials = tryModels([...failing(parallel, false), ...inOrder("exclusive-last")], traffic);
   try {
-    await together(inOrder("parallel"), load === undefined ? PARALLEL : BESIDE_LOAD);
+    await together(failing(parallel, false), load === undefined ? PARALLEL : BESIDE_LOAD);
   } finally {
     others.abort();
     await background;
   }
   await trials;
   await load?.ended;
-  for (const { instance } of inOrder("exclusive")) await runOne(instance);
-  const failing = [inOrder("parallel", true), inOrder("exclusive", true)] as const;
-  await together(failing[0], PARALLEL);
-  if (failing[0].length > 0) await traffic.recovered();
-  for (const { instance } of failing[1]) await runOne(instance);
-  if (failing[1].length > 0) await traffic.recovered();
+  await oneByOne(failing(exclusive, false));
+  await together(failing(parallel), PARALLEL);
+  await recoverAfter(parallel);
+  await oneByOne(failing(exclusive));
   // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
-  const last = inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run));
-  for (const { instance } of last) await runOne(instance);
+  await oneByOne(inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run)));
 }
 
 /**

@@ -8,8 +8,8 @@ export interface Schedule {
    */
   readonly order?: "parallel" | "background" | "exclusive" | "exclusive-first" | "exclusive-last";
   /**
-   * Whether it makes providers fail, after which gateways may leave them alone for a while: it comes after the others of its order, and
-   * what follows waits until the models are served again.
+   * Whether it makes providers fail, after which gateways may leave them alone for a while: among `parallel` and
+   * `exclusive` ones it comes after the others, and what follows waits until the models are served again.
    */
   readonly failsUpstream?: true;
   /** What it uses up or changes: checks of one resource run one after the other. */

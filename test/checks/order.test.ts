@@ -3,7 +3,7 @@ import { RequestBudget } from "../../src/budget/index.ts";
 import { type Check, defineCheck, type Instance, instancesOf, runChecks, Traffic } from "../../src/checks/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 
-type Order = "parallel" | "exclusive" | "exclusive-first" | "exclusive-last";
+type Order = "parallel" | "background" | "exclusive" | "exclusive-first" | "exclusive-last";
 
 /** A check that sends nothing and says when it runs. */
 function telling(
@@ -97,4 +97,12 @@ test("what makes providers fail comes after everything that needs them, but for 
     telling("b.beside", "parallel", { log }),
   ]);
   expect(log).toEqual(["b.beside", "b.alone", "a.failing", "a.failing-alone", "b.last"]);
+});
+
+test("what makes providers fail runs in every order", async () => {
+  const log: string[] = [];
+  const orders = ["exclusive-last", "exclusive", "parallel", "background", "exclusive-first"] as const;
+  const results = await run(orders.map((order) => telling(`a.${order}`, order, { failsUpstream: true, log })));
+  expect(log).toEqual(["a.exclusive-first", "a.background", "a.parallel", "a.exclusive", "a.exclusive-last"]);
+  expect(results.filter(({ status }) => status === "inconclusive")).toEqual([]);
 });
