@@ -2,7 +2,7 @@
  * Every hostile behaviour against every command that talks to a gateway, keys that must show nowhere, runs that are killed at
  * random moments, and many random inputs for every reader:
  *
- *     npm run verify:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--no-canaries] [--write]
+ *     npm run verify:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--whole] [--no-canaries] [--write]
  *
  * Prints how many cases there were and how many survived; with `--write` renews docs/reliability.json.
  */
@@ -11,8 +11,9 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import yargs from "yargs";
+import type { Behaviour } from "../../test/adversary/behaviour.ts";
 import { CANARY_CASES, type CanaryResult, runCanaries } from "../../test/adversary/canaries.ts";
-import { BOUNDS, type CaseResult, chosenCases, runCase } from "../../test/adversary/cases.ts";
+import { BOUNDS, type CaseResult, type Command, chosenCases, runCase, wholeCases } from "../../test/adversary/cases.ts";
 import { type Killed, killMany } from "../../test/adversary/kills.ts";
 import { READERS_OF_ANSWERS } from "../../test/fuzz/readers-of-answers.ts";
 import { READERS_OF_FILES } from "../../test/fuzz/readers-of-files.ts";
@@ -25,6 +26,11 @@ const args = await yargs(process.argv.slice(2))
   .option("kills", { type: "number", default: 200 })
   .option("inputs", { type: "number", default: 1_000, describe: "Random inputs for each reader" })
   .option("all", { type: "boolean", default: false, describe: "Every behaviour against every command" })
+  .option("whole", {
+    type: "boolean",
+    default: false,
+    describe: "Every behaviour against conform, run --quick and load; each once more with SIGTERM at a random moment",
+  })
   .option("canaries", { type: "boolean", default: true })
   .option("write", { type: "boolean", default: false })
   .option("part", { type: "number", describe: "Works as one of the workers" })
@@ -36,9 +42,11 @@ type CaseSummary = Omit<CaseResult, "ran"> & {
   readonly seconds: number;
   readonly peakMib: number;
   readonly code: number | null;
+  /** From SIGTERM to the end, ms; absent where no SIGTERM was sent, or where it came too late. */
+  readonly stopMs?: number | undefined;
 };
 
-const cases = chosenCases(args.all || args.command !== "").filter(
+const cases = (args.whole ? wholeCases() : chosenCases(args.all || args.command !== "")).filter(
   ([{ name }, command]) => new RegExp(args.only).test(name) && command.name.startsWith(args.command),
 );
 
@@ -51,7 +59,21 @@ async function work(part: number): Promise<void> {
     const { ran, ...result } = await runCase(behaviour, command);
     const summary: CaseSummary = { ...result, seconds: ran.seconds, peakMib: ran.peakMib ?? 0, code: ran.code };
     process.stdout.write(`${JSON.stringify(summary)}\n`);
+    if (args.whole) await stop(behaviour, command, ran.seconds);
   }
+}
+
+/** Once more, with SIGTERM at some moment of the time that the run took. */
+async function stop(behaviour: Behaviour, command: Command, seconds: number): Promise<void> {
+  const { ran, ...result } = await runCase(behaviour, command, Math.random() * seconds * 1_000);
+  const summary: CaseSummary = {
+    ...result,
+    seconds: ran.seconds,
+    peakMib: ran.peakMib ?? 0,
+    code: ran.code,
+    stopMs: ran.stopMs,
+  };
+  process.stdout.write(`${JSON.stringify(summary)}\n`);
 }
 
 async function hostile(): Promise<CaseSummary[]> {
@@ -69,7 +91,7 @@ async function hostile(): Promise<CaseSummary[]> {
         summaries.push(one);
         const verdict = one.complaints.length === 0 ? "ok  " : "FAIL";
         console.log(
-          `${verdict} ${one.command} ${one.behaviour}: ${one.seconds.toFixed(1)} s, ${Math.round(one.peakMib)} MiB, exit ${one.code}`,
+          `${verdict} ${one.command} ${one.behaviour}: ${one.seconds.toFixed(1)} s, ${Math.round(one.peakMib)} MiB, exit ${one.code}${one.stopMs === undefined ? "" : `, ${Math.round(one.stopMs)} ms after SIGTERM`}`,
         );
         for (const complaint of one.complaints) console.log(`       ${complaint.replaceAll("\n", " | ")}`);
       }
@@ -121,7 +143,7 @@ async function verify(): Promise<void> {
     searched.length === reliability.canaries.survived &&
     killed.length === reliability.kills.survived &&
     broken.length === 0;
-  process.exit(sound && summaries.length === cases.length ? 0 : 1);
+  process.exit(sound && summaries.length === cases.length * (args.whole ? 2 : 1) ? 0 : 1);
 }
 
 interface Outcomes {

@@ -13,7 +13,7 @@ export {
 export { decodeEventStream, EventStreamDecoder, type StreamItem } from "./event-stream.ts";
 export { type HeaderList, header, headerValues, mediaType, requestId } from "./headers.ts";
 export { imagePart } from "./image-part.ts";
-export { parseJson } from "./json-values.ts";
+export { isBeyondUse, parseJson } from "./json-values.ts";
 export { likeliestFirst, listEntries } from "./model-list.ts";
 export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";

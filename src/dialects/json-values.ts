@@ -32,7 +32,8 @@ const COMMA = 44;
 const OPEN_LIST = 91;
 const CLOSE_LIST = 93;
 
-function isBeyondUse(text: string): boolean {
+/** Whether a text has more values, or deeper ones, than are read: they would take many times its length in memory. */
+export function isBeyondUse(text: string): boolean {
   // It takes as many characters to close as to open.
   if (text.length < DEEPEST * 2) return false;
   let depth = 0;

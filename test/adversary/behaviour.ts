@@ -27,6 +27,8 @@ export interface Behaviour {
   readonly address?: (port: number) => string;
   /** Odd and legal: a run against it may pass. */
   readonly harmless?: boolean;
+  /** It rejects the key, so that exit code 2 is right. */
+  readonly rejectsKey?: boolean;
   /** Nothing ever answers, so that exit code 3 is right. */
   readonly unreachable?: boolean;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { filesBelow, tracesOf } from "../support/canary.ts";
@@ -16,8 +16,11 @@ import { type Watched, watched } from "./watched.ts";
 
 export const BEHAVIOURS: readonly Behaviour[] = [...HEADS, ...ENDINGS, ...BODIES, ...CONTENTS, ...REDIRECTS];
 
-/** Bounds that hold whatever the gateway does, seen from outside the process; the time is that of a machine with ten times the load it has processors for. */
-export const BOUNDS = { seconds: 180, peakMib: 1_024 } as const;
+/**
+ * Bounds that hold whatever the gateway does, seen from outside the process; the times are those of a machine with ten times the load it
+ * has processors for. `stopMs` is from SIGTERM to the end.
+ */
+export const BOUNDS = { seconds: 300, peakMib: 350, filesMib: 64, stopMs: 3_000 } as const;
 
 export interface Command {
   readonly name: string;
@@ -102,6 +105,9 @@ export const COMMANDS = {
     judges: true,
     target: TARGET,
   },
+  /** All checks. */
+  whole: { name: "whole", args: ["conform"], everywhere: false, keeps: true, judges: true, target: TARGET },
+  quick: { name: "quick", args: ["run", "--quick"], everywhere: false, keeps: true, judges: true, target: TARGET },
   /** A build that is hostile against itself. */
   compare: {
     name: "compare",
@@ -145,6 +151,13 @@ export function chosenCases(all: boolean): [Behaviour, Command][] {
   });
 }
 
+/** Every behaviour against whole runs. */
+export function wholeCases(): [Behaviour, Command][] {
+  return BEHAVIOURS.flatMap((behaviour) =>
+    [COMMANDS.whole, COMMANDS.quick, COMMANDS.load].map((command): [Behaviour, Command] => [behaviour, command]),
+  );
+}
+
 export interface CaseResult {
   readonly behaviour: string;
   readonly command: string;
@@ -159,8 +172,12 @@ const WITHOUT_PASS = [1, 3, 4];
 /** What answers nothing that only a gateway would is no gateway: the target file is wrong. */
 const NO_GATEWAY = 2;
 
-/** Runs one command against one behaviour and says what was not as it must be. */
-export async function runCase(behaviour: Behaviour, command: Command): Promise<CaseResult> {
+/**
+ * Runs one command against one behaviour and says what was not as it must be.
+ *
+ * @param stopAfterMs when SIGTERM is sent; default never.
+ */
+export async function runCase(behaviour: Behaviour, command: Command, stopAfterMs?: number): Promise<CaseResult> {
   using folder = temporaryFolder();
   await using hostile = await adversary(behaviour, command.everywhere);
   writeFileSync(
@@ -177,11 +194,15 @@ authorized: true
   const out = join(folder.path, "run");
   const args = [...command.args, ...command.target, ...(command.keeps ? ["--out", out] : [])];
   const environment = { CANARY: KEY, ...(K6 === undefined ? {} : { K6_PATH: K6 }) };
-  const ran = await watched(args, environment, folder.path, BOUNDS.seconds);
+  const ran = await watched(args, environment, folder.path, { boundS: BOUNDS.seconds, stopAfterMs });
+  const isStopped = ran.stopMs !== undefined;
   const complaints = [
     ...bounded(ran),
-    ...ended(ran, behaviour, command),
-    ...(command.keeps ? kept(out, ran, behaviour.harmless === true || isUnseen(command.name, behaviour.name)) : []),
+    ...tooLarge(out),
+    ...(isStopped ? [] : ended(ran, behaviour, command)),
+    ...(command.keeps && !isStopped
+      ? kept(out, ran, behaviour.harmless === true || isUnseen(command.name, behaviour.name))
+      : []),
     ...leaks([ran.stdout, ran.stderr]),
     ...filesBelow(folder.path).flatMap((path) => leaks(partsOf(path))),
     ...(hostile.trapped.length === 0 ? [] : [`another host was asked: ${hostile.trapped[0]?.slice(0, 60)}`]),
@@ -189,8 +210,16 @@ authorized: true
   return { behaviour: behaviour.name, command: command.name, ran, complaints };
 }
 
-function bounded({ overTime, peakMib, seconds }: Watched): string[] {
+function tooLarge(folder: string): string[] {
+  const bytes = existsSync(folder) ? filesBelow(folder).reduce((sum, path) => sum + statSync(path).size, 0) : 0;
+  const mib = bytes / 1024 / 1024;
+  return mib > BOUNDS.filesMib ? [`its files take ${Math.round(mib)} MiB`] : [];
+}
+
+function bounded({ overTime, peakMib, seconds, stopMs, stdout }: Watched): string[] {
   return [
+    ...((stopMs ?? 0) > BOUNDS.stopMs ? [`it ended ${Math.round(stopMs ?? 0)} ms after SIGTERM`] : []),
+    ...(hasControls(stdout) ? ["control characters on stdout"] : []),
     ...(overTime ? [`it still ran after ${Math.round(seconds)} s`] : []),
     ...((peakMib ?? 0) > BOUNDS.peakMib ? [`it took ${Math.round(peakMib ?? 0)} MiB`] : []),
   ];
@@ -198,7 +227,7 @@ function bounded({ overTime, peakMib, seconds }: Watched): string[] {
 
 function ended(
   { code, signal, stderr, overTime }: Watched,
-  { harmless, unreachable, name: behaviour }: Behaviour,
+  { harmless, unreachable, rejectsKey, name: behaviour }: Behaviour,
   { name, everywhere, judges }: Command,
 ): string[] {
   if (overTime) return [];
@@ -206,7 +235,11 @@ function ended(
   const allowed =
     unreachable === true && everywhere
       ? [3]
-      : [...WITHOUT_PASS, ...(everywhere ? [NO_GATEWAY] : []), ...(harmless === true || !judges || unseen ? [0] : [])];
+      : [
+          ...WITHOUT_PASS,
+          ...(everywhere || rejectsKey === true ? [NO_GATEWAY] : []),
+          ...(harmless === true || !judges || unseen ? [0] : []),
+        ];
   return [
     ...(signal === null ? [] : [`it was ended by ${signal}`]),
     ...(code !== null && allowed.includes(code) ? [] : [`exit code ${code}: ${stderr.slice(-300)}`]),
@@ -241,7 +274,6 @@ function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean
     ...(record.verdict.reasons.length > 0 || record.verdict.result === "pass" ? [] : ["the verdict has no reason"]),
     ...errors.slice(0, 3).map(({ id, message }) => `harness-error of ${id}: ${message}`),
     ...(stdout.includes(record.verdict.result.toUpperCase()) ? [] : ["the verdict is not printed"]),
-    ...(hasControls(stdout) ? ["control characters on stdout"] : []),
   ];
 }
 

@@ -22,7 +22,7 @@ test.each(["flood", "calls", "body", "bodies", "garbage", "connections", "output
     const args = ["client", ...scenarios, "--timeout", "4", "--out", out, "--", process.execPath, CLIENT, kind];
     using noted = temporaryFolder();
     const keysFile = join(noted.path, "keys");
-    const ran = await watched(args, { KEYS_FILE: keysFile }, folder.path, BOUNDS.seconds);
+    const ran = await watched(args, { KEYS_FILE: keysFile }, folder.path, { boundS: BOUNDS.seconds });
     expect(ran.overTime).toBe(false);
     expect(ran.peakMib ?? 0).toBeLessThan(BOUNDS.peakMib);
     expect(ran.stderr).not.toMatch(/internal error|\n\s+at /);

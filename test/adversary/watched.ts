@@ -11,6 +11,15 @@ export interface Watched {
   readonly peakMib: number | undefined;
   /** It had to be ended, because it took longer than the bound. */
   readonly overTime: boolean;
+  /** From SIGTERM to its end, ms; `undefined` if it ended before. */
+  readonly stopMs: number | undefined;
+}
+
+export interface WatchOptions {
+  /** It is killed after this. */
+  readonly boundS: number;
+  /** When SIGTERM is sent; default never. */
+  readonly stopAfterMs?: number | undefined;
 }
 
 /** How often the kernel is asked, ms. Its figure is a high-water mark: only what rises in the last moment is missed. */
@@ -21,7 +30,7 @@ export async function watched(
   args: readonly string[],
   environment: Record<string, string>,
   cwd: string,
-  boundS: number,
+  { boundS, stopAfterMs }: WatchOptions,
 ): Promise<Watched> {
   const startedMs = performance.now();
   await using running: Running = startGauntlet(args, environment, cwd);
@@ -35,11 +44,21 @@ export async function watched(
     overTime = true;
     child.kill("SIGKILL");
   }, boundS * 1_000);
+  let signalledMs: number | undefined;
+  const stopping =
+    stopAfterMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          signalledMs = performance.now();
+          child.kill("SIGTERM");
+        }, stopAfterMs);
   const { code, stdout, stderr } = await finished;
+  clearTimeout(stopping);
+  const stopMs = signalledMs === undefined ? undefined : performance.now() - signalledMs;
   clearInterval(looking);
   clearTimeout(deadline);
   const seconds = (performance.now() - startedMs) / 1_000;
-  return { code, signal: child.signalCode, stdout, stderr, seconds, peakMib, overTime };
+  return { code, signal: child.signalCode, stdout, stderr, seconds, peakMib, overTime, stopMs };
 }
 
 function highWaterMib(pid: number | undefined): number | undefined {

@@ -4,6 +4,7 @@ import {
   checkReply,
   checkStream,
   type Dialect,
+  isBeyondUse,
   parseJson,
   type ReplyDefect,
   retryAfterWaitMs,
@@ -167,7 +168,7 @@ export class LoadExchange implements ResponseListener {
       this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
     const { scanner } = this;
     if (scanner === undefined) {
-      if (this.#isServed && this.bodyBytes <= MAX_CHECKED_BYTES) this.#collect(bytes, from, to);
+      if (this.#isServed) this.#collect(bytes, from, to);
       return;
     }
     const eventsBefore = scanner.events;
@@ -182,8 +183,17 @@ export class LoadExchange implements ResponseListener {
   }
 
   #collect(bytes: Buffer, from: number, to: number): void {
+    if (this.bodyBytes > MAX_CHECKED_BYTES) {
+      this.#release();
+      return;
+    }
     if (this.#coded === undefined) this.#body += bytes.toString("latin1", from, to);
     else this.#coded.push(Buffer.from(bytes.subarray(from, to)));
+  }
+
+  #release(): void {
+    this.#body = "";
+    if (this.#coded !== undefined) this.#coded = [];
   }
 
   #tokens(count: number): void {
@@ -210,8 +220,7 @@ export class LoadExchange implements ResponseListener {
   onEnd(reusable: boolean): void {
     this.scanner?.end();
     if (this.#isServed) this.#check(this.scanner === undefined ? this.#decodedBody() : undefined);
-    this.#body = "";
-    this.#coded = undefined;
+    this.#release();
     this.done = true;
     this.reusable = reusable;
   }
@@ -241,6 +250,7 @@ export class LoadExchange implements ResponseListener {
     if (scanner !== undefined) this.defect = scanner.isUnread ? TOO_LARGE : scanner.defect(dialect, usageRequested);
     else if (body === undefined || body === "too large") this.defect = TOO_LARGE;
     else if (body === "invalid") this.defect = "a content coding that cannot be decoded";
+    else if (hasTooManyValues(body.text)) this.defect = TOO_LARGE;
     else if (prepared.isListing === true) {
       if (!Array.isArray(member(parseJson(body.text), "data"))) this.defect = "JSON without a reply";
     } else {
@@ -279,4 +289,11 @@ export class LoadExchange implements ResponseListener {
   get reportedTokens(): number | undefined {
     return this.scanner?.usageTokens ?? this.#replyTokens;
   }
+}
+
+/** Shorter bodies cannot have so many values that parsing them matters, characters. */
+const MIN_SCANNED_CHARACTERS = 65_536;
+
+function hasTooManyValues(text: string): boolean {
+  return text.length > MIN_SCANNED_CHARACTERS && isBeyondUse(text);
 }

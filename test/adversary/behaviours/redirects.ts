@@ -53,7 +53,11 @@ export const REDIRECTS: readonly Behaviour[] = [
     name: "wait.none",
     answer: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: 0")),
   },
-  { name: "refuse.401-everywhere", answer: (socket) => void socket.write(denial("401 No", "invalid_api_key")) },
+  {
+    name: "refuse.401-everywhere",
+    rejectsKey: true,
+    answer: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
+  },
   { name: "refuse.402-everywhere", answer: (socket) => void socket.write(denial("402 Pay", "insufficient_credits")) },
   { name: "refuse.503-everywhere", answer: (socket) => void socket.write(whole("", "503 Down", "retry-after: 1")) },
   {
