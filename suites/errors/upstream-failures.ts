@@ -29,17 +29,9 @@ const upstreamFailure = defineCheck({
   },
   judge({ control, failed }, verdict) {
     assumeControl(verdict, control);
-    for (const answer of failed) {
-      if (!brokeOff(answer)) judgeUpstream(answer, verdict);
-      else verdict.leaveOpen("blocked", `models.upstreamError fails in the middle of its streams: ${answer.summary}`);
-    }
+    for (const answer of failed) judgeUpstream(answer, "models.upstreamError", verdict);
   },
 });
-
-/** Whether a stream ended with an error, or not at all, when it already had output: its status was right when it was sent. */
-function brokeOff({ status, streamed, stream, complete }: Response): boolean {
-  return success.test(status) && streamed && stream.outputs > 0 && (stream.errors.length > 0 || !complete);
-}
 
 /** What may be lost of a stream with its connection: some characters, and a share of what came. */
 const LOST = { characters: 40, share: 0.1 };
@@ -123,11 +115,18 @@ const upstreamTimeout = defineCheck({
         : `the gateway responded after ${Math.round(failed.durationMs / 1_000)} s`,
     });
     if (stillWaiting) return;
-    judgeUpstream(failed, verdict);
+    judgeUpstream(failed, "models.upstreamTimeout", verdict);
   },
 });
 
-function judgeUpstream(answer: Response, verdict: Verdict): void {
+/** Whether a stream ended with an error, or not at all, when it already had output: its status was right when it was sent. */
+function brokeOff({ status, streamed, stream, complete }: Response): boolean {
+  return success.test(status) && streamed && stream.outputs > 0 && (stream.errors.length > 0 || !complete);
+}
+
+function judgeUpstream(answer: Response, model: string, verdict: Verdict): void {
+  if (brokeOff(answer))
+    return verdict.leaveOpen("blocked", `${model} fails in the middle of its streams: ${answer.summary}`);
   verdict.must("ERR-5XX-1", answer.status, serverError, { in: answer, at: "status", because: answer.summary });
   verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { in: answer, at: "reason", because: answer.summary });
   const { envelope, type, code } = answer.error;

@@ -76,8 +76,8 @@ describe("a provider's failure inside a stream", () => {
   const judgeStream = async (events: readonly object[]) => {
     await using server = await failsAfter(events);
     const target = targetOf(server.baseUrl);
-    const roles = { plain: "plain", upstreamError: "fails" };
-    const only = ["errors.upstream-failure", "errors.success-is-a-reply"];
+    const roles = { plain: "plain", upstreamError: "fails", upstreamTimeout: "fails" };
+    const only = ["errors.upstream-failure", "errors.upstream-timeout", "errors.success-is-a-reply"];
     const results = await conformTo({ ...target, dialects: ["chat"], models: { chat: roles, messages: {} } }, { only });
     return (id: string) => {
       const result = results.find((one) => one.id === id);
@@ -97,6 +97,7 @@ describe("a provider's failure inside a stream", () => {
   test("that comes after some output shows nothing of it", async () => {
     const resultOf = await judgeStream([chunk("Once upon a time")]);
     expect(resultOf("errors.upstream-failure[chat,streaming]")).toEqual(["blocked"]);
+    expect(resultOf("errors.upstream-timeout[chat,streaming]")).toEqual(["blocked"]);
     expect(resultOf("errors.success-is-a-reply")).toEqual(["pass"]);
   });
 });
