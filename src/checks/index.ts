@@ -26,7 +26,7 @@ export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
 export type { Need } from "./need.ts";
-export { isForGood, isRefusedIn, type Outage, outageInWords, outagesIn } from "./outage.ts";
+export { isForGood, type Outage, outageInWords, outagesIn } from "./outage.ts";
 export { outputTokensOf } from "./output-tokens.ts";
 export { type Plan, planOf, preflightOf } from "./plan.ts";
 export { readingRules, recordedRules } from "./reading-rules.ts";

@@ -118,7 +118,7 @@ function dueUs({ exchange }: Response): number {
 const OFFERS = new WeakMap<Response, { readonly offer: Offer | undefined }>();
 
 /** What a request asked for, by its body. */
-function offerOf(response: Response): Offer | undefined {
+export function offerOf(response: Response): Offer | undefined {
   const known = OFFERS.get(response);
   if (known !== undefined) return known.offer;
   const model = member(parseJson(response.exchange.request.body ?? ""), "model");

@@ -6,6 +6,7 @@ import {
   type Offer,
   type Outage,
   offerName,
+  offerOf,
   outageInWords,
   outagesIn,
   refusesModel,
@@ -86,11 +87,13 @@ export class Recovery {
   }
 
   /** Takes note of a response that served a model. */
-  noteServed({ asked: { endpoint }, exchange }: Response, model: string): void {
-    const name = offerName({ endpoint, model });
+  noteServed(response: Response): void {
+    const offer = offerOf(response);
+    if (offer === undefined) return;
+    const name = offerName(offer);
     this.#served.add(name);
     // One that was under way all the time says nothing of what came after it.
-    if (exchange.timeline.dueUs / 1_000 >= (this.#lost.get(name)?.sinceMs ?? 0)) this.#lost.delete(name);
+    if (response.exchange.timeline.dueUs / 1_000 >= (this.#lost.get(name)?.sinceMs ?? 0)) this.#lost.delete(name);
   }
 
   /** @throws ModelLost if a valid request needs a model that was given up. */
@@ -104,10 +107,12 @@ export class Recovery {
    *
    * @returns whether the request should be sent again.
    */
-  async isOver(response: Response, model: string): Promise<boolean> {
+  async isOver(response: Response): Promise<boolean> {
     const { asked, exchange } = response;
-    const name = offerName({ endpoint: asked.endpoint, model });
-    if (asked.probe === true || !refusesModel(response) || !this.#served.has(name)) return false;
+    if (asked.probe === true || !refusesModel(response)) return false;
+    const offer = offerOf(response);
+    const name = offer && offerName(offer);
+    if (offer === undefined || name === undefined || !this.#served.has(name)) return false;
     await this.settled;
     if (isRefusedIn(this.outages, response)) return !this.#lost.has(name);
     // Something else is wrong on purpose with the others.
@@ -116,7 +121,7 @@ export class Recovery {
     const cleared = this.#cleared.get(variant) ?? 0;
     if (cleared >= MAX_CLEARED) return false;
     const others = this.#looking.get(name);
-    const looking = others ?? this.#look(response, model).finally(() => this.#looking.delete(name));
+    const looking = others ?? this.#look(response, offer).finally(() => this.#looking.delete(name));
     this.#looking.set(name, looking);
     if (await looking) return !this.#lost.has(name) && isRefusedIn(this.outages, response);
     if (others === undefined) this.#cleared.set(variant, cleared + 1);
@@ -131,14 +136,14 @@ export class Recovery {
   }
 
   /** Sends plain requests until one is served. @returns whether the model was not served for a while. */
-  async #look(suspect: Response, model: string): Promise<boolean> {
+  async #look(suspect: Response, offer: Offer): Promise<boolean> {
     this.#hasProbed = true;
     for (let refused = 0; refused < MIN_REFUSED; refused++) {
       if (refused > 0) await this.#pause(PAUSES_MS[0]);
-      const probe = await this.#probe(suspect, model);
+      const probe = await this.#probe(suspect, offer);
       if (!refusesModel(probe)) return false;
     }
-    const waiting = this.#wait(suspect, model);
+    const waiting = this.#wait(suspect, offer);
     const settled = waiting.catch(() => undefined);
     this.#waiting.add(settled);
     try {
@@ -149,25 +154,24 @@ export class Recovery {
     return true;
   }
 
-  async #wait(suspect: Response, model: string): Promise<void> {
+  async #wait(suspect: Response, offer: Offer): Promise<void> {
     const { nowMs, onWait } = this.#options;
     const startMs = nowMs();
     const maxMs = Math.max(0, Math.min(LONGEST_OUTAGE_MS, MAX_IN_VAIN_MS - this.#inVainMs));
-    if (maxMs > 0) onWait(model, maxMs);
+    if (maxMs > 0) onWait(offer.model, maxMs);
     for (let at = 1; nowMs() - startMs < maxMs; at++) {
       await this.#pause(PAUSES_MS[Math.min(at, PAUSES_MS.length - 1)] ?? 0);
-      if ((await this.#probe(suspect, model)).admitted) return;
+      if ((await this.#probe(suspect, offer)).admitted) return;
     }
     const sinceMs = nowMs();
     this.#inVainMs += sinceMs - startMs;
-    const offer = { endpoint: suspect.asked.endpoint, model };
     const outage = this.outages.find(({ first }) => first === suspect);
-    const why = outage === undefined ? `\`${model}\` is no longer served` : outageInWords(outage);
+    const why = outage === undefined ? `\`${offer.model}\` is no longer served` : outageInWords(outage);
     this.#lost.set(offerName(offer), { offer, why, sinceMs });
   }
 
-  #probe({ id, asked: { endpoint } }: Response, model: string): Promise<Response> {
-    return this.#options.send({ ...plain({ endpoint, model }), recoveryOf: id });
+  #probe({ id }: Response, offer: Offer): Promise<Response> {
+    return this.#options.send({ ...plain(offer), recoveryOf: id });
   }
 
   async #pause(ms: number): Promise<void> {

@@ -21,14 +21,18 @@ const MAX_REPEATED_FAILURES = 8;
  * A check that a stray 5xx decided is run once more, and its second result counts.
  */
 export class ServerErrors {
-  readonly #seen = new Set<string>();
+  /** Variants that were repeated, or are. */
+  readonly #seen = new Map<string, Promise<void>>();
   /** Variants that were answered with a 5xx again. */
   readonly #persistent = new Set<string>();
   #repeatedFailures = 0;
   readonly #send: Send;
+  readonly #isOutage: (control: Response) => Promise<boolean>;
 
-  constructor(send: Send) {
+  /** @param isOutage whether a plain request was refused because its model was not served for a while; waits for the end of it. */
+  constructor(send: Send, isOutage: (control: Response) => Promise<boolean>) {
     this.#send = send;
+    this.#isOutage = isOutage;
   }
 
   /** Starts over, for another round of the same checks. */
@@ -59,8 +63,14 @@ export class ServerErrors {
     // A model that a check names by its id may be broken for other reasons.
     if ((response.status ?? 0) < 500 || failsUpstream(request) || typeof request.model === "object") return;
     const variant = variantOf(response.exchange);
-    if (this.#seen.has(variant)) return;
-    this.#seen.add(variant);
+    const repeating = this.#seen.get(variant) ?? this.#repeat(response, request, defaults);
+    this.#seen.set(variant, repeating);
+    // Also where another one began: what it finds out holds for all of them.
+    await repeating;
+  }
+
+  async #repeat(response: Response, request: RequestSpec, defaults: SendDefaults): Promise<void> {
+    const variant = variantOf(response.exchange);
     const { endpoint, model } = request;
     const control: RequestSpec = {
       ...(endpoint === undefined || endpoint === "models" ? {} : { endpoint }),
@@ -69,7 +79,12 @@ export class ServerErrors {
       intent: "either",
       repeats: false,
     };
-    if (!(await this.#send(control, defaults)).admitted) return;
+    const plain = await this.#send(control, defaults);
+    if (!plain.admitted) {
+      // Nothing is known of the request yet. Of what is no valid one, nobody else would find out.
+      if (await this.#isOutage(plain)) this.#seen.delete(variant);
+      return;
+    }
     const again = () => this.#send(request, defaults, response.id);
     if ((await again()).status !== response.status) return;
     this.#persistent.add(variant);

@@ -49,7 +49,10 @@ export class Traffic implements AsyncDisposable {
   readonly #pacing: Pacing;
   #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
-  readonly serverErrors = new ServerErrors((...request) => this.#throttledOnce(...request));
+  readonly serverErrors = new ServerErrors(
+    (...request) => this.#throttledOnce(...request),
+    (control) => this.watch.recovery.isOver(control),
+  );
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onAnswer: ((answer: Response) => void) | undefined;
   readonly #packer = new ResponsePacker();
@@ -163,9 +166,7 @@ export class Traffic implements AsyncDisposable {
       if (request.repeats === false || !this.#pacing.slowDownFor(answer)) break;
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
-    const model = modelIdOf(this.target, request, answer.asked.endpoint);
-    for (let times = 0; model !== undefined && times < MAX_OUTAGES; times++) {
-      if (!(await this.watch.recovery.isOver(answer, model))) break;
+    for (let times = 0; times < MAX_OUTAGES && (await this.watch.recovery.isOver(answer)); times++) {
       answer = await this.#throttledOnce(request, defaults, answer.id);
     }
     this.#pacing.noteFinal(answer);
@@ -242,7 +243,7 @@ export class Traffic implements AsyncDisposable {
       this.answers.push(answer);
       this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
       if (model === modelIdOf(this.target, {}, endpoint) && asked.nonce !== undefined) this.replyTimes.note(answer);
-      if (model !== undefined && answer.admitted) this.watch.recovery.noteServed(answer, model);
+      if (answer.admitted) this.watch.recovery.noteServed(answer);
       this.#count(answer);
       this.#onAnswer?.(answer);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.

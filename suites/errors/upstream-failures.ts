@@ -125,8 +125,10 @@ function brokeOff({ status, streamed, stream, complete }: Response): boolean {
 }
 
 function judgeUpstream(answer: Response, model: string, verdict: Verdict): void {
-  if (brokeOff(answer))
-    return verdict.leaveOpen("blocked", `${model} fails in the middle of its streams: ${answer.summary}`);
+  if (brokeOff(answer)) {
+    verdict.leaveOpen("blocked", `${model} fails in the middle of its streams: ${answer.summary}`);
+    return;
+  }
   verdict.must("ERR-5XX-1", answer.status, serverError, { in: answer, at: "status", because: answer.summary });
   verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { in: answer, at: "reason", because: answer.summary });
   const { envelope, type, code } = answer.error;

@@ -6,10 +6,10 @@ import {
   type Response,
   variantOf,
 } from "../../src/checks/index.ts";
+import { wilson } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { atMost, type Verdict } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/cut-by-us.ts";
-import { isAboveStrayShare } from "../shared/stray-share.ts";
 import { counts } from "./counts.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
@@ -231,6 +231,11 @@ const inTime = defineInvariant({
   },
 });
 
+/** Share of valid requests that may fail by chance, and strays that prove more than that: of few requests one is a large share. */
+const STRAY_SHARE = 0.005;
+const MIN_STRAYS = 3;
+const CONFIDENCE = 0.95;
+
 /** Requests without a reply whose like was served another time. Replies that were cut are for `robustness.framing`. */
 function straysAmong(failed: readonly Response[], valid: readonly Response[]): Response[] {
   if (failed.length === 0) return [];
@@ -249,7 +254,8 @@ const stable = defineInvariant({
     if (good.length === 0) return verdict.inconclusive("no valid request was sent");
     const failed = good.filter(({ status, complete }) => status === undefined || status >= 500 || !complete);
     const strays = straysAmong(failed, good);
-    verdict.must("BASE-3", isAboveStrayShare(strays.length, good.length), false, {
+    const { low } = wilson({ count: strays.length, of: good.length }, CONFIDENCE);
+    verdict.must("BASE-3", strays.length >= MIN_STRAYS && low > STRAY_SHARE, false, {
       in: strays[0],
       because: `${strays.length} of ${good.length} valid requests failed, and others like them were served: certainly more than 0.5 %`,
     });

@@ -58,6 +58,23 @@ test("an endpoint that does not exist loses no model to the other one", { timeou
   expect(statusesOf("messages.minimal")).toContain("fail");
 });
 
+test("a pause that only unusual requests meet is not held against them", { timeout: 60_000 }, async () => {
+  let pausedUntilMs: number | undefined;
+  await using server = await httpServer((request, _body, response) => {
+    const path = request.url ?? "";
+    if (path.endsWith("/models")) return json(response, 200, { object: "list", data: [{ id: "plain" }] });
+    const isUnusual = request.headers.authorization?.startsWith("bearer") === true;
+    if (isUnusual) pausedUntilMs ??= performance.now() + 1_200;
+    if (performance.now() >= (pausedUntilMs ?? 0)) return reply(response, path, "Hello there.");
+    return json(response, 503, { error: { message: "the provider is away", type: "api_error", code: "away" } });
+  });
+  const results = await conformTo(targetOf(server.baseUrl), { only: ["robustness.scheme-case"] });
+  expect(results.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual(
+    results.map(({ id }) => expect.stringMatching(new RegExp(`^${id.replace(/[[\]]/g, ".")} pass`))),
+  );
+  expect(pausedUntilMs).toBeDefined();
+});
+
 test("what ends the sending while fixtures are tried ends the checks, and not the run", {
   timeout: 60_000,
 }, async () => {
