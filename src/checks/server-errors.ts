@@ -42,13 +42,13 @@ export class ServerErrors {
     this.#repeatedFailures = 0;
   }
 
-  /** Valid requests among some whose 5xx may be a stray: those that were not answered so again. */
+  /** Valid requests among some whose 5xx may be a stray: those that were not answered so again. What may be refused may be valid, too. */
   straysIn(responses: readonly Response[]): Response[] {
     if (this.#repeatedFailures >= MAX_REPEATED_FAILURES) return [];
     return responses.filter(
       ({ status = 0, asked, exchange }) =>
         status >= 500 &&
-        asked.intent === "good" &&
+        (asked.intent === "good" || asked.intent === "either") &&
         asked.upstreamFails !== true &&
         !this.#persistent.has(variantOf(exchange)),
     );
