@@ -21,7 +21,7 @@ const bothKeys = defineCheck({
     "The bearer key is the credential; the specification says nothing of `x-api-key`. Clients of the messages dialect send both when they are configured with a bearer token while an API key is left over in their environment or headers. Sends a valid bearer key with an x-api-key of the same key, of one that was never issued, and of a revoked one. A warning means that the gateway prefers the left-over key, or rejects the pair.",
   dialect: "messages",
   across: { mode: MODES, case: Object.keys(VENDOR_KEYS) },
-  cost: { requests: 4 },
+  cost: { requests: 3 },
   async run(t) {
     const vendorKey = VENDOR_KEYS[t.case]?.(t);
     if (vendorKey === undefined) return null;

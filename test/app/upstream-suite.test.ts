@@ -70,7 +70,7 @@ test("without providers of ours: left out where nobody names the suite, blocked 
 test("with providers of ours the suite is part of every run, and failover needs to be declared", async () => {
   await using gateway = await inFront();
   const plan = await gateway.run("conform", "--dry-run");
-  expect(plan.stdout).toMatch(/upstream\D+13\D+101/);
+  expect(plan.stdout).toMatch(/upstream\D+14\D+107/);
   const { code, record } = await gateway.judged("--only", "upstream.caller-key", "--only", "upstream.failover");
   expect([code, statuses(record)]).toEqual([0, ["not-applicable", "pass"]]);
 });
