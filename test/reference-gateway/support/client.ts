@@ -27,7 +27,7 @@ export interface Asked {
   /** An object is sent as JSON, text and bytes as they are. */
   readonly body?: unknown;
   readonly agent?: Agent | undefined;
-  /** Gives up this long after the last byte. Default: 5,000. */
+  /** Gives up this long after the last byte. Default: 10,000; some variants begin after 5,000. */
   readonly idleMs?: number;
   readonly signal?: AbortSignal;
   /** Called with every piece. */
@@ -36,7 +36,7 @@ export interface Asked {
 
 /** One request, by Node's own client: the harness must not be what its reference gateway is tested with. */
 export function sendTo(baseUrl: string, asked: Asked): Promise<Reply> {
-  const { path, key, body, agent, idleMs = 5_000, signal } = asked;
+  const { path, key, body, agent, idleMs = 10_000, signal } = asked;
   const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const headers: Record<string, string> = { ...asked.headers };
   if (key !== undefined) headers["Authorization"] ??= `Bearer ${key}`;
