@@ -2,8 +2,8 @@
 export type AfterOthers = () => Promise<void>;
 
 /**
- * Works through a list with so many at once, which may change on the way, in order of the list. Work that waits for the others lets the next begin in its place, and goes
- * on when nothing else is left, one piece after the other.
+ * Works through a list in its order, with as many items at once as `parallel` says at that moment. Work that waits for the others lets the
+ * next item begin in its place, and continues when nothing else is left, one item after the other.
  */
 export function runPool<T>(
   items: readonly T[],
@@ -22,7 +22,13 @@ export function runPool<T>(
       });
     const begin = (item: T) => {
       working++;
-      work(item, afterOthers).then(() => {
+      let resumed: Promise<void> | undefined;
+      // Work that was resumed has the place to itself until it ends: it never waits twice.
+      const once = () => {
+        resumed ??= afterOthers();
+        return resumed;
+      };
+      work(item, once).then(() => {
         working--;
         next();
       }, reject);
