@@ -42,7 +42,7 @@ export class CircuitBreaker {
     // A list of models is often free: it says nothing about the account.
     if (answer.admitted && asked.endpoint !== "models") this.#admitted = true;
     else if (status === 401 || status === 402) this.#refused++;
-    if (answer.admitted && isPlain) this.#noteReply(answer);
+    if (answer.admitted && isPlain && asked.endpoint !== "models") this.#noteReply(answer);
     if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
         `every valid request was refused, ${REFUSALS} of them (last: ${answer.summary})`,

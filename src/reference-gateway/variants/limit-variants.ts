@@ -39,7 +39,8 @@ const changeRetryAfter = (change: (seconds: number) => string): Apply =>
 const RATE_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining"];
 
 const withPolicies = (response: GatewayResponse, call: Call): GatewayResponse => {
-  const rpm = call.key?.account.limits.rpm ?? 1;
+  const rpm = call.key?.account.limits.rpm;
+  if (rpm === undefined) return response;
   const limit = `${rpm}, ${rpm};w=60;name="per account, per minute", ${rpm * 60};w=3600`;
   return edits(setHeader("X-RateLimit-Limit", limit), setHeader("X-RateLimit-Reset", "60"))(response, call);
 };
