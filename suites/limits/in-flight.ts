@@ -11,8 +11,11 @@ export function wasAtLimit(answer: Response, held: readonly Response[]): boolean
   return sentUs >= fromUs && (headersUs ?? endUs) < toUs;
 }
 
-/** A request that was sent so long ago, ms, is in flight, also where a model takes its time for the first piece of a reply. */
-const IN_FLIGHT_MS = 500;
+/**
+ * A request that was sent this long ago, ms, is in flight, also where a model takes its time for the first piece of a reply. Busy gateways
+ * take more than half a second to count a request.
+ */
+const IN_FLIGHT_MS = 1_500;
 
 /** Waits until requests are in flight for certain. */
 export async function untilInFlight(t: Session, held: readonly Held[]): Promise<void> {
