@@ -18,7 +18,11 @@ const keepsServing = defineInvariant({
   judgesStop: true,
   judge(responses, verdict) {
     const outages = outagesIn(responses);
-    if (outages.length === 0) verdict.should("STEADY-SERVICE", 0, 0, { because: "times in which a model was refused" });
+    if (outages.length === 0) {
+      const seen = { because: "times in which a model that had been served was refused" };
+      verdict.must("BASE-3", outages.length, 0, seen);
+      verdict.should("STEADY-SERVICE", outages.length, 0, seen);
+    }
     for (const outage of outages) judgeOutage(outage, verdict);
     judgeShare(outages.filter(isUnexplainedPause), responses, verdict);
   },

@@ -233,8 +233,9 @@ const listAllowed = defineCheck({
     // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own requirement.
     if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
     // Listing models is free, so a spending denial does not apply to it.
-    if (isSpendingDenial(list) && list.status !== 401) verdict.should("SPEND-13", list.status, success, seen);
-    else verdict.must("AUTH-1", list.status, success, seen);
+    const isDenied = isSpendingDenial(list) && list.status !== 401;
+    if (isDenied || success.test(list.status)) verdict.should("SPEND-13", list.status, success, seen);
+    if (!isDenied) verdict.must("AUTH-1", list.status, success, seen);
   },
 });
 
