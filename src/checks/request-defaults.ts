@@ -42,7 +42,7 @@ export function askedOf(request: RequestSpec, { nonce, repeats, ...sent }: Sent,
     ...(rpm === undefined || !Number.isFinite(rpm) ? {} : { rpm }),
     ...(request.prompt === undefined && request.rawBody === undefined ? { nonce } : {}),
     ...(repeats === undefined ? {} : { repeats }),
-    ...(failsUpstream(request) && { upstreamFails: true }),
+    ...(failsUpstream(request, target.models) && { upstreamFails: true }),
     ...(request.probe === true && { probe: true }),
     ...(request.recoveryOf === undefined ? {} : { recoveryOf: request.recoveryOf }),
   };

@@ -1,3 +1,4 @@
+import type { ModelRole, Target } from "../target/index.ts";
 import { FAILING_MODELS } from "./need.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import { variantOf } from "./request-variant.ts";
@@ -6,9 +7,16 @@ import type { SendDefaults } from "./traffic-options.ts";
 
 type Send = (request: RequestSpec, defaults: SendDefaults, repeats?: string) => Promise<Response>;
 
-/** Whether the provider fails on purpose for a request. */
-export function failsUpstream({ model, upstreamFails }: RequestSpec): boolean {
-  return upstreamFails ?? FAILING_MODELS.some((role) => role === model);
+/**
+ * Whether the provider fails on purpose for a request.
+ *
+ * @param models those of the target file: a request may name a failing model by its id.
+ */
+export function failsUpstream({ model, upstreamFails }: RequestSpec, models?: Target["models"]): boolean {
+  if (upstreamFails !== undefined) return upstreamFails;
+  const id = typeof model === "object" && model !== null ? model.id : undefined;
+  const isNamed = (role: ModelRole) => Object.values(models ?? {}).some((roles) => roles[role] === id);
+  return FAILING_MODELS.some((role) => role === model || (id !== undefined && isNamed(role)));
 }
 
 /** After this many checks failed again when they were repeated, a 5xx no longer counts as a stray. */
