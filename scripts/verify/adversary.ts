@@ -11,9 +11,8 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import yargs from "yargs";
-import type { Behaviour } from "../../test/adversary/behaviour.ts";
 import { CANARY_CASES, type CanaryResult, runCanaries } from "../../test/adversary/canaries.ts";
-import { BOUNDS, type CaseResult, type Command, chosenCases, runCase, wholeCases } from "../../test/adversary/cases.ts";
+import { BOUNDS, type CaseResult, chosenCases, runCase, wholeCases } from "../../test/adversary/cases.ts";
 import { type Killed, killMany } from "../../test/adversary/kills.ts";
 import { READERS_OF_ANSWERS } from "../../test/fuzz/readers-of-answers.ts";
 import { READERS_OF_FILES } from "../../test/fuzz/readers-of-files.ts";
@@ -53,27 +52,21 @@ const cases = (args.whole ? wholeCases() : chosenCases(args.all || args.command 
 if (args.part !== undefined) await work(args.part);
 else await verify();
 
-/** A process of its own: an adversary that floods one run must not be late for another. */
+/** A separate process: an adversary that floods one run must not be late for another. */
 async function work(part: number): Promise<void> {
   for (const [behaviour, command] of cases.filter((_case, index) => index % args.workers === part)) {
-    const { ran, ...result } = await runCase(behaviour, command);
-    const summary: CaseSummary = { ...result, seconds: ran.seconds, peakMib: ran.peakMib ?? 0, code: ran.code };
-    process.stdout.write(`${JSON.stringify(summary)}\n`);
-    if (args.whole) await stop(behaviour, command, ran.seconds);
+    const { ran } = report(await runCase(behaviour, command));
+    // Once more, with SIGTERM at some moment of the time that the run took.
+    if (args.whole) report(await runCase(behaviour, command, Math.random() * ran.seconds * 1_000));
   }
 }
 
-/** Once more, with SIGTERM at some moment of the time that the run took. */
-async function stop(behaviour: Behaviour, command: Command, seconds: number): Promise<void> {
-  const { ran, ...result } = await runCase(behaviour, command, Math.random() * seconds * 1_000);
-  const summary: CaseSummary = {
-    ...result,
-    seconds: ran.seconds,
-    peakMib: ran.peakMib ?? 0,
-    code: ran.code,
-    stopMs: ran.stopMs,
-  };
+function report(result: CaseResult): CaseResult {
+  const { ran, ...rest } = result;
+  const { seconds, peakMib = 0, code, stopMs } = ran;
+  const summary: CaseSummary = { ...rest, seconds, peakMib, code, stopMs };
   process.stdout.write(`${JSON.stringify(summary)}\n`);
+  return result;
 }
 
 async function hostile(): Promise<CaseSummary[]> {

@@ -1,5 +1,5 @@
 import { sleep } from "../core/index.ts";
-import { type Dialect, type Mode, toolsOf } from "../dialects/index.ts";
+import { type Dialect, MODES, toolsOf } from "../dialects/index.ts";
 import type { ModelRole, Target } from "../target/index.ts";
 import type { Held } from "./held-request.ts";
 import type { RequestSpec } from "./request-spec.ts";
@@ -52,8 +52,6 @@ export async function verifyRole(trial: RoleTrial, role: ModelRole, dialect: Dia
 const SHOWN = 60;
 const shown = (text: string): string => JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 
-const FORMS: readonly Mode[] = ["non-streaming", "streaming"];
-
 /** A failure may be disguised as a reply, with an apology for its text. */
 const APOLOGY =
   /\b(errors?|fail(ed|ure|s)?|unavailable|unreachable|overloaded|timed out|timeout|try again|sorry|wrong|cannot|could not|upstream|provider|gateway|5\d\d)\b/i;
@@ -69,7 +67,7 @@ async function verifyEcho({ send, target, nonce }: RoleTrial, role: ModelRole, d
   const same = target.dialects.filter((other) => target.models[other][role] === id);
   let deviation: string | undefined;
   for (const each of [dialect, ...same.filter((other) => other !== dialect)])
-    for (const mode of FORMS) {
+    for (const mode of MODES) {
       const prompt = `Please repeat this line: ${nonce()} one two three four five`;
       const answer = await send({ model: role, mode, prompt, maxTokens: 256, intent: "either" }, each);
       const text = textOf(answer);
@@ -84,7 +82,7 @@ const LONG = { characters: 200, ms: 1_000 };
 
 async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
   let longest = "";
-  for (const mode of FORMS.toReversed()) {
+  for (const mode of MODES.toReversed()) {
     const request: RequestSpec = { model: role, mode, prompt: "Tell me a long story.", maxTokens: 1_024 };
     // Counted from the first byte: a slow provider does not make a reply long.
     const answer = await endsWithin(trial, request, dialect, { ms: LONG.ms, from: "first-byte" });
@@ -107,7 +105,7 @@ async function verifySlow(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
 async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
   const fields = { tools: toolsOf(dialect, { get_weather: "Current weather of a city" }) };
   let said = "";
-  for (const mode of FORMS) {
+  for (const mode of MODES) {
     const prompt = "What is the weather in Paris? Use the tool.";
     const answer = await send({ model: role, mode, prompt, fields, maxTokens: 256, intent: "either" }, dialect);
     const text = textOf(answer);
@@ -119,7 +117,7 @@ async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialec
 
 async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
   let said = "";
-  for (const mode of FORMS) {
+  for (const mode of MODES) {
     const answer = await send({ model: role, mode, intent: "odd", maxTokens: 64, repeats: false }, dialect);
     const text = textOf(answer);
     if (text === undefined || APOLOGY.test(text)) return undefined;

@@ -107,14 +107,22 @@ const upstreamTimeout = defineCheck({
         unblockLines("model.upstreamTimeout"),
       );
     const stillWaiting = failed.exchange.ending.kind === "deadline" && failed.status === undefined;
-    verdict.should("UPSTREAM-TIMEOUT", stillWaiting, false, {
-      in: failed,
-      at: "status",
-      because: stillWaiting
-        ? `the gateway had not given up after ${Math.round(failed.durationMs / 1_000)} s`
-        : `the gateway responded after ${Math.round(failed.durationMs / 1_000)} s`,
-    });
-    if (stillWaiting) return;
+    const seconds = Math.round(failed.durationMs / 1_000);
+    if (stillWaiting) {
+      verdict.should("UPSTREAM-TIMEOUT", failed.summary, serverError, {
+        in: failed,
+        at: "status",
+        because: `the gateway had not given up after ${seconds} s`,
+      });
+      return;
+    }
+    // Any other response is judged as a failure that was not reported.
+    if (serverError.test(failed.status))
+      verdict.should("UPSTREAM-TIMEOUT", failed.status, serverError, {
+        in: failed,
+        at: "status",
+        because: `the gateway responded after ${seconds} s`,
+      });
     judgeUpstream(failed, "models.upstreamTimeout", verdict);
   },
 });

@@ -1,7 +1,7 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
-import { member } from "../../src/core/index.ts";
 import { judgeList } from "../models.ts";
 import { sdkHeaders, sdksOf } from "../shared/as-sdks-send.ts";
+import { listedModels } from "../shared/model-ids.ts";
 
 const DIALECT_OF = Object.fromEntries(
   (["chat", "messages"] as const).flatMap((dialect) => sdksOf(dialect).map((sdk) => [sdk, dialect])),
@@ -29,7 +29,7 @@ const listAsSdksSend = defineCheck({
   judge({ control, list }, verdict) {
     verdict.assumeGood(control, "the model list");
     // What is wrong with every list belongs to models.list.
-    verdict.assume(Array.isArray(member(control.json, "data")), "without these headers, the list has entries");
+    verdict.assume(listedModels(control).isArray, "without these headers, `data` is an array");
     judgeList(list, verdict);
   },
 });
