@@ -90,7 +90,7 @@ const notStreamed = defineCheck({
   title: "Without stream true the reply is one document",
   covers: ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
-    "stream absent and stream false both ask for a non-streaming reply: one JSON document, not event-stream framing. That holds for a client whose Accept names event streams next to JSON, too: `stream` decides. A failure means that clients that do not read streams get one.",
+    "A request without `stream`, or with `stream: false`, gets a non-streaming reply: one JSON document, not an event stream. This also holds if Accept lists event streams besides JSON: only `stream` decides. A failure means that clients that do not read streams get one.",
   across: { case: Object.keys(NON_STREAMING) },
   cost: { requests: 3 },
   async run(t) {

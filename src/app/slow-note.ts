@@ -9,5 +9,5 @@ export function slowNote(replyTimes: Traffic["replyTimes"], checks: RunPlan["che
   if (replyTimes.medianMs < SLOW_REPLY_MS) return undefined;
   const replyS = (replyTimes.medianMs / 1_000).toFixed(1);
   const tokens = [checks.inputTokens, checks.outputTokens].map((count) => count.toLocaleString("en"));
-  return `a plain reply takes ${replyS} s here: the checks take about ${replyTimes.durationS(checks)} s, and use about ${tokens[0]} input and ${tokens[1]} output tokens`;
+  return `this gateway takes ${replyS} s for a plain reply: the checks will take about ${replyTimes.durationS(checks)} s and use about ${tokens[0]} input and ${tokens[1]} output tokens`;
 }

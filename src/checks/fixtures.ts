@@ -22,7 +22,7 @@ export interface FixturesOptions {
   readonly onKey: (key: Key) => void;
   /** By which the gateway is asked whether it knows a model. */
   readonly send: Send;
-  /** By which a model is tried that a role needs. */
+  /** How the model of a role is verified. */
   readonly trial: Omit<RoleTrial, "send" | "target">;
   readonly keys: KeyAcceptance;
 }

@@ -24,7 +24,7 @@ export interface GatewayWatchOptions {
   readonly onWait: ((wait: Wait) => void) | undefined;
 }
 
-/** Watches over all traffic whether it is of use to send more. */
+/** Decides from all traffic whether sending more requests is useful. */
 export class GatewayWatch implements Disposable {
   readonly #options: GatewayWatchOptions;
   readonly #over = new AbortController();

@@ -12,7 +12,7 @@ const LONGEST_AMBIENT_WAIT_MS = 65_000;
  * done is waited out.
  */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
-/** Shorter waits are over before anybody has read of them. */
+/** Shorter waits are not reported: they end before anybody can read the message. */
 export const TOLD_MS = 2_000;
 
 export interface PacingOptions {

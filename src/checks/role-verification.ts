@@ -99,7 +99,7 @@ const SLOW_MS = 1_000;
 async function verifySlow(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
   const answer = await endsWithin(trial, { model: role, maxTokens: 256 }, dialect, { ms: SLOW_MS, from: "sent" });
   if (answer === undefined || textOf(answer) === undefined) return undefined;
-  return `is not slow: its whole reply was there after ${Math.round(answer.durationMs)} ms`;
+  return `is not slow: its whole reply arrived after ${Math.round(answer.durationMs)} ms`;
 }
 
 async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
@@ -123,7 +123,7 @@ async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dial
     if (text === undefined || APOLOGY.test(text)) return undefined;
     said ||= text;
   }
-  return `does not fail: it answered ${shown(said)}, streaming and non-streaming. Either its provider serves it, or the gateway has another model answer in its place`;
+  return `does not fail: it answered ${shown(said)}, streaming and non-streaming. Either its provider works, or the gateway falls back to another model`;
 }
 
 /** As long as the checks wait for a stream that broke off, ms. */
@@ -137,7 +137,7 @@ async function verifyCut({ send }: RoleTrial, role: ModelRole, dialect: Dialect)
   // A gateway may pass a broken stream off as a complete one. A non-streaming request to a provider that breaks off fails.
   const text = textOf(await send({ ...request, mode: "non-streaming" }, dialect));
   if (text === undefined) return undefined;
-  return `is not cut off: its stream ended as a complete one, and so did its non-streaming reply, ${shown(text)}`;
+  return `is not cut off: its stream was complete, and so was its non-streaming reply, ${shown(text)}`;
 }
 
 /** The answer, if it is there in time; else the request is left. */

@@ -99,7 +99,7 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   if (strays.length > 0) traffic.scenarios.forgetThoseWith(strays);
   const recording = strays.length > 0 ? await run() : first;
   if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
-  // What we left because the run ends says nothing about the gateway.
+  // A request that we aborted because the run ends says nothing about the gateway.
   if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
   const result = judged(recording);
   const outage = UNTOUCHED.includes(result.status) ? undefined : outageIn(traffic, recording);

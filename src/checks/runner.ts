@@ -163,7 +163,7 @@ async function tryModels(scheduled: readonly Scheduled[], traffic: Traffic): Pro
         .filter((need) => need.startsWith("model.") && !failsUpstream({ model: need.slice(6) as ModelRole }))
         .map((need) => ({ need, dialect: dialectOf(instance, target) })),
     );
-  // What ends the run, the checks learn that need the model.
+  // An error that ends the run is reported by the checks that need the model.
   await Promise.allSettled(needed.map(({ need, dialect }) => fixtures.findVerified(need, dialect)));
 }
 

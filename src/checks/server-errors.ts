@@ -89,7 +89,7 @@ export class ServerErrors {
     };
     const plain = await this.#send(control, defaults);
     if (!plain.admitted) {
-      // Nothing is known of the request yet. Of what is no valid one, nobody else would find out.
+      // The control request was refused as well, so nothing is known about this variant. If its model was not served for a while, the variant may be repeated once more.
       if (await this.#isOutage(plain)) this.#seen.delete(variant);
       return;
     }

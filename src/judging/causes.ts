@@ -241,7 +241,7 @@ function adviceFor(finding: Finding): string {
   if (expectsSuccess(finding) && isAboutPath(finding))
     return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
   if (pointer === "status" && responseIn(finding.note)?.endsWith(LATE) === true)
-    return "These streams are refused, but too late to have a status. Send the head of a stream when the first piece of it is there: until then a refusal, or a provider's failure, can still have its status.";
+    return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
   if (pointer === "status" && observed.startsWith("2"))
     return "Refuse these requests. Compare the exchange with its control request, which is correctly served: what differs between them is the ground for refusing.";
   if (pointer === "reason")

@@ -84,7 +84,7 @@ function suggestedRates(attempts: readonly TimedDecision[], options: FitOptions)
   return rates;
 }
 
-/** Denied requests aside: they may take, and they never show what came back. */
+/** Denied requests are ignored: they may use up the limit, but never show how much of it was refilled. */
 const isAdmittedOrOther = (attempt: TimedDecision, options: FitOptions): boolean =>
   attempt.verdict !== "denied" && isCounted(attempt, options);
 

@@ -29,7 +29,7 @@ export interface Assumed {
   readonly others: number;
 }
 
-/** An answer to nothing, with the reason. */
+/** A result in which nothing could be inferred, with the reason. */
 export function nothingKnown(why: string): Omit<RateInference, "scopes" | "fits"> {
   return {
     kind: none(why),

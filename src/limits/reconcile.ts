@@ -28,10 +28,12 @@ export function reconcile({ free, counted }: { readonly free: Assumed; readonly 
 
 function whyUnknown(free: Assumed, counted: Assumed): string {
   const said = ({ rate: { perMinute } }: Assumed) =>
-    perMinute.answer === null ? "no model explains the rest" : `the rate is ${perMinute.answer} per minute`;
+    perMinute.answer === null
+      ? "no limiter model explains the other requests"
+      : `the rate is ${perMinute.answer} per minute`;
   return (
     `${free.others} of ${free.requests} requests failed or were denied for something else, and may have used up part of the limit: ` +
-    `if they did, ${said(counted)}; if not, ${said(free)}. Repeat when the gateway serves the account's requests.`
+    `if they did, ${said(counted)}; if not, ${said(free)}. Run again when these requests no longer fail.`
   );
 }
 

@@ -19,7 +19,7 @@ export const COMPAT_REQUIREMENTS = [
   {
     id: "COMPAT-BOTH-KEYS",
     source: ANTHROPIC,
-    text: "A valid bearer key is enough when the request has the dialect's own key header as well, whatever that says.",
+    text: "A valid bearer key is enough, even if the request also has the dialect's own key header with any value.",
   },
   { id: "COMPAT-REQUEST-ID", source: BOTH, text: "A request id, where one is sent, differs from request to request." },
   {

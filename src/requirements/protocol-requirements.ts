@@ -119,7 +119,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "RESPONSE-BEFORE-CLOSE",
     level: "SHOULD",
     source: "RFC 9110, 15.5.14; RFC 9112, 9.5 and 9.6",
-    text: "A request whose body is too large gets a response. The connection may be closed before the body was read, but after the response, and so that the response is not lost.",
+    text: "A request whose body is too large gets a response. The connection may be closed before the whole body has been read, but only after the response was sent, and without losing the response.",
   },
   {
     id: "SAME-REQUEST",
@@ -173,7 +173,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "REFUSED-IN-TIME",
     level: "SHOULD",
     source: "specification 7.P1; common sense",
-    text: "A stream that is refused is refused by its status, before the stream begins.",
+    text: "A request for a stream that is refused gets an error status, before any stream begins.",
   },
   {
     id: "STEADY-LATENCY",

@@ -25,7 +25,7 @@ const contractDenial = z.strictObject({
   ),
   message: optional(
     z.union([denialMessage, z.array(denialMessage).min(1)]),
-    "Text that the error body contains, or { pattern: … }, a regular expression for one of its texts, or several. Without a reason, the message alone tells the denial.",
+    "Text that the error body contains, or { pattern: … }, a regular expression that one of its texts matches, or a list of these. Without a reason, the message alone identifies the denial.",
   ),
 });
 /** How the gateway words its denials, where it differs from the specification. */

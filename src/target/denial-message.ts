@@ -22,12 +22,13 @@ export function messageProblem(message: DenialMessage): string | undefined {
   try {
     new RegExp(pattern);
   } catch (error) {
-    return `is no regular expression: ${(error as Error).message}`;
+    return `is not a valid regular expression: ${(error as Error).message}`;
   }
-  if (NESTED_REPETITION.test(pattern)) return "has a repetition inside a repetition, which may take forever";
+  if (NESTED_REPETITION.test(pattern))
+    return "has a repetition inside a repetition, such as (a+)+, which may take exponential time";
   return alternativesOf(pattern).every((one) => FIXED_WORD.test(one))
     ? undefined
-    : "must contain a fixed word of three letters, one that every match has";
+    : "must contain a fixed word of three letters or more that every match includes";
 }
 
 /** Stands for what is variable in a pattern. */

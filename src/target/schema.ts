@@ -36,7 +36,7 @@ const account = z.strictObject({
   key: keyReference,
   second: secondReference,
   limits: ownLimits.refine((own) => typeof own === "string" || own.rpm !== "none" || own.inFlight !== "none", {
-    error: "must have a number for one of the limits, or the account shows none",
+    error: "must have a number for one of the limits: with `none` for both, the account cannot show any limit",
   }),
 });
 const tierAccount = z.strictObject({

@@ -18,7 +18,7 @@ const bothKeys = defineCheck({
   title: "A valid bearer key is enough when the dialect's own key header is there too",
   covers: ["COMPAT-BOTH-KEYS", "AUTH-6"],
   explains:
-    "The bearer key is the credential; the specification says nothing of `x-api-key`. Clients of the messages dialect send both when they are configured with a bearer token while an API key is left over in their environment or headers. Sends a valid bearer key with an x-api-key of the same key, of one that was never issued, and of a revoked one. A warning means that the gateway prefers the left-over key, or rejects the pair.",
+    "The bearer key is the credential; the specification says nothing of `x-api-key`. Clients of the messages dialect send both when they are configured with a bearer token while an API key is left over in their environment or headers. Sends a valid bearer key with an x-api-key header that has the same key, a key that was never issued, or a revoked key. A warning means that the gateway prefers the left-over key, or rejects the pair.",
   dialect: "messages",
   across: { mode: MODES, case: Object.keys(VENDOR_KEYS) },
   cost: { requests: 3 },

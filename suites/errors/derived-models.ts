@@ -12,7 +12,7 @@ function derivedFrom(id: string, nonce: string): Readonly<Record<string, string>
   return {
     // Cut within a word: what ends at a word's end may be the name of an older model.
     ...(beginning !== undefined && { "its beginning": id.slice(0, slash + 1) + beginning }),
-    "more behind it": `${id}-${nonce}`,
+    "a suffix after it": `${id}-${nonce}`,
     "another letter case": id === id.toUpperCase() ? id.toLowerCase() : id.toUpperCase(),
     "another provider": `${provider === "openai" ? "anthropic" : "openai"}/${name}`,
     "an invented provider": `gauntlet/${name}`,
@@ -42,7 +42,7 @@ const derivedModels = defineCheck({
   title: "An id that only resembles an enabled model is not served",
   covers: ["MODELS-4"],
   explains:
-    "Requests models whose ids are made of the plain model's: its beginning, more behind it, the other letter case, another provider or an invented one, another name of its provider. Ids that the list or the target file names are left out. A model may be enabled without being listed, so one that is served is a warning: either the list does not show what can be called, or models are matched by a part of their id, and callers who misspell one are served and billed by another. A 5xx, where an unknown model is denied, is a warning as well: the id was passed on to a provider.",
+    "Requests models whose ids are made of the plain model's: a prefix of it, the id with a suffix, the other letter case, another or an invented provider, another name from the same provider. Ids that the list or the target file names are excluded. A model may be enabled without being listed, so one that is served is a warning: either the list does not show what can be called, or the gateway matches only part of an id, and callers who misspell an id are served by, and billed for, another model. A 5xx is also a warning if an unknown model is denied: the gateway passed the id on to a provider.",
   across: { dialect: DIALECTS },
   cost: { requests: 15 },
   async run(t) {

@@ -15,7 +15,7 @@ const upstreamFailure = defineCheck({
   title: "An upstream failure is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
-    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. A stream must not begin with 200 either while there is nothing but the failure to send; how one that already had output breaks off is open (STREAM-6), and decides nothing here. Which 5xx, and its body, are noted only.",
+    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. A stream must not begin with 200 either while there is nothing but the failure to send; how a stream that already had output must end is not specified (STREAM-6) and is not judged here. Which 5xx it is, and its body, are only observed.",
   needs: ["model.upstreamError"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 4 },

@@ -7,7 +7,7 @@ import { rateScenario } from "./rate-scenario.ts";
 import { judgeKind } from "./rate-sharing.ts";
 
 const NOT_TRIED = "a quick run, or a rate limit that leaves no room for these requests";
-const NOT_TAKEN = "the gateway takes the key only as the specification shows it";
+const NOT_TAKEN = "the gateway accepts the key only in the form that the specification shows";
 
 /** Neither served nor denied like a request with the key in its usual spelling: the spelling is rejected. */
 function isRejected(answer: Response, usualDenial: Response | undefined): boolean {
@@ -18,10 +18,10 @@ const rateBySpelling = defineCheck({
   id: "limits.rate-shared-by-spellings",
   scenario: rateScenario,
   basis: "timing",
-  title: "A key in another spelling has no rate of its own",
+  title: "A key in another spelling shares the account's rate limit",
   covers: ["LIMIT-1", "LIMIT-RATE-1"],
   explains:
-    "While the account is denied for its rate, the same key is sent as `bearer`, with two spaces behind the scheme, and with an x-api-key header beside the bearer key or in its place. A gateway may reject these with 401. If it takes them, they must be denied for the rate like any other request. A failure means that requests are counted by the text of a header instead of by account: whoever varies it has no limit.",
+    "While the account is denied for its rate, the same key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401. If it accepts them, they must be denied for the rate like any other request. A failure means that requests are counted by the text of a header instead of by account: a client that varies the header bypasses the limit.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     if (recording.spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
@@ -45,17 +45,17 @@ const concurrencyBySpelling = defineCheck({
   id: "limits.concurrency-shared-by-spellings",
   scenario: concurrencyScenario,
   basis: "timing",
-  title: "A key in another spelling has no concurrency limit of its own",
+  title: "A key in another spelling shares the account's concurrency limit",
   covers: ["LIMIT-1", "LIMIT-CONC-2"],
   explains:
-    "While streams fill the concurrency limit, the same key is sent as `bearer`, with two spaces behind the scheme, and with an x-api-key header beside the bearer key or in its place. A gateway may reject these with 401. If it takes them, they must be denied for concurrency. A failure means that requests in flight are counted by the text of a header instead of by account.",
+    "While streams fill the concurrency limit, the same key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401. If it accepts them, they must be denied for concurrency. A failure means that requests in flight are counted by the text of a header instead of by account.",
   judge({ held, spelled }, verdict) {
     if (spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     for (const { kind, answers } of spelled) {
       if (!answers.some((answer) => isServed(answer) || isConcurrencyDenial(answer))) continue;
       if (!answers.some((answer) => wasAtLimit(answer, held))) {
-        verdict.leaveOpen("inconclusive", `the streams were over before this could be tried at the limit: ${kind}`);
+        verdict.leaveOpen("inconclusive", `the streams ended before a request with ${kind} could be sent at the limit`);
         continue;
       }
       const served = servedAtLimit(answers, held);

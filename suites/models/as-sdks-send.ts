@@ -9,10 +9,10 @@ const DIALECT_OF = Object.fromEntries(
 
 const listAsSdksSend = defineCheck({
   id: "models.as-sdks-send",
-  title: "The list is given to the SDKs",
+  title: "The model list is served to a request with the headers of an SDK",
   covers: ["MODELS-1", "MODELS-2"],
   explains:
-    "Fetches the list with no more headers than the specification shows, which must be served, and with the headers that a current SDK sends. Both must be a list. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, keeps real clients from listing models.",
+    "Fetches the list twice: with only the headers that the specification shows, which must be served, and with the headers that a current SDK sends. Both responses must be a model list. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, keeps real clients from listing models.",
   dialect: (axes) => DIALECT_OF[axes.case ?? ""] ?? "any",
   across: { case: Object.keys(DIALECT_OF) },
   cost: { requests: 2 },

@@ -106,7 +106,7 @@ const largeBodies = defineCheck({
   title: "A large body is served or refused, and no server error",
   covers: ["BAD-BODY", "RESPONSE-BEFORE-CLOSE", "SPEND-14"],
   explains:
-    "The specification names no size limit. A long text, sent with its length or in chunks, may be served or refused (normally with 413), also before all of it was read: a response that is sent before the connection is closed is read, even if the rest of the request cannot be written any more. A 5xx is a warning. So are three connections in a row that are closed or reset without any response: the client cannot tell that from a broken network, and sends the same request again. Send the 413, stop reading later or close in stages (RFC 9112, 9.6).",
+    "The specification names no size limit. A long text, sent with its length or in chunks, may be served or refused (normally with 413), even before all of it has been read: Gauntlet reads a response that arrives before the connection closes, even if it can no longer send the rest of the request. A 5xx is a warning. So are three connections in a row that are closed or reset without any response: the client cannot tell that from a broken network, and sends the same request again. Send the 413 first, then keep reading for a while or close in stages (RFC 9112, 9.6).",
   across: { dialect: DIALECTS, case: Object.keys(SIZES) },
   cost: { requests: 1 + ATTEMPTS },
   async run(t) {

@@ -8,7 +8,7 @@ export const counts = defineInvariant({
   title: "Token counts are whole numbers that add up",
   covers: ["COUNTS-ADD-UP"],
   explains:
-    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. In all replies with text to a unique prompt, streams among them, neither the input nor the output counts 0 tokens. Bills are computed from these.",
+    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Replies with text to a unique prompt, including streams, must not count 0 input or output tokens. Bills are computed from these.",
   judge(answers, verdict) {
     const replies = answers.filter(
       (answer) =>

@@ -14,7 +14,7 @@ const keepsServing = defineInvariant({
   title: "A model that was served is served until the end of the run",
   covers: ["BASE-3", "STEADY-SERVICE"],
   explains:
-    "When a valid request for a model that had been served on an endpoint gets 404 or a 5xx, plain requests show whether the model is still served there at all. If two of them are refused as well, the run waits until the model is served again, for 75 seconds at most; what was refused meanwhile is sent again, and is not held against the gateway anywhere else. After upstream failures, which some checks provoke, a gateway may leave a provider alone for a while (a circuit breaker, a cool-down): a 5xx then is what the specification demands, and a 404 is a warning, because it says that the model is not enabled. Without such a failure before it, a 404 is a failure, and so is a model that is not served again. A 5xx that passes is a warning, because a provider may be away for a moment, unless there are three of them or more that together take more than 5 % of the run.",
+    "When a valid request for a model that had been served on an endpoint gets 404 or a 5xx, plain requests show whether the model is still served there at all. If two of them are refused as well, the run waits until the model is served again, for 75 seconds at most; what was refused meanwhile is sent again, and is not held against the gateway anywhere else. After upstream failures, which some checks provoke, a gateway may leave a provider alone for a while (a circuit breaker, a cool-down): a 5xx then is what the specification demands, and a 404 is a warning, because it says that the model is not enabled. Without such a failure before it, a 404 is a failure, and so is a model that is not served again. A temporary 5xx is a warning, because a provider may be briefly unavailable, unless there are three or more such outages that together last more than 5 % of the run.",
   judgesStop: true,
   judge(responses, verdict) {
     if (!responses.some(({ admitted, asked }) => admitted && asked.endpoint !== "models"))
@@ -65,7 +65,7 @@ function judgeShare(pauses: readonly Outage[], responses: readonly Response[], v
   const runUs = Math.max(...responses.map(({ exchange }) => exchange.timeline.endUs)) - startUs;
   verdict.must("BASE-3", times > MOST_PAUSES && us > runUs * MOST_OF_THE_RUN, false, {
     in: pause.first,
-    because: `models were refused ${times} times for a while, ${(us / 1e6).toFixed(1)} s of ${(runUs / 1e6).toFixed(1)} s together`,
+    because: `models were temporarily refused ${times} times, for ${(us / 1e6).toFixed(1)} s of ${(runUs / 1e6).toFixed(1)} s in total`,
   });
 }
 

@@ -117,7 +117,7 @@ const wholeRequest = defineCheck({
   title: "A reply belongs to the whole request, not to its last message",
   covers: ["OWN-ANSWER"],
   explains:
-    "Sends two requests with the same last message that differ in the earlier turns, in the system prompt, in the tools or in the output limit. The second must not get the reply to the first, as from a cache whose key leaves out that part. Either shows it: the reply has the word of the other conversation; or it has the same text as the first reply and token counts that only fit the first request, while a request of the same size with a unique last message has other counts. The counts must show it twice in a row. A cache of replies to identical requests is fine.",
+    "Sends two requests with the same last message that differ in the earlier turns, in the system prompt, in the tools or in the output limit. The second must not get the reply to the first, as it would from a cache whose key omits that part. The check fails if the reply contains the word of the other conversation. It also fails if, twice in a row, the reply has the same text as the first and token counts that only fit the first request, while a request of the same size with a unique last message has different counts. A cache of replies to identical requests is fine.",
   across: { dialect: DIALECTS, case: Object.keys(PARTS) },
   cost: { requests: 6 },
   async run(t) {
@@ -149,7 +149,7 @@ const wholeRequest = defineCheck({
     });
     verdict.must("OWN-ANSWER", isStored(round, part), false, {
       in: second,
-      because: `the reply is that to another request with the same last message: the same text and ${secondCount} tokens, where a request like it has ${controlCount}`,
+      because: `the gateway sent the reply to another request with the same last message: same text and ${secondCount} tokens; a request of the same size has ${controlCount}`,
     });
   },
 });

@@ -42,7 +42,7 @@ export function servedAsSdksSend(dialect: Dialect): Check {
     title: "A request with the headers of an SDK is served like one without them",
     covers: COVERED[dialect],
     explains:
-      "Sends the plainest request twice: with no more headers than the specification shows, which must be served, and with those that a current SDK sends: its User-Agent, `Accept: application/json` (also for streams), Accept-Encoding and X-Stainless headers. Its reply must be as complete, and a stream where the other was one. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, blocks real clients or changes what they get.",
+      "Sends a minimal request twice: with only the headers that the specification shows, which must be served, and with the headers that a current SDK sends: its User-Agent, `Accept: application/json` (also for streams), Accept-Encoding and X-Stainless headers. The second reply must be as complete as the first, and a stream if the first was a stream. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, blocks real clients or changes what they get.",
     dialect,
     across: { mode: MODES, case: sdksOf(dialect) },
     cost: { requests: 3 },

@@ -10,8 +10,8 @@ export function spellingsOf(key: Key): Readonly<Record<string, RequestSpec>> {
   const secret = key.reveal();
   return {
     "`bearer` in lower case": { authorization: `bearer ${secret}` },
-    "two spaces behind `Bearer`": { authorization: `Bearer  ${secret}` },
-    "an x-api-key header beside the bearer key": { key, headers: [["x-api-key", secret]] },
+    "two spaces after `Bearer`": { authorization: `Bearer  ${secret}` },
+    "an x-api-key header next to the bearer key": { key, headers: [["x-api-key", secret]] },
     "an x-api-key header alone": { key: null, headers: [["x-api-key", secret]] },
   };
 }

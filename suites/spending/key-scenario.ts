@@ -153,7 +153,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
 async function driveInTurns(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Drive[]> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return [];
-  // Where the others were denied at once there is no lag, and what the failures undo must not be made up for by waiting.
+  // If the other keys were denied at once, the tally has no lag. Waiting would only hide what the failures undo.
   const lags = !drives.every(({ denial, waitedS, served }) => denial !== null && waitedS === 0 && served <= PROMPT);
   return [await drive(t, key, inTurnsOf(t), lags ? SHORT_LAG_S : 0, effortFor(drives))];
 }

@@ -114,10 +114,10 @@ const denialFormat: UsedUpSpec = {
 };
 
 const spellings: UsedUpSpec = {
-  title: "A used-up key is used up in every spelling",
+  title: "A used-up key is denied in every spelling",
   covers: { cappable: ["ERR-402-QUOTA"], childSmall: ["ERR-429-BUDGET"] },
   explains:
-    "The used-up key is sent as `bearer`, with two spaces behind the scheme, and with an x-api-key header beside the bearer key or in its place. A gateway may reject these with 401; it must not serve them. One that is served is tried again when a late tally had its time. A failure means that spending is counted by the text of a header instead of by key: whoever varies it has no limit.",
+    "The used-up key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401; it must not serve them. A spelling that is served is tried again later, because a gateway may settle charges with a delay. A failure means that spending is counted by the text of a header instead of by key: a client that varies the header bypasses the limit.",
   judge({ spelled, drives, state }, verdict) {
     if (drives[0]?.denial == null) return verdict.inconclusive("the limit never set in");
     if (spelled.length === 0) return verdict.notApplicable("a quick run, or some kinds of traffic were still served");

@@ -24,7 +24,7 @@ const longEvents = defineCheck({
   title: "Long events of a stream arrive whole",
   covers: ["STREAM-4"],
   explains:
-    "A model that repeats its prompt streams a text of 6,000 characters. If it comes in one event or a few long ones, texts of 70,000 and 300,000 characters follow, and have to arrive whole. Readers of lines with a bound, in the gateway or in a proxy in front of it, end or lose such events. Most models stream in short events, whatever the text: then only a provider that Gauntlet controls can send long ones (upstream.long-events), and nothing is judged here.",
+    "A model that repeats its prompt streams a text of 6,000 characters. If it comes in one event or a few long ones, texts of 70,000 and 300,000 characters follow, and have to arrive whole. Line readers with a size limit, in the gateway or in a proxy in front of it, truncate or drop such events. Most models stream only short events: then nothing is judged here, and only a provider that Gauntlet controls can send long ones (upstream.long-events).",
   needs: ["model.echo"],
   across: { dialect: DIALECTS },
   cost: { requests: LENGTHS.length + 1 },
@@ -72,7 +72,7 @@ const longEvents = defineCheck({
         because: `${replyText.length} of ${length} characters of a text in long events (${summary})`,
       });
     }
-    if (verdict.findings.length === 0) verdict.notApplicable("the model does not say texts of this length");
+    if (verdict.findings.length === 0) verdict.notApplicable("the model does not repeat texts of this length");
   },
 });
 

@@ -55,9 +55,9 @@ function unreadRemark([first, ...others]: readonly ReadDenial[], read: readonly 
   const { sample, readAs: as } = first;
   const own = read.map((one) => one.sample).filter(({ reason }) => reason === sample.reason);
   const why = isShownOften(own)
-    ? "Nothing was found that all responses to it have and no other response has."
+    ? "Found no text that all of its responses share and no other response contains."
     : `Its text may name the key, and only one key shows it: ${ANOTHER_KEY[sample.reason ?? ""] ?? "make another one with a provision hook"}.`;
-  const name = sample.reason ?? "A refused body, which is no denial,";
+  const name = sample.reason ?? "A refused body, which is not a denial,";
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return `${name} is ${as === undefined ? "not read" : `read as ${as}`}: ${evidenceOf(sample)}${more}. ${why}`;
 }

@@ -68,7 +68,7 @@ export const gatewayCommand = defineCommand({
       },
       "settling-lag": { type: "number", describe: "milliseconds until a charge counts against a key; default 0" },
       "body-limit": { type: "number", describe: "largest request body, bytes; default 8388608" },
-      drain: { type: "number", describe: "milliseconds that requests in flight get after a signal; default 2000" },
+      drain: { type: "number", describe: "milliseconds to let requests in flight finish after a signal; default 2000" },
     }),
   run: async (argv) => {
     const { listSwitches, startReferenceGateway } = await useCase.gateway();

@@ -18,7 +18,7 @@ export const CLIENT_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.sdk-agents-blocked",
     ["CHAT-1", "MSG-1", "MODELS-1", "AUTH-1", "BASE-3", "STEADY-SERVICE"],
-    "A firewall takes the User-Agent of SDKs for a robot's and answers 403 with a page.",
+    "A firewall mistakes the User-Agent of SDKs for a bot's and returns 403 with an HTML page.",
     onServed(agent, edits(status(403), html("Attention required"))),
   ),
   mutation(

@@ -138,7 +138,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.long-event-ends-stream-well",
     LONG_EVENT,
-    "Of a stream with an event of more than 1 MiB only the ending follows.",
+    "An event of more than 1 MiB is dropped from a stream, which then ends normally.",
     onRelayedEvents((event) => (event.length > 1_048_576 && HAS_PIECE.test(event) ? "" : event)),
   ),
   mutation(

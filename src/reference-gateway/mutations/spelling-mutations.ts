@@ -6,7 +6,7 @@ import { remembered, type When } from "../edits/when.ts";
 import { type Apply, wrap } from "../edits/wrap.ts";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
-/** The scheme is not written as the interface shows it. */
+/** Whether the scheme is written other than as `Bearer ` with one space. */
 const unusualScheme: When = (call) => byScheme(call) !== "Bearer ";
 
 /** Spending is counted by the text of the header that the key stands in. */
