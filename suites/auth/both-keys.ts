@@ -2,12 +2,12 @@ import { type Check, defineCheck, type RequestSpec, type Response, type Session 
 import { MODES } from "../../src/dialects/index.ts";
 import { aReply } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { fabricatedKey } from "../shared/fabricated-key.ts";
+import { nonexistentKey } from "../shared/fabricated-key.ts";
 
 /** What the dialect's own key header says next to a valid bearer key; `undefined` where the target has no such key. */
 const VENDOR_KEYS: Readonly<Record<string, (t: Session) => string | undefined>> = {
   "same-key": (t) => t.target.keys.valid.reveal(),
-  "unknown-key": (t) => fabricatedKey(t.target.keys.valid.reveal(), () => t.random()),
+  "unknown-key": (t) => nonexistentKey(t).reveal(),
   "revoked-key": (t) => t.target.keys.revoked?.reveal(),
 };
 

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { oneOf } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
-import { fabricatedKey, swappedCase } from "../shared/fabricated-key.ts";
+import { nonexistentKey, swappedCase } from "../shared/fabricated-key.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
@@ -49,7 +49,7 @@ const unknownKeyIsDenied = defineCheck({
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
   async run(t) {
-    const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
+    const invented = nonexistentKey(t).reveal();
     return { ...(await onEndpoint(t, { authorization: `Bearer ${invented}` })), invented };
   },
   judge({ control, denied, expected, invented }, verdict) {
@@ -190,7 +190,7 @@ const precedence = defineCheck({
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 1 },
   async run(t) {
-    const invented = fabricatedKey(t.target.keys.valid.reveal(), () => t.random());
+    const invented = nonexistentKey(t).reveal();
     return { answer: await t.send({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
   },
   judge({ answer }, verdict) {

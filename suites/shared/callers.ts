@@ -1,6 +1,6 @@
 import type { RequestSpec, Session } from "../../src/checks/index.ts";
 import type { Reason } from "../../src/requirements/index.ts";
-import { fabricatedKey } from "./fabricated-key.ts";
+import { nonexistentKey } from "./fabricated-key.ts";
 
 /** Callers that must be denied whatever they send, and the reason. */
 export const CALLERS = {
@@ -20,7 +20,6 @@ export const AT_ONCE = 6;
 /** @returns `null` where the target has no such key. */
 export function credentialsOf(t: Session, caller: Caller): Pick<RequestSpec, "key" | "authorization"> | null {
   if (caller === "missing") return { key: null };
-  if (caller === "unknown")
-    return { authorization: `Bearer ${fabricatedKey(t.target.keys.valid.reveal(), () => t.random())}` };
+  if (caller === "unknown") return { authorization: `Bearer ${nonexistentKey(t).reveal()}` };
   return t.target.keys[caller] === undefined ? null : { key: caller };
 }

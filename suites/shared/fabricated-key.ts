@@ -1,3 +1,14 @@
+import type { Session } from "../../src/checks/index.ts";
+import { Key } from "../../src/target/index.ts";
+
+/** A key that was never issued, in the form of the valid one. */
+export function nonexistentKey(t: Session): Key {
+  return new Key(
+    "nonexistent",
+    fabricatedKey(t.target.keys.valid.reveal(), () => t.random()),
+  );
+}
+
 /**
  * An invented key of the same form as a good one: same length, same prefix up to the last `-` or `_` of its head, same
  * kinds of characters. It was never issued.

@@ -122,7 +122,11 @@ const spellings: UsedUpSpec = {
     if (drives[0]?.denial == null) return verdict.inconclusive("the limit never set in");
     if (spelled.length === 0) return verdict.notApplicable("a quick run, or some kinds of traffic were still served");
     const requirement = state === "cappable" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
-    for (const { spelling, first, later, usual } of spelled) {
+    for (const { spelling, first, later, usual, nonexistent } of spelled) {
+      if (nonexistent?.admitted === true) {
+        verdict.leaveOpen("inconclusive", `a key that does not exist was served with ${spelling}, too`);
+        continue;
+      }
       if (usual?.admitted === true) {
         verdict.leaveOpen("inconclusive", "the used-up key was served again in its usual spelling");
         continue;

@@ -1,5 +1,6 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
+import { nonexistentKey } from "../shared/fabricated-key.ts";
 import { spellingsOf } from "../shared/spellings.ts";
 import type { Kind } from "./drive.ts";
 
@@ -11,6 +12,8 @@ export type Spelled = {
   readonly later: readonly Response[];
   /** The key in its usual spelling after those; `null` where there were none. */
   readonly usual: Response | null;
+  /** Where the first was served: a key that does not exist in the same spelling. If it is served, the spelling is not what helped. */
+  readonly nonexistent?: Response | null;
 };
 
 const TRIES = 3;
@@ -27,11 +30,14 @@ export async function sendSpelled(t: Session, key: Key, { endpoint, mode }: Kind
     entries.push({ spelling, request, first: await t.send(request) });
   }
   if (entries.some(({ first }) => first.admitted)) await t.wait(lagS * 1_000, "charges to be settled");
+  const ofNonexistent = spellingsOf(nonexistentKey(t));
   const all: Spelled[] = [];
   for (const { spelling, request, first } of entries) {
     const later: Response[] = [];
     for (let count = 0; first.admitted && count < TRIES; count++) later.push(await t.send(request));
-    all.push({ spelling, first, later, usual: first.admitted ? await t.send({ ...own, key }) : null });
+    const usual = first.admitted ? await t.send({ ...own, key }) : null;
+    const nonexistent = first.admitted ? await t.send({ ...own, ...ofNonexistent[spelling] }) : null;
+    all.push({ spelling, first, later, usual, nonexistent });
   }
   return all;
 }

@@ -80,7 +80,7 @@ describe("a message of a contract must tell something", () => {
     ['{ pattern: "limit|\\\\d+" }', /fixed word of three letters/],
     ['{ pattern: "(limit|\\\\d+) x" }', /fixed word of three letters/],
     ['{ pattern: "limit (\\\\w+ )+x" }', /repetition inside a repetition/],
-    ['{ pattern: "limit (" }', /no regular expression/],
+    ['{ pattern: "limit (" }', /not a valid regular expression/],
     ["[]", /./],
   ])("%s is refused", (message, problem) => {
     expect(() => contractOf(`{ key_revoked: { message: ${message} } }`)).toThrow(
