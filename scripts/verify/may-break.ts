@@ -217,6 +217,9 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
 /** An unusable 2xx breaks whatever its request was testing, as a rejection would. */
 const UNUSABLE_REPLY = /^reply\./;
 
+/** A mutation that moves a refusal into a stream that began with 200. */
+const REFUSED_LATE = /inside-stream/;
+
 /** A mutation that sends a 5xx because of the request, whatever requirement covers the expected response. */
 const SERVER_ERROR = /[.-]5\d\d|upstream-error/;
 
@@ -231,6 +234,7 @@ export function mayBreak(
   return new Set([
     ...requirements.flatMap((requirement) => FOLLOWS[requirement] ?? []),
     ...(ALSO[mutation] ?? []),
+    ...(REFUSED_LATE.test(mutation) ? ["REFUSED-IN-TIME"] : []),
     ...(SERVER_ERROR.test(mutation) ? ["HTTP-SERVER-ERROR"] : []),
     ...(failsOrdinaryRequests ? all.filter((requirement) => !NEVER_BY_FAILED_REQUESTS.test(requirement)) : []),
   ]);

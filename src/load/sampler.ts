@@ -40,6 +40,8 @@ const GROWTH = 1.12;
 const MAX_BODY_BYTES = 1024 * 1024;
 /** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials, and requests have megabytes. */
 const MAX_KEPT_BYTES = 48 * 1024 * 1024;
+/** Memory that a head takes when its fields are separate, per byte of it, where all fields are short. */
+const MEMORY_PER_HEAD_BYTE = 16;
 
 /** Keeps a bounded number of exchanges of every kind, spread over each phase. */
 export class Sampler {
@@ -64,7 +66,7 @@ export class Sampler {
     const requestBytes = prepared.bytes.length;
     this.#keptBytes += exchange.pieces.reduce(
       (sum, { bytes }) => sum + bytes.length,
-      exchange.head.length + requestBytes,
+      exchange.head.length * MEMORY_PER_HEAD_BYTE + requestBytes,
     );
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
     // Written later: decoding and redacting in the middle of a run would delay the next sends.

@@ -200,9 +200,7 @@ authorized: true
     ...bounded(ran),
     ...tooLarge(out),
     ...(isStopped ? [] : ended(ran, behaviour, command)),
-    ...(command.keeps && !isStopped
-      ? kept(out, ran, behaviour.harmless === true || isUnseen(command.name, behaviour.name))
-      : []),
+    ...(command.keeps && !isStopped ? kept(out, ran, behaviour.harmless === true) : []),
     ...leaks([ran.stdout, ran.stderr]),
     ...filesBelow(folder.path).flatMap((path) => leaks(partsOf(path))),
     ...(hostile.trapped.length === 0 ? [] : [`another host was asked: ${hostile.trapped[0]?.slice(0, 60)}`]),
@@ -227,18 +225,17 @@ function bounded({ overTime, peakMib, seconds, stopMs, stdout }: Watched): strin
 
 function ended(
   { code, signal, stderr, overTime }: Watched,
-  { harmless, unreachable, rejectsKey, name: behaviour }: Behaviour,
-  { name, everywhere, judges }: Command,
+  { harmless, unreachable, rejectsKey }: Behaviour,
+  { everywhere, judges }: Command,
 ): string[] {
   if (overTime) return [];
-  const unseen = isUnseen(name, behaviour);
   const allowed =
     unreachable === true && everywhere
       ? [3]
       : [
           ...WITHOUT_PASS,
           ...(everywhere || rejectsKey === true ? [NO_GATEWAY] : []),
-          ...(harmless === true || !judges || unseen ? [0] : []),
+          ...(harmless === true || !judges ? [0] : []),
         ];
   return [
     ...(signal === null ? [] : [`it was ended by ${signal}`]),
@@ -247,11 +244,6 @@ function ended(
     ...(hasControls(stderr) ? ["control characters on stderr"] : []),
   ];
 }
-
-/** Load counts by status and framing; what is inside a body is judged in samples only, where there are any. */
-const isUnseen = (command: string, behaviour: string): boolean =>
-  ["load", "closed", "capacity", "compare", "k6"].includes(command) &&
-  /^(bomb|coding|json|text|events)\./.test(behaviour);
 
 /** Escape sequences of a gateway must not reach a terminal. */
 function hasControls(text: string): boolean {

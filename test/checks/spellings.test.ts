@@ -90,6 +90,12 @@ describe("spending, by spelling", () => {
     expect(usedUp([entry(served(), [denied(), denied(), denied()], denied())])).toBe("pass");
   });
 
+  test("is left open where a key that does not exist is served in the same spelling", () => {
+    const open = { ...entry(served(), [served(), served(), served()], denied()), nonexistent: served() };
+    expect(usedUp([open])).toBe("inconclusive");
+    expect(usedUp([{ ...open, nonexistent: invalid() }])).toBe("fail");
+  });
+
   test("is left open where the key is served again in its usual spelling", () => {
     expect(usedUp([entry(served(), [served(), served(), served()], served())])).toBe("inconclusive");
     expect(usedUp([])).toBe("not-applicable");

@@ -16,8 +16,8 @@ export type DecodedText = { readonly text: string } | "invalid" | "too large";
 /**
  * Decodes a complete body. Unlike `decodeBody` of the recorder it is synchronous, because the outcome of a request must be known when it ends.
  */
-export function decodedText(pieces: readonly Buffer[], contentEncoding: string): DecodedText {
-  let body: Buffer = Buffer.concat(pieces);
+export function decodedText(coded: Buffer, contentEncoding: string): DecodedText {
+  let body = coded;
   try {
     for (const coding of contentEncoding.toLowerCase().split(",").reverse()) {
       const decode = DECODERS[coding.trim()];

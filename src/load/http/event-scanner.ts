@@ -46,6 +46,7 @@ export class EventScanner implements StreamFacts {
   readonly #content = new StreamContent();
   readonly #stamped: boolean;
   #tail = "";
+  #isCrHeld = false;
   #framing: "unknown" | "events" | "items" = "unknown";
   #isMarkup = false;
   /** Splits a body without event framing. */
@@ -85,11 +86,19 @@ export class EventScanner implements StreamFacts {
 
   /** @returns how many content tokens the piece completed. */
   feed(piece: string): number {
+    if (this.isUnread) return 0;
+    // Part of a long line: looking into it would copy all of it with every read.
+    if (this.#framing === "events" && !this.#isCrHeld && !/[\r\n]/.test(piece)) {
+      this.#setTail(this.#tail + piece);
+      return 0;
+    }
     let text = this.#tail === "" ? piece : this.#tail + piece;
+    this.#isCrHeld = false;
     if (text.includes("\r")) {
       // A CR at the end may be half of a CRLF.
       const held = text.endsWith("\r");
       text = (held ? text.slice(0, -1) : text).replace(/\r\n?/g, "\n") + (held ? "\r" : "");
+      this.#isCrHeld = held;
     }
     if (this.#framing === "unknown") {
       const first = /[^\s\uFEFF\u00ef\u00bb\u00bf]/.exec(text)?.[0];
@@ -112,12 +121,13 @@ export class EventScanner implements StreamFacts {
       if (end > from) this.#readEvent(text.slice(from, end));
       from = end + 2;
     }
-    this.#tail = from === 0 ? text : text.slice(from);
-    if (this.#tail.length > MAX_EVENT_CHARS) {
-      this.#tail = "";
-      this.isUnread = true;
-    }
+    this.#setTail(from === 0 ? text : text.slice(from));
     return this.#content.outputs - before;
+  }
+
+  #setTail(tail: string): void {
+    this.#tail = tail.length > MAX_EVENT_CHARS ? "" : tail;
+    if (tail.length > MAX_EVENT_CHARS) this.isUnread = true;
   }
 
   /** The body has ended. */

@@ -5,15 +5,16 @@ const SPACE = 32;
 
 /** Value of a header in a head as received; names in any letter case, repeated fields joined (RFC 9110, 5.3). */
 export function headValue(head: string, pattern: RegExp): string | undefined {
-  let value: string | undefined;
+  const first = pattern.exec(head);
+  if (first === null) return undefined;
+  const values: string[] = [];
   let rest = head;
   // A loop: a head has room for sixteen thousand fields of one name, more than the stack has for calls.
-  for (let found = pattern.exec(rest); found !== null; found = pattern.exec(rest)) {
-    const own = (found[1] ?? "").trim();
-    value = value === undefined ? own : `${value}, ${own}`;
+  for (let found: RegExpExecArray | null = first; found !== null; found = pattern.exec(rest)) {
+    values.push((found[1] ?? "").trim());
     rest = rest.slice(found.index + found[0].length);
   }
-  return value;
+  return values.join(", ");
 }
 
 /** The pattern by which `headValue` finds a name. */

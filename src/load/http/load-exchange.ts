@@ -11,6 +11,7 @@ import {
 } from "../../dialects/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
+import { BodyBlocks } from "./body-blocks.ts";
 import { type DecodedText, decodedText, MAX_CHECKED_BYTES } from "./content-coding.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue } from "./head-fields.ts";
@@ -96,7 +97,9 @@ export class LoadExchange implements ResponseListener {
   earlierGaps: Histogram | undefined;
   scanner: EventScanner | undefined;
   /** Body pieces with their moments, when kept. */
-  readonly pieces: { readonly atUs: number; readonly bytes: Buffer }[] = [];
+  readonly pieces: { readonly atUs: number; bytes: Buffer }[] = [];
+  /** Where the bytes of the last piece are, with room for more of the same read. */
+  #room: Buffer | undefined;
   /** Ordinal of the connection, and how many exchanges it carried before. */
   connection = 0;
   earlier = 0;
@@ -114,10 +117,11 @@ export class LoadExchange implements ResponseListener {
   reusable = false;
   /** Why no client can use a complete 2xx reply. */
   defect: ReplyDefect | typeof TOO_LARGE | typeof NOT_DECODED | undefined;
-  /** Body of a non-streaming 2xx reply so far, as latin1, which keeps every byte. */
+  /** The first read of the body of a non-streaming 2xx reply, as latin1, which keeps every byte. Most have no other. */
   #body = "";
-  /** Body of a 2xx reply with a content coding. */
-  #coded: Buffer[] | undefined;
+  /** The further reads. With a content coding, all of them. */
+  #blocks: BodyBlocks | undefined;
+  #isCoded = false;
   #replyTokens: number | undefined;
 
   constructor(prepared: PreparedRequest, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
@@ -150,7 +154,7 @@ export class LoadExchange implements ResponseListener {
     if (!this.#isServed) return;
     // Coded bodies cannot be scanned as they arrive: they are read when they are complete.
     const coding = headValue(head, CODED)?.toLowerCase();
-    if (coding !== undefined && coding !== "identity") this.#coded = [];
+    if (coding !== undefined && coding !== "identity") this.#isCoded = true;
     else if (this.prepared.stream) this.scanner = new EventScanner(this.#onStamp !== undefined);
   }
 
@@ -164,13 +168,13 @@ export class LoadExchange implements ResponseListener {
     this.bodyBytes += to - from;
     // Refusals are small and always kept: each of them is judged.
     const keep = this.prepared.capture || this.status >= 300;
-    if (keep && this.bodyBytes <= this.#maxCapture)
-      this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
+    if (keep && this.bodyBytes <= this.#maxCapture) this.#capture(bytes, from, to);
     const { scanner } = this;
     if (scanner === undefined) {
       if (this.#isServed) this.#collect(bytes, from, to);
       return;
     }
+    if (scanner.isUnread) return;
     const eventsBefore = scanner.events;
     const tokens = scanner.feed(bytes.toString("latin1", from, to));
     if (this.firstEventUs === 0 && scanner.events > eventsBefore) this.firstEventUs = this.readUs;
@@ -182,18 +186,37 @@ export class LoadExchange implements ResponseListener {
     }
   }
 
-  #collect(bytes: Buffer, from: number, to: number): void {
-    if (this.bodyBytes > MAX_CHECKED_BYTES) {
-      this.#release();
+  /** Chunks that came with the same read make one piece. */
+  #capture(bytes: Buffer, from: number, to: number): void {
+    const last = this.pieces.at(-1);
+    if (last === undefined || last.atUs !== this.readUs) {
+      this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
+      this.#room = undefined;
       return;
     }
-    if (this.#coded === undefined) this.#body += bytes.toString("latin1", from, to);
-    else this.#coded.push(Buffer.from(bytes.subarray(from, to)));
+    const known = last.bytes.length;
+    const length = known + to - from;
+    if (this.#room === undefined || this.#room.length < length) {
+      this.#room = Buffer.allocUnsafe(2 * length);
+      last.bytes.copy(this.#room);
+    }
+    bytes.copy(this.#room, known, from, to);
+    last.bytes = this.#room.subarray(0, length);
+  }
+
+  #collect(bytes: Buffer, from: number, to: number): void {
+    if (this.bodyBytes > MAX_CHECKED_BYTES) this.#release();
+    else if (this.bodyBytes === to - from && !this.#isCoded) this.#body = bytes.toString("latin1", from, to);
+    else {
+      this.#blocks ??= new BodyBlocks();
+      this.#blocks.append(bytes, from, to);
+    }
   }
 
   #release(): void {
     this.#body = "";
-    if (this.#coded !== undefined) this.#coded = [];
+    this.#blocks?.release();
+    this.#blocks = undefined;
   }
 
   #tokens(count: number): void {
@@ -235,8 +258,9 @@ export class LoadExchange implements ResponseListener {
 
   #decodedBody(): DecodedText {
     if (this.bodyBytes > MAX_CHECKED_BYTES) return "too large";
-    if (this.#coded === undefined) return { text: this.#body };
-    return decodedText(this.#coded, headValue(this.head, CODED) ?? "");
+    const further = this.#blocks?.bytes();
+    if (this.#isCoded) return decodedText(further ?? Buffer.alloc(0), headValue(this.head, CODED) ?? "");
+    return { text: further === undefined ? this.#body : this.#body + further.toString("latin1") };
   }
 
   /**
@@ -264,7 +288,7 @@ export class LoadExchange implements ResponseListener {
   /** Keeps a body that was not chosen for capture, because it is the only evidence of a defect. */
   #captureBody(text: string): void {
     // As received: whoever reads the sample decodes it.
-    const bytes = this.#coded === undefined ? Buffer.from(text, "latin1") : Buffer.concat(this.#coded);
+    const bytes = (this.#isCoded ? this.#blocks?.bytes() : undefined) ?? Buffer.from(text, "latin1");
     if (bytes.length <= this.#maxCapture) this.pieces.push({ atUs: this.readUs, bytes });
   }
 

@@ -76,13 +76,13 @@ export const REPLY_CACHE_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "usage.output-zero",
-    COUNTS,
+    [...COUNTS, "COMPAT-USAGE"],
     "Non-streaming replies count 0 output tokens.",
     onReply(() => true, put("usage", zeros("completion_tokens", "output_tokens"))),
   ),
   mutation(
     "usage.input-zero",
-    COUNTS,
+    [...COUNTS, "COMPAT-USAGE"],
     "Non-streaming replies count 0 input tokens.",
     onReply(() => true, put("usage", zeros("prompt_tokens", "input_tokens"))),
   ),

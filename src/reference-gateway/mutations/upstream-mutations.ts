@@ -90,7 +90,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "upstream.inside-stream",
-    [...FAILED, "ERR-200-1"],
+    [...FAILED, "ERR-200-1", "REFUSED-IN-TIME"],
     "A provider's failure before the first piece is reported inside a stream that looks like a success.",
     onDenial(FAILURES, streaming, insideStream),
   ),
