@@ -109,6 +109,13 @@ describe("what an outage says of the gateway", () => {
   });
 });
 
+test("a run in which no model was served does not show that models stay served", () => {
+  const refused = [at(0, { status: 500 }), at(10, { status: 500 })];
+  const listed = at(20, { endpoint: "models", text: '{"data":[]}' });
+  expect(judged("robustness.keeps-serving", [...refused, listed])).toMatchObject({ status: "inconclusive" });
+  expect(judged("robustness.keeps-serving", [at(0), listed])).toMatchObject({ status: "pass" });
+});
+
 describe("waiting for a model", () => {
   /** Models that are refused until some moment, ms; requests are answered at once. */
   const recovering = () => {

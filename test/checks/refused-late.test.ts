@@ -4,6 +4,9 @@ import { instancesOf } from "../../src/checks/index.ts";
 import { causesByDeviation } from "../../src/judging/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
+import { judged, seen } from "../support/seen-response.ts";
+
+const REPLY = '{"choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}';
 
 const chosen = (pattern: RegExp) => CHECKS.flatMap(instancesOf).filter(({ id }) => pattern.test(id));
 
@@ -100,4 +103,19 @@ describe("a provider's failure inside a stream", () => {
     expect(resultOf("errors.upstream-timeout[chat,streaming]")).toEqual(["blocked"]);
     expect(resultOf("errors.success-is-a-reply")).toEqual(["pass"]);
   });
+});
+
+test("only a 5xx says that a gateway gave up on a provider that does not answer", () => {
+  const control = seen({ sentMs: 0, endMs: 1, text: REPLY });
+  const outcomesOf = (status: number) =>
+    judged("errors.upstream-timeout", {
+      control: { control, nonStreaming: null },
+      failed: seen({ sentMs: 2, endMs: 9, status }),
+      isAsserted: true,
+    })
+      .findings.filter(({ requirements }) => requirements.includes("UPSTREAM-TIMEOUT"))
+      .map(({ outcome }) => outcome);
+  expect(outcomesOf(504)).toEqual(["met"]);
+  expect(outcomesOf(404)).toEqual([]);
+  expect(outcomesOf(200)).toEqual([]);
 });

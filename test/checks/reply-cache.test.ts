@@ -101,3 +101,11 @@ test.each([
   const others = counted({ prompt_tokens: 3, completion_tokens: 1 });
   expect(judged("robustness.counts", [others, counted(usage, options)])).toMatchObject({ status });
 });
+
+test("replies that state no counts are no evidence that none of them is 0", () => {
+  const zeroFindings = (...answers: readonly ReturnType<typeof counted>[]) =>
+    judged("robustness.counts", answers).findings.map(({ note }) => note?.replace(/^.*replies/, ""));
+  expect(zeroFindings(counted({ cost: 1 }))).not.toContainEqual(expect.stringMatching(/0 (?:input|output) tokens/));
+  expect(zeroFindings(counted({ completion_tokens: 1 }))).toContainEqual(" with text count 0 output tokens");
+  expect(zeroFindings(counted({ completion_tokens: 1 }))).not.toContainEqual(" with text count 0 input tokens");
+});
