@@ -33,6 +33,7 @@ export { readingRules, recordedRules } from "./reading-rules.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
 export { variantOf } from "./request-variant.ts";
+export { requestedModel } from "./requested-model.ts";
 export { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun } from "./run-instance.ts";

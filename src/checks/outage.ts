@@ -1,5 +1,5 @@
-import { member } from "../core/index.ts";
-import { type Endpoint, parseJson } from "../dialects/index.ts";
+import type { Endpoint } from "../dialects/index.ts";
+import { requestedModel } from "./requested-model.ts";
 import type { Response } from "./response.ts";
 
 /** Consecutive plain requests that must be refused before a model counts as no longer served: a single one may be a stray. */
@@ -42,7 +42,7 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
   const probes = responses.filter(({ asked }) => asked.recoveryOf !== undefined);
   const suspects = [...new Set(probes.map(({ asked }) => asked.recoveryOf))];
   if (suspects.length === 0) return [];
-  const served = new Set(responses.filter(({ admitted }) => admitted).map((response) => offerOf(response)?.model));
+  const served = new Set(responses.filter(({ admitted }) => admitted).map((response) => requestedModel(response)));
   return suspects.flatMap((id) => {
     const first = responses.find((response) => response.id === id);
     const offer = first && offerOf(first);
@@ -76,7 +76,7 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
 function isUpstreamFailure(response: Response, served: ReadonlySet<string | undefined>): boolean {
   const { asked, status = 0 } = response;
   if (asked.upstreamFails === true) return true;
-  return status >= 500 && asked.endpoint !== "models" && !served.has(offerOf(response)?.model);
+  return status >= 500 && asked.endpoint !== "models" && !served.has(requestedModel(response));
 }
 
 /** Whether a request was refused because of one of these outages, so that it says nothing else about the gateway. */
@@ -114,19 +114,12 @@ function dueUs({ exchange }: Response): number {
   return exchange.timeline.dueUs;
 }
 
-/** Of thousands of requests, each of which is looked at for every outage, the body is read once. */
-const OFFERS = new WeakMap<Response, { readonly offer: Offer | undefined }>();
-
 /** What a request asked for, by its body. */
 export function offerOf(response: Response): Offer | undefined {
-  const known = OFFERS.get(response);
-  if (known !== undefined) return known.offer;
-  const model = member(parseJson(response.exchange.request.body ?? ""), "model");
-  const offer = typeof model === "string" ? { endpoint: response.asked.endpoint, model } : undefined;
-  OFFERS.set(response, { offer });
-  return offer;
+  const model = requestedModel(response);
+  return model === undefined ? undefined : { endpoint: response.asked.endpoint, model };
 }
 
 function isFor({ endpoint, model }: Offer, response: Response): boolean {
-  return response.asked.endpoint === endpoint && offerOf(response)?.model === model;
+  return response.asked.endpoint === endpoint && requestedModel(response) === model;
 }

@@ -229,6 +229,7 @@ export class Traffic implements AsyncDisposable {
     this.#lastUsedMs.set(account, this.#monotonicMs());
     this.#inFlight++;
     const asked = askedOf(request, { endpoint, mode, intent, account, nonce, repeats }, this.target);
+    const isPlain = model !== undefined && model === modelIdOf(this.target, {}, endpoint) && asked.nonce !== undefined;
     const kind = TimeoutPolicy.kindOf(asked, request.model);
     const live = this.recorder.start(
       { ...built, key: keyName },
@@ -241,8 +242,8 @@ export class Traffic implements AsyncDisposable {
       this.#inFlight--;
       const answer = new Response(exchange, asked, this.rules);
       this.answers.push(answer);
-      this.watch.ended(live, answer, asked.nonce !== undefined && (request.model ?? "plain") === "plain");
-      if (model === modelIdOf(this.target, {}, endpoint) && asked.nonce !== undefined) this.replyTimes.note(answer);
+      this.watch.ended(live, answer, isPlain);
+      if (isPlain) this.replyTimes.note(answer);
       if (answer.admitted) this.watch.recovery.noteServed(answer);
       this.#count(answer);
       this.#onAnswer?.(answer);

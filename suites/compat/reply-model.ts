@@ -1,8 +1,8 @@
-import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response, requestedModel } from "../../src/checks/index.ts";
 import { groupBy, member } from "../../src/core/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
 import { isTrue, type Verdict } from "../../src/judging/index.ts";
-import { idsOf, requestedModel } from "../shared/model-ids.ts";
+import { idsOf } from "../shared/model-ids.ts";
 
 /** Model names are compared between the modes only if each mode has this many replies. */
 const MIN_REPLIES = 3;

@@ -1,7 +1,6 @@
-import { type Check, defineInvariant, type Response, variantOf } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, type Response, requestedModel, variantOf } from "../../src/checks/index.ts";
 import { groupBy } from "../../src/core/index.ts";
 import { that } from "../../src/judging/index.ts";
-import { requestedModel } from "../shared/model-ids.ts";
 
 /** How often the same request must get the same 5xx before the request counts as its cause. Three stray failures in a row are one in millions. */
 const MIN_REPETITIONS = 3;

@@ -1,6 +1,6 @@
 import type { BodyFact, Response } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
-import { listEntries, parseJson } from "../../src/dialects/index.ts";
+import { listEntries } from "../../src/dialects/index.ts";
 
 interface ListedModels {
   /** Whether `data` is an array. */
@@ -26,9 +26,3 @@ export const listedModels = (list: Response): ListedModels => list.fact(modelsIn
 
 /** The model ids of a list response. */
 export const idsOf = (list: Response): readonly string[] => listedModels(list).ids;
-
-/** The requested model; `undefined` if the request has no readable model name. */
-export function requestedModel({ exchange }: Response): string | undefined {
-  const model = member(parseJson(exchange.request.body ?? ""), "model");
-  return typeof model === "string" ? model : undefined;
-}
