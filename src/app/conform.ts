@@ -4,13 +4,11 @@ import {
   freeze,
   type Instance,
   instancesOf,
-  type LoadBeside,
   leftoversOf,
   loadWaivers,
   mergeRuns,
   notRun,
   resultOf,
-  runChecks,
   select,
   Traffic,
 } from "../checks/index.ts";
@@ -45,6 +43,7 @@ import { judgeByPolicy, type PolicyStep, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import type { RunStart } from "./record-head.ts";
 import type { Interruption, RunControl } from "./run-control.ts";
+import { runRounds } from "./run-rounds.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
 import { slowNote } from "./slow-note.ts";
 import { keepHeapSmall } from "./small-heap.ts";
@@ -78,9 +77,6 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
 
 /** More rounds than this say nothing more about flaky checks and wear out the gateway. */
 const MOST_ROUNDS = 100;
-
-/** How long after a signal invariants are still judged, ms: record and reports have to be written, too. */
-const JUDGED_MS = 1_000;
 
 /** Runs conformance checks, and load where a run has it; writes the run folder. */
 export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
@@ -235,49 +231,6 @@ async function outcomeOf(found: RunRecord, folder: RunFolder, interruption: Inte
     },
     ioError,
   };
-}
-
-interface Rounds {
-  readonly instances: readonly Instance[];
-  readonly rounds: number;
-  readonly traffic: Traffic;
-  readonly folder: RunFolder;
-  readonly control: RunControl;
-  readonly progress: CheckProgress;
-  readonly startLoad: () => Promise<LoadBeside | undefined> | undefined;
-}
-
-/** Runs every check as often as asked, and writes into the folder what becomes of each. */
-async function runRounds({ instances, rounds, traffic, folder, control, progress, startLoad }: Rounds) {
-  const { redactor } = traffic.recorder;
-  const runs: CheckResult[][] = [];
-  const probed = new Set<Instance>();
-  for (let round = 0; round < rounds && !control.interruption.signal.aborted; round++) {
-    if (round > 0) traffic.nextRound();
-    if (round > 0) progress.nextRound();
-    const results = await runChecks({
-      instances,
-      traffic,
-      rounds: rounds - round,
-      startLoad: round === 0 ? startLoad : undefined,
-      isLate: () => control.interruption.sinceMs() > JUDGED_MS,
-      onStart: (instance) => {
-        folder.journal({ event: "check-started", check: instance.id, round });
-        progress.started(instance);
-      },
-      onRecording: (instance, recording) => {
-        probed.add(instance);
-        folder.recording(instance.id, freeze(recording), round);
-      },
-      onResult: (result) => {
-        const { id, status } = result;
-        folder.journal(redactor.redactValue({ event: "check-finished", check: id, round, status, result }));
-        progress.finished(result);
-      },
-    });
-    runs.push(results);
-  }
-  return { runs, probed };
 }
 
 /** @throws UsageError when gates are to be measured again and there are none. */
