@@ -34,5 +34,5 @@ export function endLine(
   { exitCode }: RunRecord["verdict"],
   { folder, isKept = true }: Pick<TerminalOptions, "folder" | "isKept">,
 ): string {
-  return `exit code ${exitCode}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full, \`gauntlet report ${folder}\` renders what is there`}`;
+  return `exit code ${exitCode}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full; run \`gauntlet report ${folder}\` to render what was recorded`}`;
 }

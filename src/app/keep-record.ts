@@ -33,11 +33,11 @@ export async function keepRecord(folder: RunFolder, record: RunRecord, keeping: 
     const isKept = await writeInTime(folder.path, keeping.interruption);
     folder.journal({ event: "finished", verdict: record.verdict.result, exitCode: record.verdict.exitCode });
     if (folder.ioError === undefined) return { record, isKept, ioError: undefined };
-    return { record: unkept(record, folder.ioError), isKept: false, ioError: folder.ioError };
+    return { record: withStorageError(record, folder.ioError), isKept: false, ioError: folder.ioError };
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     const ioError = folder.ioError ?? error;
-    return { record: unkept(record, ioError), isKept: false, ioError };
+    return { record: withStorageError(record, ioError), isKept: false, ioError };
   }
 }
 
@@ -63,7 +63,7 @@ async function writeInTime(path: string, interruption: Interruption | undefined)
 }
 
 /** A failure stays one, because what broke a requirement did so; nothing else can be relied on without its evidence. */
-function unkept(record: RunRecord, { message, exit }: StorageError): RunRecord {
+function withStorageError(record: RunRecord, { message, exit }: StorageError): RunRecord {
   const { verdict } = record;
   const { result, headline, reasons } = verdict;
   return {
@@ -73,7 +73,7 @@ function unkept(record: RunRecord, { message, exit }: StorageError): RunRecord {
       exitCode: exit,
       ...(result === "pass" && {
         result: "inconclusive",
-        headline: headline.replace(/^[A-Z]+(?=: )/, "INCONCLUSIVE").concat(", not written in full"),
+        headline: headline.replace(/^[A-Z]+(?=: )/, "INCONCLUSIVE").concat(", but the run folder is incomplete"),
       }),
       reasons: [{ text: message }, ...reasons.filter(({ text }) => text !== message)],
     },

@@ -1,8 +1,8 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Key, KeyName, ModelRole, Provisioner, Target } from "../target/index.ts";
-import { askedOnce } from "./asked-once.ts";
 import type { KeyAcceptance } from "./key-acceptance.ts";
 import type { Need } from "./need.ts";
+import { onceUnlessFailed } from "./once-unless-failed.ts";
 import type { Response } from "./response.ts";
 import { type RoleTrial, verifyRole } from "./role-verification.ts";
 import { type Send, ServedModels } from "./served-models.ts";
@@ -78,7 +78,7 @@ export class Fixtures {
   /** Whether a need is met: by the target file, or by a provisioner that makes the state. Asked once per run and dialect. */
   find(need: Need, dialect: Dialect): Promise<Fixture> {
     const name = need.startsWith("model.") ? `${need} ${dialect}` : need;
-    return askedOnce(this.#found, name, () => this.#find(need, dialect));
+    return onceUnlessFailed(this.#found, name, () => this.#find(need, dialect));
   }
 
   /**
@@ -91,7 +91,7 @@ export class Fixtures {
     const role = need.slice(6) as ModelRole;
     const name = `${role} ${dialect}`;
     const trial = { ...this.#trial, send: this.#send, target: this.#target };
-    const because = await askedOnce(this.#verified, name, () => verifyRole(trial, role, dialect));
+    const because = await onceUnlessFailed(this.#verified, name, () => verifyRole(trial, role, dialect));
     if (because === undefined) return fixture;
     return { ok: false, unblock: unblockLines(need, this.#target, dialect), because };
   }

@@ -5,7 +5,7 @@ import type { Response } from "./response.ts";
 /** Consecutive plain requests that must be refused before a model counts as no longer served: a single one may be a stray. */
 export const MIN_REFUSED = 2;
 /** A model that was not served again after this long is given up, ms: cool-downs of gateways take up to a minute. */
-export const LONGEST_OUTAGE_MS = 75_000;
+export const MAX_OUTAGE_WAIT_MS = 75_000;
 /** A gateway may refuse requests for a provider that failed within this time before, µs. */
 const COOL_DOWN_US = 60_000_000;
 
@@ -96,7 +96,7 @@ export function isRefusedIn(outages: readonly Outage[], response: Response): boo
 /** Whether a model was waited for to the end in vain, and not served later either. */
 export function isForGood({ first, refused, until }: Outage): boolean {
   const endUs = refused.at(-1)?.exchange.timeline.endUs ?? 0;
-  return until === undefined && endUs - dueUs(first) >= LONGEST_OUTAGE_MS * 1_000;
+  return until === undefined && endUs - dueUs(first) >= MAX_OUTAGE_WAIT_MS * 1_000;
 }
 
 /** An outage as a sentence. */

@@ -13,7 +13,7 @@ const LONGEST_AMBIENT_WAIT_MS = 65_000;
  */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
 /** Shorter waits are not reported: they end before anybody can read the message. */
-export const TOLD_MS = 2_000;
+export const MIN_REPORTED_WAIT_MS = 2_000;
 
 export interface PacingOptions {
   readonly target: () => Target;
@@ -42,7 +42,7 @@ export class Pacing {
     const throttle = this.throttleOf(account);
     await throttle.enter(signal, (what, forMs) => {
       const whose = account === "main" ? "key.valid" : account;
-      if (forMs >= TOLD_MS) onWait?.({ what: `the ${what} of ${whose}`, forMs, by });
+      if (forMs >= MIN_REPORTED_WAIT_MS) onWait?.({ what: `the ${what} of ${whose}`, forMs, by });
     });
     return throttle;
   }

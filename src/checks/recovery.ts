@@ -1,7 +1,7 @@
 import { EXIT, GauntletError, sleep } from "../core/index.ts";
 import {
   isRefusedIn,
-  LONGEST_OUTAGE_MS,
+  MAX_OUTAGE_WAIT_MS,
   MIN_REFUSED,
   type Offer,
   type Outage,
@@ -18,7 +18,7 @@ import type { Response } from "./response.ts";
 /** Between the plain requests that look whether a model is served again, ms; the last one repeats. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000] as const;
 /** What a run waits in vain, for all models together, ms. Every cool-down that ends may be followed by another one. */
-const MAX_IN_VAIN_MS = 240_000;
+const MAX_TOTAL_WAIT_MS = 240_000;
 /** A request that was refused this often while plain ones were served is refused for itself. */
 const MAX_CLEARED = 2;
 
@@ -63,7 +63,7 @@ export class Recovery {
   /** Offers that are being looked at, by name: what becomes of one says nothing about another. */
   readonly #looking = new Map<string, Promise<boolean>>();
   readonly #waiting = new Set<Promise<unknown>>();
-  #inVainMs = 0;
+  #unsuccessfulWaitMs = 0;
   #hasProbed = false;
 
   constructor(options: RecoveryOptions) {
@@ -157,14 +157,14 @@ export class Recovery {
   async #wait(suspect: Response, offer: Offer): Promise<void> {
     const { nowMs, onWait } = this.#options;
     const startMs = nowMs();
-    const maxMs = Math.max(0, Math.min(LONGEST_OUTAGE_MS, MAX_IN_VAIN_MS - this.#inVainMs));
+    const maxMs = Math.max(0, Math.min(MAX_OUTAGE_WAIT_MS, MAX_TOTAL_WAIT_MS - this.#unsuccessfulWaitMs));
     if (maxMs > 0) onWait(offer.model, maxMs);
     for (let at = 1; nowMs() - startMs < maxMs; at++) {
       await this.#pause(PAUSES_MS[Math.min(at, PAUSES_MS.length - 1)] ?? 0);
       if ((await this.#probe(suspect, offer)).admitted) return;
     }
     const sinceMs = nowMs();
-    this.#inVainMs += sinceMs - startMs;
+    this.#unsuccessfulWaitMs += sinceMs - startMs;
     const outage = this.outages.find(({ first }) => first === suspect);
     const why = outage === undefined ? `\`${offer.model}\` is no longer served` : outageInWords(outage);
     this.#lost.set(offerName(offer), { offer, why, sinceMs });

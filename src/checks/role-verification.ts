@@ -90,7 +90,7 @@ async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Diale
     if (text === undefined || text.length >= LONG.characters) return undefined;
     longest = text.length > longest.length ? text : longest;
   }
-  return `gives no long reply: asked for a long story, it answered ${shown(longest)} (${longest.length} characters) within ${LONG.ms} ms`;
+  return `does not give a long reply: to a prompt for a long story, it replied ${shown(longest)} (${longest.length} characters) within ${LONG.ms} ms`;
 }
 
 /** A reply that takes less is not slow, ms. */
@@ -112,7 +112,7 @@ async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialec
     if (text === undefined || /"(tool_calls|tool_use|function_call)"/.test(answer.text)) return undefined;
     said ||= text;
   }
-  return `calls no tool: given one and asked to use it, it answered ${shown(said)}`;
+  return `does not call a tool: told to use the one in the request, it replied ${shown(said)}`;
 }
 
 async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {

@@ -100,7 +100,7 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   const recording = strays.length > 0 ? await run() : first;
   if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
   // A request that we aborted because the run ends says nothing about the gateway.
-  if (traffic.signal.aborted && answersIn(recording).some(wasLeft)) return notRun(instance);
+  if (traffic.signal.aborted && answersIn(recording).some(wasAborted)) return notRun(instance);
   const result = judged(recording);
   const outage = UNTOUCHED.includes(result.status) ? undefined : outageIn(traffic, recording);
   if (outage !== undefined) return afterOutage(instance, outage);
@@ -141,7 +141,7 @@ function afterOutage(instance: Instance, outage: string): CheckResult {
   return unjudged(instance, { status: "blocked", message: `not judged: ${outage}` });
 }
 
-export function wasLeft({ exchange }: Response): boolean {
+export function wasAborted({ exchange }: Response): boolean {
   return exchange.ending.kind === "aborted";
 }
 

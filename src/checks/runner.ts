@@ -21,7 +21,7 @@ import { planBudget, requestsOf } from "./plan-budget.ts";
 import { runPool } from "./pool.ts";
 import type { Recordable } from "./recording.ts";
 import { PARALLEL } from "./reply-times.ts";
-import { notRun, runInstance, wasLeft } from "./run-instance.ts";
+import { notRun, runInstance, wasAborted } from "./run-instance.ts";
 import type { Schedule } from "./schedule.ts";
 import { failsUpstream } from "./server-errors.ts";
 import type { SessionOptions } from "./session.ts";
@@ -183,9 +183,9 @@ function overAllTraffic(
   const { stop } = traffic.watch;
   const { outages } = traffic.watch.recovery;
   const seen = traffic.answers.filter((answer) => {
-    if (judgesStop) return stop !== undefined || !traffic.signal.aborted || !wasLeft(answer);
+    if (judgesStop) return stop !== undefined || !traffic.signal.aborted || !wasAborted(answer);
     if (isRefusedIn(outages, answer)) return false;
-    return stop === undefined ? !traffic.signal.aborted || !wasLeft(answer) : !isLostTo(stop, answer);
+    return stop === undefined ? !traffic.signal.aborted || !wasAborted(answer) : !isLostTo(stop, answer);
   });
   onRecording?.(instance, seen);
   if (seen.length > 0) return resultOf(instance, seen, { attestations: [], durationMs: 0 });

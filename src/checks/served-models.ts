@@ -1,6 +1,6 @@
 import { sleep } from "../core/index.ts";
 import { DIALECTS, type Dialect } from "../dialects/index.ts";
-import { askedOnce } from "./asked-once.ts";
+import { onceUnlessFailed } from "./once-unless-failed.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 
@@ -40,7 +40,7 @@ export class ServedModels {
   }
 
   #opinion(id: string, dialect: Dialect): Promise<Opinion> {
-    return askedOnce(this.#opinions, `${dialect} ${id}`, () => this.#ask(id, dialect));
+    return onceUnlessFailed(this.#opinions, `${dialect} ${id}`, () => this.#ask(id, dialect));
   }
 
   /**
@@ -102,7 +102,7 @@ export class ServedModels {
     const { status = 0 } = answer;
     if (status < 400 || status > 499 || NOT_OF_THE_MODEL.includes(status)) return false;
     if (answer.reason === "model_not_found") return true;
-    const unknown = await askedOnce(this.#unknown, dialect, () => this.#request("unknown", dialect));
+    const unknown = await onceUnlessFailed(this.#unknown, dialect, () => this.#request("unknown", dialect));
     return unknown !== undefined && likenessOf(unknown) === likenessOf(answer);
   }
 

@@ -11,7 +11,7 @@ import { type Attempt, type Held, heldRequest } from "./held-request.ts";
 import { KeyAcceptance } from "./key-acceptance.ts";
 import { KeyTurns } from "./key-turns.ts";
 import { outputTokensOf } from "./output-tokens.ts";
-import { Pacing, TOLD_MS } from "./pacing.ts";
+import { MIN_REPORTED_WAIT_MS, Pacing } from "./pacing.ts";
 import { readingRules } from "./reading-rules.ts";
 import { ReplyTimes } from "./reply-times.ts";
 import { accountOf, askedOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
@@ -273,7 +273,7 @@ export class Traffic implements AsyncDisposable {
 
   /** @param wait what is waited for, and which check is held up. */
   async wait(ms: number, { what, by }: Omit<Wait, "forMs">): Promise<void> {
-    if (ms >= TOLD_MS) this.#onWait?.({ what, by, forMs: ms });
+    if (ms >= MIN_REPORTED_WAIT_MS) this.#onWait?.({ what, by, forMs: ms });
     await sleep(ms, this.signal);
     this.signal.throwIfAborted();
   }

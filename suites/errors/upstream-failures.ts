@@ -103,7 +103,7 @@ const upstreamTimeout = defineCheck({
     const text = failed.admitted ? (failed.replyText?.trim() ?? "") : "";
     if (isAsserted && text !== "")
       verdict.missingFixture(
-        `models.upstreamTimeout does not time out: it answered ${failed.status} after ${Math.round(failed.durationMs)} ms with ${JSON.stringify(text.slice(0, 60))}`,
+        `models.upstreamTimeout does not time out: it responded with ${failed.status} after ${Math.round(failed.durationMs)} ms with ${JSON.stringify(text.slice(0, 60))}`,
         unblockLines("model.upstreamTimeout"),
       );
     const stillWaiting = failed.exchange.ending.kind === "deadline" && failed.status === undefined;

@@ -40,7 +40,7 @@ function judgeOutage(outage: Outage, verdict: Verdict): void {
   if (isWrong && !isExplained) verdict.must("BASE-3", "refused", "served", { ...seen, because });
   else if (isWrong || (until !== undefined && !isExplained))
     verdict.should("STEADY-SERVICE", "refused", "served", { ...seen, because });
-  else if (until === undefined) verdict.leaveOpen("inconclusive", `${because}: it was not waited for any longer`);
+  else if (until === undefined) verdict.leaveOpen("inconclusive", `${because}; the run stopped waiting for it`);
   else verdict.observe("STEADY-SERVICE", because, { in: first });
 }
 
@@ -53,8 +53,8 @@ const isUnexplainedPause = (outage: Outage): boolean =>
   outage.upstreamFailures === 0 && outage.until !== undefined && !saysUnknown(outage);
 
 /** Several pauses, each of which might be a provider's, are too many from here on. */
-const MOST_PAUSES = 2;
-const MOST_OF_THE_RUN = 0.05;
+const MAX_PAUSES = 2;
+const MAX_OUTAGE_SHARE = 0.05;
 
 /** The requests that were refused are no measure: the others wait. */
 function judgeShare(pauses: readonly Outage[], responses: readonly Response[], verdict: Verdict): void {
@@ -63,7 +63,7 @@ function judgeShare(pauses: readonly Outage[], responses: readonly Response[], v
   const { times, us } = together(pauses);
   const startUs = Math.min(...responses.map(({ exchange }) => exchange.timeline.dueUs));
   const runUs = Math.max(...responses.map(({ exchange }) => exchange.timeline.endUs)) - startUs;
-  verdict.must("BASE-3", times > MOST_PAUSES && us > runUs * MOST_OF_THE_RUN, false, {
+  verdict.must("BASE-3", times > MAX_PAUSES && us > runUs * MAX_OUTAGE_SHARE, false, {
     in: pause.first,
     because: `models were temporarily refused ${times} times, for ${(us / 1e6).toFixed(1)} s of ${(runUs / 1e6).toFixed(1)} s in total`,
   });

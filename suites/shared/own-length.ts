@@ -45,7 +45,7 @@ export function assumeWholeReply(
     ? "its usage counts no more than that"
     : "no usage shows whether the model or the gateway shortened it";
   verdict.missingFixture(
-    `models.echo does not repeat long texts: it answered ${text.length} of ${expected.length} characters, and ${evidence}`,
+    `models.echo does not repeat long texts: it repeated ${text.length} of ${expected.length} characters, and ${evidence}`,
     unblockLines("model.echo"),
   );
 }

@@ -44,8 +44,8 @@ const failure = defineCheck({
     const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
     const first = await send();
     // A gateway that leaves its providers alone at this moment is asked again when it serves.
-    const cameToNone = plain.answer.admitted && first.upstream.requests.length === 0;
-    const failed = cameToNone && (await sendPlainNow(t)).answer.admitted ? await send() : first;
+    const reachedNoProvider = plain.answer.admitted && first.upstream.requests.length === 0;
+    const failed = reachedNoProvider && (await sendPlainNow(t)).answer.admitted ? await send() : first;
     return { plain, failed, declared: t.target.upstream?.attempts ?? null };
   },
   judge({ plain, failed, declared }, verdict) {

@@ -66,17 +66,17 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
         /^missing: model\.echo \(shout-fast does not repeat its prompt exactly: it answered "PLEASE REPEAT .*" to "Please repeat/,
       ),
       "streaming.long-intact[chat]": expect.stringMatching(
-        /model\.stream \(echo-fast gives no long reply: .* answered "Tell me a long story\." \(21 characters\)/,
+        /model\.stream \(echo-fast does not give a long reply: .* replied "Tell me a long story\." \(21 characters\)/,
       ),
       "limits.concurrency-non-streaming": expect.stringMatching(
         /model\.slow \(echo-fast is not slow: .* after \d+ ms\)/,
       ),
-      "compat.messages-tools": expect.stringMatching(/model\.tools \(echo-fast calls no tool: .* "What is the weather/),
+      "compat.messages-tools": expect.stringMatching(/model\.tools \(echo-fast does not call a tool: .* "What is the weather/),
       "errors.upstream-failure[messages,streaming]": expect.stringMatching(
         /model\.upstreamError \(echo-fast does not fail: it answered "Please repeat/,
       ),
       "errors.upstream-timeout[chat,non-streaming]": expect.stringMatching(
-        /^models\.upstreamTimeout does not time out: it answered 200 after \d+ ms with "Please/,
+        /^models\.upstreamTimeout does not time out: it responded with 200 after \d+ ms with "Please/,
       ),
       "compat.chat-stream-error": expect.stringMatching(/model\.cutStream \(echo-fast is not cut off: /),
     });
@@ -149,6 +149,6 @@ test("an echo that shortens long texts blocks only what needs long texts", { tim
   ]);
   expect(results.filter(({ status }) => !["pass", "blocked"].includes(status))).toEqual([]);
   expect(results.find(({ status }) => status === "blocked")?.message).toMatch(
-    /^models\.echo does not repeat long texts: it answered \d+ of \d+ characters, and its usage counts no more than that/,
+    /^models\.echo does not repeat long texts: it repeated \d+ of \d+ characters, and its usage counts no more than that/,
   );
 });

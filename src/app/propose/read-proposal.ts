@@ -45,7 +45,7 @@ export function readingRemarks(read: readonly ReadDenial[]): string[] {
     ({ sample, readAs: as }) => `${sample.reason} ${sample.kind} ${as}`,
   );
   return [
-    `Read by this file: ${right.length} of ${denials.length} recorded denials${kinds === "" ? "" : ` (${kinds})`}.`,
+    `This file recognizes ${right.length} of ${denials.length} recorded denials${kinds === "" ? "" : ` (${kinds})`}.`,
     ...[...unread.values()].map((group) => unreadRemark(group, read)),
   ];
 }
@@ -56,7 +56,7 @@ function unreadRemark([first, ...others]: readonly ReadDenial[], read: readonly 
   const own = read.map((one) => one.sample).filter(({ reason }) => reason === sample.reason);
   const why = isShownOften(own)
     ? "Found no text that all of its responses share and no other response contains."
-    : `Its text may name the key, and only one key shows it: ${ANOTHER_KEY[sample.reason ?? ""] ?? "make another one with a provision hook"}.`;
+    : `Its text may name the key, and only one key was denied this way: ${ANOTHER_KEY[sample.reason ?? ""] ?? "make another one with a provision hook"}.`;
   const name = sample.reason ?? "A refused body, which is not a denial,";
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return `${name} is ${as === undefined ? "not read" : `read as ${as}`}: ${evidenceOf(sample)}${more}. ${why}`;

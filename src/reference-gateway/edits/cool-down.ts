@@ -14,7 +14,7 @@ export interface CoolDown {
 
 const WITHIN_US = 10_000_000;
 /** What takes the place of a provider's answer while none is asked. */
-const NOT_ASKED: ProviderFailure = { status: 503, body: "left alone after failures" };
+const CIRCUIT_OPEN: ProviderFailure = { status: 503, body: "left alone after failures" };
 
 /** Leaves all providers alone for a while when some of their requests failed: a circuit breaker. */
 export function coolDown({ afterFailures, lastsMs, refuse = () => refusal("upstream_error") }: CoolDown): Apply {
@@ -23,10 +23,10 @@ export function coolDown({ afterFailures, lastsMs, refuse = () => refusal("upstr
   return all(
     wrap("plan", (next) => (model, request, call) => {
       const isOpen = nowUs(call) < state(call).untilUs;
-      return isOpen ? { kind: "failure", failure: NOT_ASKED, afterMs: 0 } : next(model, request, call);
+      return isOpen ? { kind: "failure", failure: CIRCUIT_OPEN, afterMs: 0 } : next(model, request, call);
     }),
     wrap("upstreamRefusal", (next) => (failure, call) => {
-      if (failure === NOT_ASKED) return refuse(call);
+      if (failure === CIRCUIT_OPEN) return refuse(call);
       // No provider failed when the caller left.
       if (call.left?.aborted === true) return next(failure, call);
       const own = state(call);

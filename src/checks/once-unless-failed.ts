@@ -4,7 +4,7 @@ import { ConfigError } from "../core/index.ts";
  * What was found out under a name, or is being found out. An attempt that failed is made again, because the moment may have been wrong; a
  * broken target file or hook stays broken.
  */
-export function askedOnce<T>(known: Map<string, Promise<T>>, name: string, ask: () => Promise<T>): Promise<T> {
+export function onceUnlessFailed<T>(known: Map<string, Promise<T>>, name: string, ask: () => Promise<T>): Promise<T> {
   const earlier = known.get(name);
   if (earlier !== undefined) return earlier;
   const asking = ask();
