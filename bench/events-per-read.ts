@@ -16,7 +16,7 @@ const EVENTS_PER_READ = [1, 16, 256];
 const RUNS = 5;
 const READS = 40_000;
 /** Fewer reads where each brings many events. */
-const MOST_EVENTS = 1_000_000;
+const MAX_EVENTS = 1_000_000;
 
 const EVENT = `data: ${JSON.stringify({
   ...{ id: "chatcmpl-7f3a9c21", object: "chat.completion.chunk", created: 1_760_000_000, model: "echo-stream" },
@@ -73,7 +73,7 @@ async function compare(): Promise<void> {
   const sender = fork(fileURLToPath(import.meta.url), ["--send"], { execArgv: process.execArgv });
   const [port] = (await once(sender, "message")) as [number];
   for (const events of EVENTS_PER_READ) {
-    const reads = Math.min(READS, Math.floor(MOST_EVENTS / events));
+    const reads = Math.min(READS, Math.floor(MAX_EVENTS / events));
     const measured = new Map<string, number[]>();
     for (let round = 0; round < RUNS; round++)
       for (const [name, reader] of Object.entries(READERS))

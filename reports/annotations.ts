@@ -5,8 +5,8 @@ import { oneLine } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 
 /** The host shows ten annotations of a kind per step. */
-const MOST_OF_A_KIND = 10;
-const MOST_TEXT = 400;
+const MAX_PER_LEVEL = 10;
+const MAX_TEXT_CHARACTERS = 400;
 
 /**
  * Workflow commands for the host that shows annotations: one for each cause, then one for each check that no cause explains,
@@ -53,7 +53,7 @@ function rolled(outcomes: readonly Outcome[]): Rolled[] {
 }
 
 function capped(kind: "error" | "warning", entries: readonly Rolled[], taken: number): string[] {
-  const room = MOST_OF_A_KIND - taken;
+  const room = MAX_PER_LEVEL - taken;
   const shown = entries.length > room ? entries.slice(0, room - 1) : entries;
   const lines = shown.map(({ title, message }) => command(kind, title, message));
   const rest = entries.length - shown.length;
@@ -65,7 +65,7 @@ function command(kind: "error" | "warning" | "notice", title: string, message: s
 }
 
 function data(text: string): string {
-  return oneLine(text, MOST_TEXT).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  return oneLine(text, MAX_TEXT_CHARACTERS).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }
 
 function property(text: string): string {

@@ -10,7 +10,7 @@ export interface Reproducible {
 }
 
 /** Longest body that is printed; a reader copies it by hand. */
-const LONGEST_BODY = 2_000;
+const MAX_BODY_CHARACTERS = 2_000;
 
 /**
  * A command that repeats a request, with the key as a variable.
@@ -25,8 +25,8 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
     parts.push("-H", credential ? `"${name}: Bearer $${variableOf(key)}"` : quote(`${name}: ${value}`));
   }
   if (request.body !== undefined) {
-    const whole = request.body.length <= LONGEST_BODY;
-    parts.push("--data-binary", quote(whole ? request.body : `${request.body.slice(0, LONGEST_BODY)}…`));
+    const whole = request.body.length <= MAX_BODY_CHARACTERS;
+    parts.push("--data-binary", quote(whole ? request.body : `${request.body.slice(0, MAX_BODY_CHARACTERS)}…`));
   }
   return parts.join(" ");
 }

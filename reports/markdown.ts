@@ -19,12 +19,12 @@ import { pasteInto, unblockYaml } from "./unblock.ts";
  * Bytes that a summary may have. The host that takes step summaries drops a whole upload above 1,024 KiB; below it there is
  * room for what other steps write.
  */
-export const MOST_SUMMARY_BYTES = 900 * 1_024;
-const MOST_CAUSES = 10;
-const MOST_OTHERS = 20;
-const MOST_FAILURES = 10;
-const MOST_LINES = 12;
-const MOST_TEXT = 300;
+export const MAX_SUMMARY_BYTES = 900 * 1_024;
+const MAX_CAUSES = 10;
+const MAX_OTHERS = 20;
+const MAX_FAILURES = 10;
+const MAX_LINES = 12;
+const MAX_TEXT_CHARACTERS = 300;
 
 const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
@@ -46,8 +46,8 @@ export function renderMarkdown(record: RunRecord): string {
     ...causesPart(record),
     ...(record.load === undefined ? [] : [loadPart(record, record.load.runs)]),
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
-    ...problems.slice(0, MOST_FAILURES).map((outcome) => problem(record, outcome)),
-    ...(problems.length > MOST_FAILURES ? [`and ${problems.length - MOST_FAILURES} more, in the full report.`] : []),
+    ...problems.slice(0, MAX_FAILURES).map((outcome) => problem(record, outcome)),
+    ...(problems.length > MAX_FAILURES ? [`and ${problems.length - MAX_FAILURES} more, in the full report.`] : []),
     ...(blocked.length === 0 ? [] : [blockedPart(record, blocked)]),
     ...(waived.length === 0 ? [] : [waivedPart(waived)]),
     ...(warned.length === 0 ? [] : [warnedPart(warned)]),
@@ -74,8 +74,8 @@ function causesPart(record: RunRecord): string[] {
   const summary = causesInWords(record);
   if (summary === undefined) return [];
   const { causes } = record;
-  const shown = causes.slice(0, MOST_CAUSES).map((cause) => causePart(record, cause));
-  return [`**${summary}**`, ...shown, ...(causes.length > MOST_CAUSES ? [otherCauses(causes.slice(MOST_CAUSES))] : [])];
+  const shown = causes.slice(0, MAX_CAUSES).map((cause) => causePart(record, cause));
+  return [`**${summary}**`, ...shown, ...(causes.length > MAX_CAUSES ? [otherCauses(causes.slice(MAX_CAUSES))] : [])];
 }
 
 function causePart(record: RunRecord, cause: Cause): string {
@@ -84,8 +84,8 @@ function causePart(record: RunRecord, cause: Cause): string {
     "",
     `- ${inline(requirementSentence(record, cause))}`,
     `- ${inline(cause.advice)}`,
-    ...cause.checks.slice(0, MOST_LINES).map((id) => `- ${code(id)}`),
-    ...(cause.checks.length > MOST_LINES ? [`- and ${cause.checks.length - MOST_LINES} more`] : []),
+    ...cause.checks.slice(0, MAX_LINES).map((id) => `- ${code(id)}`),
+    ...(cause.checks.length > MAX_LINES ? [`- and ${cause.checks.length - MAX_LINES} more`] : []),
     "",
     `Again: ${code(rerunOf(record, cause.checks[0] ?? ""))}`,
     "",
@@ -94,7 +94,7 @@ function causePart(record: RunRecord, cause: Cause): string {
 }
 
 function otherCauses(causes: readonly Cause[]): string {
-  const lines = causes.slice(0, MOST_OTHERS).map((cause) => `- ${weightOf(cause)}: ${inline(cause.title)}`);
+  const lines = causes.slice(0, MAX_OTHERS).map((cause) => `- ${weightOf(cause)}: ${inline(cause.title)}`);
   return [`${causes.length} further causes:`, "", ...lines].join("\n");
 }
 
@@ -103,8 +103,8 @@ function problem(record: RunRecord, outcome: Outcome): string {
   return [
     `<details><summary>${SIGNS[outcome.status]} ${outcome.status} ${code(outcome.id)} ${inline(outcome.title)}</summary>`,
     "",
-    ...lines.slice(0, MOST_LINES).map((line) => `- ${inline(line)}`),
-    ...(lines.length > MOST_LINES ? [`- and ${lines.length - MOST_LINES} more`] : []),
+    ...lines.slice(0, MAX_LINES).map((line) => `- ${inline(line)}`),
+    ...(lines.length > MAX_LINES ? [`- and ${lines.length - MAX_LINES} more`] : []),
     "",
     `Again: ${code(rerunOf(record, outcome.id))}`,
     "",
@@ -189,7 +189,7 @@ function preformatted(text: string): string {
 
 /** Text as text: whatever Markdown or HTML would make of it is taken from it. */
 function inline(text: string): string {
-  const escaped = html(oneLine(text, MOST_TEXT)).replace(
+  const escaped = html(oneLine(text, MAX_TEXT_CHARACTERS)).replace(
     /[\\`*_{}[\]()#+!|~@:]/g,
     (sign) => `&#${sign.charCodeAt(0)};`,
   );
@@ -210,9 +210,9 @@ function code(text: string): string {
 }
 
 function cut(text: string): string {
-  if (Buffer.byteLength(text) <= MOST_SUMMARY_BYTES) return text;
+  if (Buffer.byteLength(text) <= MAX_SUMMARY_BYTES) return text;
   const note = "\n\n</details>\n\nCut here for size; the full report has the rest.\n";
-  const bytes = Buffer.from(text).subarray(0, MOST_SUMMARY_BYTES - Buffer.byteLength(note));
+  const bytes = Buffer.from(text).subarray(0, MAX_SUMMARY_BYTES - Buffer.byteLength(note));
   // A character that was cut in the middle is left out.
   return `${new TextDecoder("utf-8").decode(bytes).replace(/\uFFFD+$/, "")}${note}`;
 }

@@ -77,18 +77,18 @@ export function brokenOf(check: CheckResult): Broken[] {
 }
 
 /** Most exchanges of one check among which a report looks for the good control. */
-const MOST_CANDIDATES = 24;
+const MAX_CANDIDATES = 24;
 /** Most instances that are shown with all their evidence. The others are listed; the run folder has everything. */
-export const MOST_SHOWN = 60;
+export const MAX_SHOWN = 60;
 
 /** The instances whose evidence is shown: some of every group before more of any. */
 export function shownInstances(groups: readonly Pick<ProblemGroup, "instances">[]): ReadonlySet<string> {
   const shown = new Set<string>();
   const deepest = Math.max(0, ...groups.map(({ instances }) => instances.length));
-  for (let depth = 0; depth < deepest && shown.size < MOST_SHOWN; depth++) {
+  for (let depth = 0; depth < deepest && shown.size < MAX_SHOWN; depth++) {
     for (const { instances } of groups) {
       const instance = instances[depth];
-      if (instance !== undefined && shown.size < MOST_SHOWN) shown.add(instance.id);
+      if (instance !== undefined && shown.size < MAX_SHOWN) shown.add(instance.id);
     }
   }
   return shown;
@@ -99,14 +99,14 @@ export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
   const groups = [...causeGroupsOf(record), ...unexplainedProblems(record)];
   const shown = shownInstances(groups);
   const wanted = new Set<string>();
-  for (const cause of record.causes.slice(0, MOST_SHOWN)) {
+  for (const cause of record.causes.slice(0, MAX_SHOWN)) {
     if (cause.exchange !== undefined) wanted.add(cause.exchange);
-    for (const id of checkOfExchange(record, cause)?.exchanges.slice(0, MOST_CANDIDATES) ?? []) wanted.add(id);
+    for (const id of checkOfExchange(record, cause)?.exchanges.slice(0, MAX_CANDIDATES) ?? []) wanted.add(id);
   }
   for (const check of groups.flatMap(({ instances }) => instances)) {
     if (!shown.has(check.id)) continue;
     for (const { finding } of brokenOf(check)) for (const id of finding.exchanges) wanted.add(id);
-    for (const id of check.exchanges.slice(0, MOST_CANDIDATES)) wanted.add(id);
+    for (const id of check.exchanges.slice(0, MAX_CANDIDATES)) wanted.add(id);
   }
   return wanted;
 }

@@ -13,7 +13,7 @@ const LEVELS: Readonly<Partial<Record<Status, Result["level"]>>> = {
 };
 
 /** Viewers show no more than this. */
-const MOST_RESULTS = 5_000;
+const MAX_RESULTS = 5_000;
 
 /**
  * The run for viewers of static analysis. A result needs a place in a file: the target file, which is the one file of the
@@ -22,7 +22,7 @@ const MOST_RESULTS = 5_000;
 export function renderSarif(record: RunRecord): string {
   const outcomes = outcomesOf(record)
     .filter(({ status }) => LEVELS[status] !== undefined)
-    .slice(0, MOST_RESULTS);
+    .slice(0, MAX_RESULTS);
   const rules = new Map<string, ReportingDescriptor>();
   for (const outcome of outcomes) {
     const id = ruleOf(outcome);

@@ -8,9 +8,9 @@ import { SIGNS } from "./status-style.ts";
 import type { Paint, TerminalOptions } from "./terminal-options.ts";
 
 /** Causes that are shown with their evidence; the others take a line each. */
-const MOST_DETAILED = 8;
-const MOST_LISTED = 30;
-const MOST_CHECKS = 4;
+const MAX_DETAILED = 8;
+const MAX_LISTED = 30;
+const MAX_CHECKS = 4;
 
 /** The causes of what failed and warned, worst first: each with an exchange to see it again and what to do. */
 export function renderCauses(record: RunRecord, options: TerminalOptions, paint: Paint): string {
@@ -18,13 +18,13 @@ export function renderCauses(record: RunRecord, options: TerminalOptions, paint:
   const summary = causesInWords(record);
   if (summary === undefined) return "";
   const lines = [`\n${summary}`];
-  for (const [index, cause] of causes.slice(0, MOST_LISTED).entries()) {
+  for (const [index, cause] of causes.slice(0, MAX_LISTED).entries()) {
     const title = paint(cause.weight, `${SIGNS[cause.weight]} ${weightOf(cause)}: ${oneLine(cause.title)}`);
-    const detailed = index < MOST_DETAILED;
+    const detailed = index < MAX_DETAILED;
     lines.push(detailed ? `\n${title}` : `${title}  ${oneLine(cause.requirement)}, ${checksOfCause(cause, 1)}`);
     if (detailed) lines.push(...details(cause, record, options).map((line) => `    ${line}`));
   }
-  if (causes.length > MOST_LISTED) lines.push(`and ${causes.length - MOST_LISTED} more causes; the report has all`);
+  if (causes.length > MAX_LISTED) lines.push(`and ${causes.length - MAX_LISTED} more causes; the report has all`);
   return lines.join("\n");
 }
 
@@ -35,7 +35,7 @@ function details(cause: Cause, record: RunRecord, { colors, evidence }: Terminal
   const variableOf = keyVariables(record.configuration.value);
   return [
     oneLine(requirementSentence(record, cause)),
-    `in ${checksOfCause(cause, MOST_CHECKS)}`,
+    `in ${checksOfCause(cause, MAX_CHECKS)}`,
     ...(exchange === undefined
       ? []
       : [`exchange ${exchange.id}, ${outcomeOf(exchange)}: ${colors.dim(curlLine(exchange, variableOf))}`]),

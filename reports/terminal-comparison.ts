@@ -4,8 +4,8 @@ import type { Colors } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
 import { paintedHeadline } from "./verdict-lines.ts";
 
-const MOST_DRIFT = 30;
-const MOST_CHECKS = 12;
+const MAX_DRIFT = 30;
+const MAX_CHECKS = 12;
 
 /** A comparison for a person at a terminal: figures in a table, what changed otherwise, the verdict last. */
 export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
@@ -24,18 +24,18 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
   ];
   const lines = [
     ...(metrics.length === 0 ? [] : [table(metrics)]),
-    ...changed.slice(0, MOST_CHECKS),
-    ...(changed.length > MOST_CHECKS ? [`and ${changed.length - MOST_CHECKS} more changed checks`] : []),
+    ...changed.slice(0, MAX_CHECKS),
+    ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed checks`] : []),
     // A field that is gone matters more than a header that is, and headers are many.
     ...[...drift]
       .sort((a, b) => Number(a.kind === "header") - Number(b.kind === "header"))
-      .slice(0, MOST_DRIFT)
+      .slice(0, MAX_DRIFT)
       .map(({ kind, where, what, before, now }) =>
         colors.yellow(
           `▲ ${kind} ${oneLine(what, 80)} of ${oneLine(where, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)}`,
         ),
       ),
-    ...(drift.length > MOST_DRIFT ? [`and ${drift.length - MOST_DRIFT} more differences`] : []),
+    ...(drift.length > MAX_DRIFT ? [`and ${drift.length - MAX_DRIFT} more differences`] : []),
     ...(control === null ? [] : [colors.dim(`A/A control: ${oneLine(control.message, 200)}`)]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
   ];

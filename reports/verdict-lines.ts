@@ -4,7 +4,7 @@ import { oneLine } from "./clean-text.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 
 /** Reasons that are named beside the verdict; a failing run's are its causes. */
-const MOST_REASONS = 3;
+const MAX_REASONS = 3;
 
 /** The first line of a verdict, in its color. */
 export function paintedHeadline({ result, headline }: RunRecord["verdict"], colors: Colors): string {
@@ -15,7 +15,7 @@ export function paintedHeadline({ result, headline }: RunRecord["verdict"], colo
 /** The last lines of a run at a terminal, which a person reads first: verdict, first reasons, counts, exit code, report. */
 export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
-  const reasons = verdict.reasons.slice(0, MOST_REASONS).map(({ text }) => `  ${oneLine(text)}`);
+  const reasons = verdict.reasons.slice(0, MAX_REASONS).map(({ text }) => `  ${oneLine(text)}`);
   const more = verdict.reasons.length - reasons.length;
   const counts = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
     .map((status) => `${record.counts[status]} ${status}`)

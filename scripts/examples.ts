@@ -59,8 +59,8 @@ const SCREENSHOTS: readonly Screenshot[] = [
 ];
 
 /** A picture that is larger is cut below: pages of documentation load them all. */
-const MOST_BYTES = 300_000;
-const MOST_HEIGHT = 1_700;
+const MAX_BYTES = 300_000;
+const MAX_HEIGHT = 1_700;
 const PAPER_WIDTH = 688;
 
 /** Makes the run where its folder does not have it. @returns the folder. */
@@ -88,13 +88,13 @@ async function take(browser: Browser, screenshot: Screenshot, folder: string): P
     screenshot.from ?? "body",
   );
   const whole = await page.evaluate(() => document.documentElement.scrollHeight);
-  let height = Math.min(MOST_HEIGHT, whole);
+  let height = Math.min(MAX_HEIGHT, whole);
   let image: Buffer;
   do {
     await page.setViewportSize({ width, height });
     image = await page.screenshot();
     height -= 100;
-  } while (image.length > MOST_BYTES);
+  } while (image.length > MAX_BYTES);
   await page.close();
   return image;
 }

@@ -27,7 +27,7 @@ const CAPTURES: readonly Capture[] = [
 const COLUMNS = [80, 140];
 const ROWS = 30;
 /** A run that takes longer is given up, ms. */
-const MOST_MS = 600_000;
+const MAX_MS = 600_000;
 const LOOK_EVERY_MS = 500;
 const ENDED = "the command has ended";
 
@@ -47,7 +47,7 @@ async function play({ name, args, middle }: Capture, columns: number): Promise<{
   tmux(socket, "-f", "/dev/null", ...session);
   try {
     let running = "";
-    const untilMs = performance.now() + MOST_MS;
+    const untilMs = performance.now() + MAX_MS;
     for (;;) {
       const screen = tmux(socket, "capture-pane", "-p", "-t", "s");
       if (running === "" && middle.test(screen)) running = screen;

@@ -26,7 +26,7 @@ import { INCREMENTAL } from "./streaming/incremental.ts";
 import { LONG_EVENTS } from "./streaming/long-events.ts";
 
 /** A stream that is over should be seen to be over soon, ms. */
-const LONGEST_TAIL_MS = 3_000;
+const MAX_TAIL_MS = 3_000;
 
 const ends = defineCheck({
   id: "streaming.ends",
@@ -81,7 +81,7 @@ function judgeEnd(answer: Response, verdict: Verdict): void {
   verdict.should("STREAM-3", answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
   const { tailMs } = arrivalOf(answer);
   if (answer.complete && tailMs !== undefined) {
-    verdict.should("STREAM-3", Math.round(tailMs), atMost(LONGEST_TAIL_MS), {
+    verdict.should("STREAM-3", Math.round(tailMs), atMost(MAX_TAIL_MS), {
       ...seen,
       because: "ms from the last output to the end",
     });

@@ -17,7 +17,7 @@ export interface Curve {
 }
 
 /** Share of requests beyond which so few samples say little: -ln 0.025 of them should lie above. */
-const LEAST_BEYOND = 3.7;
+const MIN_BEYOND = 3.7;
 
 /** Names of the figures in the tags of the log. */
 const FIGURES = {
@@ -42,7 +42,7 @@ export function curveOf(source: ReportSource, wanted: Wanted): Curve | undefined
   if (quantiles === null) return undefined;
   const histogram = histogramOf(source, wanted);
   const count = histogram?.count ?? entry.count;
-  const trusted = Math.max(0.5, 1 - LEAST_BEYOND / Math.max(count, 1));
+  const trusted = Math.max(0.5, 1 - MIN_BEYOND / Math.max(count, 1));
   if (histogram !== undefined && histogram.count > 0) {
     return {
       trusted,
@@ -67,7 +67,7 @@ const PLACES: readonly number[] = Array.from({ length: 81 }, (_, index) => 1 - 1
 
 /** Bars of a decade, the finest first, and the most bars that half a page has room for. */
 const PER_DECADE = [20, 10, 5, 2];
-const MOST_BARS = 48;
+const MAX_BARS = 48;
 
 /** Bars of a histogram, evenly spaced on a logarithmic scale. @returns `undefined` where the histogram was not kept. */
 export function barsOf(source: ReportSource, wanted: Wanted): Bar[] | undefined {
@@ -75,7 +75,7 @@ export function barsOf(source: ReportSource, wanted: Wanted): Bar[] | undefined 
   if (histogram === undefined || histogram.count === 0) return undefined;
   const [lowUs, highUs] = [Math.max(1, histogram.quantileUs(0)), Math.max(2, histogram.quantileUs(1))];
   const decades = Math.log10(highUs / lowUs);
-  const per = PER_DECADE.find((count) => decades * count <= MOST_BARS - 2) ?? 1;
+  const per = PER_DECADE.find((count) => decades * count <= MAX_BARS - 2) ?? 1;
   const [first, last] = [Math.floor(Math.log10(lowUs) * per), Math.ceil(Math.log10(highUs * 1.001) * per)];
   return Array.from({ length: last - first }, (_, index) => {
     const [fromUs, toUs] = [10 ** ((first + index) / per), 10 ** ((first + index + 1) / per)];

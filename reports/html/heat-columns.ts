@@ -2,7 +2,7 @@ import { readHeatColumn } from "../../src/metrics/index.ts";
 import type { LoadHeat, LoadPhase } from "../../src/record/index.ts";
 
 /** Most columns of a drawing: narrower ones are not seen any more. */
-const MOST_COLUMNS = 130;
+const MAX_COLUMNS = 130;
 
 export interface HeatCell {
   readonly column: number;
@@ -28,7 +28,7 @@ export function heatColumns(phases: readonly LoadPhase[], figure: "response" | "
   if (widest === 0) return undefined;
   const endS = Math.max(...kept.map(({ startS, heat }) => startS + heat.columns.length * heat.everyS));
   // A whole multiple of what was kept: anything else would put two columns here and one there.
-  const everyS = widest * Math.max(1, Math.ceil(endS / (widest * MOST_COLUMNS)));
+  const everyS = widest * Math.max(1, Math.ceil(endS / (widest * MAX_COLUMNS)));
   const counts = new Map<string, HeatCell>();
   for (const { startS, heat } of kept) {
     for (const [index, text] of heat.columns.entries()) {

@@ -101,7 +101,7 @@ export interface Cell {
 export const numbers = (...names: readonly string[]): Cell[] => names.map((value) => ({ value, number: true }));
 
 /** Columns that a narrow page has room for. */
-const MOST_NARROW = 4;
+const MAX_NARROW = 4;
 
 interface DataTableProps {
   readonly caption: string;
@@ -122,7 +122,7 @@ export function DataTable({ caption, head, rows, quietCaption = false }: DataTab
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
     <div class="scroll" tabIndex={0} role="group" aria-label={caption}>
-      <table class={head.length > MOST_NARROW ? "wide" : undefined}>
+      <table class={head.length > MAX_NARROW ? "wide" : undefined}>
         <caption class={quietCaption ? "unseen" : undefined}>{caption}</caption>
         <thead>
           <tr>

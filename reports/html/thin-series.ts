@@ -1,7 +1,7 @@
 import type { LoadSecond } from "../../src/record/index.ts";
 
 /** Most points of a line: more cannot be distinguished on paper. */
-const MOST_POINTS = 500;
+const MAX_POINTS = 500;
 
 export interface Point {
   readonly atS: number;
@@ -21,7 +21,7 @@ export interface Point {
  */
 export function thin(recorded: readonly LoadSecond[]): { readonly points: readonly Point[]; readonly bucketS: number } {
   const series = withoutGaps(recorded);
-  const bucketS = Math.max(1, Math.ceil(series.length / MOST_POINTS));
+  const bucketS = Math.max(1, Math.ceil(series.length / MAX_POINTS));
   const points: Point[] = [];
   for (let from = 0; from < series.length; from += bucketS) {
     const bucket = series.slice(from, from + bucketS);
@@ -48,7 +48,7 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
 export function thinPoints<T extends { readonly atS: number; readonly value: number | null }>(
   points: readonly T[],
 ): readonly T[] {
-  const size = Math.ceil(points.length / MOST_POINTS);
+  const size = Math.ceil(points.length / MAX_POINTS);
   if (size <= 1) return points;
   return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => {
     const bucket = points.slice(index * size, (index + 1) * size);
@@ -58,14 +58,14 @@ export function thinPoints<T extends { readonly atS: number; readonly value: num
 }
 
 /** Longest silence that is filled second by second; nothing that is longer belongs to one run. */
-const LONGEST_GAP_S = 3_600;
+const MAX_GAP_S = 3_600;
 
 /** A second in which nothing happened and nothing was under way has no entry; a line must not run on through it. */
 function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
   return series.flatMap((second, index) => {
     const next = series[index + 1];
     const missing = next === undefined ? 0 : Math.round(next.atS - second.atS) - 1;
-    const silent = Array.from({ length: Math.max(0, Math.min(missing, LONGEST_GAP_S)) }, (_, step): LoadSecond => {
+    const silent = Array.from({ length: Math.max(0, Math.min(missing, MAX_GAP_S)) }, (_, step): LoadSecond => {
       const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, invalid: 0, dropped: 0 };
       return { ...nothing, atS: second.atS + step + 1, inFlight: 0, responseMs: null, ttftMs: null };
     });

@@ -14,13 +14,13 @@ const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
 const INSTANCES = CHECKS.flatMap(instancesOf);
 
 /** What its units may send by themselves; together they share control requests, so that a quick run sends 55 fewer. */
-const MOST_REQUESTS = 845;
+const MAX_REQUESTS = 845;
 /** A unit that sends more than this has no place in a quick run. */
-const MOST_OF_ONE = 130;
+const MAX_OF_ONE = 130;
 /** What takes longer by itself has no place in a run of seconds, ms; nor has what everything else waits for. */
-const LONGEST_MS = { beside: 14_000, exclusive: 500 };
+const MAX_MS = { beside: 14_000, exclusive: 500 };
 /** All that everything else waits for, together, ms. */
-const MOST_EXCLUSIVE_MS = 500;
+const MAX_EXCLUSIVE_MS = 500;
 
 /** Gateways that are judged at once to see what a unit costs; they wait most of the time. */
 const AT_ONCE = 8;
@@ -66,7 +66,7 @@ export async function chooseQuick({ folder, workers, only }: ChooseOptions): Pro
     isKept: unit.isInvariant || (only !== undefined && unit.ids.some((id) => QUICK_INSTANCES.includes(id))),
     shows: new Set([...killers].filter(([, ids]) => unit.ids.some((id) => ids.has(id))).map(([name]) => name)),
   }));
-  const chosen = cover(costed, { requests: MOST_REQUESTS, exclusiveMs: MOST_EXCLUSIVE_MS });
+  const chosen = cover(costed, { requests: MAX_REQUESTS, exclusiveMs: MAX_EXCLUSIVE_MS });
   const ids = new Set(chosen.flatMap((unit) => speaking(unit.ids, killers)));
   const ordered = INSTANCES.map(({ id }) => id).filter((id) => ids.has(id));
   writeFileSync(FILE, source(ordered));
@@ -115,14 +115,14 @@ async function unitsOf(): Promise<Unit[]> {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, costNext));
-  return units.filter(({ requests }) => requests <= MOST_OF_ONE);
+  return units.filter(({ requests }) => requests <= MAX_OF_ONE);
 }
 
 const isInvariant = ({ check }: Instance): boolean => check.kind === "invariant";
 const longestOf = (group: readonly CheckResult[]): number => Math.max(...group.map(({ durationMs }) => durationMs));
 
 function isShort(group: readonly CheckResult[]): boolean {
-  return longestOf(group) <= (group.some(isExclusive) ? LONGEST_MS.exclusive : LONGEST_MS.beside);
+  return longestOf(group) <= (group.some(isExclusive) ? MAX_MS.exclusive : MAX_MS.beside);
 }
 
 function isExclusive(result: CheckResult): boolean {

@@ -118,7 +118,7 @@ const known = (sdk: string, scenario: string) =>
  * waits. All of them count: what it comes to otherwise must be rarer than what is known, and only so many may be in doubt at all.
  */
 const RUNS = 3;
-const MOST_IN_DOUBT = 6;
+const MAX_IN_DOUBT = 6;
 let inDoubt = 0;
 /** Scenarios that came to no verdict in any run: the machine was late itself. */
 const undecided: string[] = [];
@@ -196,7 +196,7 @@ install();
 const facts = await completions();
 const found = await conduct();
 writePage(found);
-if (inDoubt > MOST_IN_DOUBT) problems.push(`${inDoubt} scenarios were in doubt, and ${MOST_IN_DOUBT} may be`);
+if (inDoubt > MAX_IN_DOUBT) problems.push(`${inDoubt} scenarios were in doubt, and ${MAX_IN_DOUBT} may be`);
 if (folderOption === undefined) rmSync(folder, { recursive: true });
 console.log(
   problems.length === 0

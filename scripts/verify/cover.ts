@@ -18,7 +18,7 @@ export interface Bounds {
 }
 
 /** What a unit costs beside its requests: its place in a report. */
-const LEAST_COST = 0.2;
+const MIN_COST = 0.2;
 /** Attempts at a better choice, each of which gives up a part of the best one. */
 const ATTEMPTS = 300;
 const GIVEN_UP_SHARE = 0.15;
@@ -51,7 +51,7 @@ function fill<T extends Coverable>(units: readonly T[], begun: readonly T[], bou
       if (requests + unit.requests > bounds.requests || exclusiveMs + unit.exclusiveMs > bounds.exclusiveMs) continue;
       let gain = 0;
       for (const name of unit.shows) if (!shown.has(name)) gain++;
-      const worth = gain / (unit.requests + LEAST_COST);
+      const worth = gain / (unit.requests + MIN_COST);
       if (gain > 0 && worth > (best?.worth ?? 0)) best = { unit, worth };
     }
     if (best === undefined) return withoutIdle(chosen);

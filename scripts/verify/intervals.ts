@@ -27,7 +27,7 @@ const ALL = Object.keys(DISTRIBUTIONS) as DistributionName[];
 /** Below so many runs with an interval a share says nothing. */
 const ENOUGH = 50;
 /** Bound of a simulated --until, s. */
-const LONGEST_S = 300;
+const MAX_S = 300;
 let problems = 0;
 
 function isOff(covered: number, of: number): boolean {
@@ -69,7 +69,7 @@ function untilCoverage(text: string, name: DistributionName): string {
   let covered = 0;
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++) {
     const known = new UntilKnown(until, { mix: [] });
-    const run = { seed, requests: RATE_PER_S * LONGEST_S, ratePerS: RATE_PER_S };
+    const run = { seed, requests: RATE_PER_S * MAX_S, ratePerS: RATE_PER_S };
     const tally = simulatedRun(name, run, (sofar, atS) => {
       known.look(sofar);
       if (known.signal.aborted) seconds.push(atS);

@@ -40,7 +40,7 @@ const SOUND = [
 ];
 
 /** Share of the runs that may come to no verdict because the machine was busy. */
-const MOST_UNDECIDED = 0.25;
+const MAX_UNDECIDED = 0.25;
 
 const args = await yargs(process.argv.slice(2))
   .option("all", { choices: ["mutations", "variants"] as const, describe: "Every one of a kind, judged by nobody" })
@@ -124,7 +124,7 @@ async function verifyTable(): Promise<number> {
     `verify:load: ${ran} runs, ${wrong.length} not as they should be${wrong.length === 0 ? "" : ` (${wrong.join(", ")})`}, ${undecided} without a verdict`,
   );
   if (wrong.length > 0 || ran === 0) return 1;
-  return undecided > ran * MOST_UNDECIDED ? 4 : 0;
+  return undecided > ran * MAX_UNDECIDED ? 4 : 0;
 }
 
 if (args.all === undefined) process.exitCode = await verifyTable();

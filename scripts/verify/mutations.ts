@@ -52,7 +52,7 @@ async function judge(kind: SwitchKind, names: readonly string[], run: number): P
 /** Runs of one that was not as it should be at first, that one included. All of them count. */
 const RUNS = 3;
 /** Share of all that may be not as it should be at first. */
-const MOST_IN_DOUBT = 0.05;
+const MAX_IN_DOUBT = 0.05;
 
 interface Verified {
   /** The first verdict on each. */
@@ -96,7 +96,7 @@ async function verify(kind: SwitchKind, names: readonly string[], runs: number):
     if (hasFailed || bad.length > own.length / 2) wrong.push(...lines);
     else for (const line of lines) console.log(`  in doubt: ${line}`);
   }
-  const most = Math.max(2, judged.size * MOST_IN_DOUBT);
+  const most = Math.max(2, judged.size * MAX_IN_DOUBT);
   if (doubtful.length > most)
     wrong.push(
       `${doubtful.length} of ${judged.size} ${kind} were not as they should be at first: more than ${most.toFixed(0)}`,

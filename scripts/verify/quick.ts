@@ -37,7 +37,7 @@ const args = await yargs(process.argv.slice(2))
 
 const FILE = join(import.meta.dirname, "../../docs/quick.json");
 /** Below this a quick run is not worth its name: the share measured, less the chance of a sample of thirty. */
-const LEAST_SHARE = 0.7;
+const MIN_SHARE = 0.7;
 /** Exit code of a verification that came to no verdict: the machine was too busy. */
 const NO_VERDICT = 4;
 
@@ -89,7 +89,7 @@ if (isUnjudged) console.log("  a worker ended before it had judged everything");
 const isWrong =
   isUnjudged ||
   Number.isNaN(share) ||
-  share < LEAST_SHARE ||
+  share < MIN_SHARE ||
   blamed.length > 0 ||
   sound.results.some(({ status }) => ["fail", "flaky", "warn"].includes(status));
 process.exit(isWrong ? 1 : soundly ? 0 : NO_VERDICT);

@@ -17,7 +17,7 @@ import { ROOT } from "../docs/generated-files.ts";
 import { quickstartSteps } from "./quickstart/steps.ts";
 
 /** For the block, seconds; it takes half a minute. What hangs is ended, and its log shown. */
-const MOST_S = 150;
+const MAX_S = 150;
 /** What the block starts must have ended by itself this long after it, ms. */
 const ENDING_MS = 12_000;
 const PORTS = [8786, 8787];
@@ -80,7 +80,7 @@ async function play(steps: readonly string[]): Promise<void> {
       process.exit(1);
     });
   }
-  const timer = setTimeout(() => shell.kill("SIGKILL"), MOST_S * 1_000);
+  const timer = setTimeout(() => shell.kill("SIGKILL"), MAX_S * 1_000);
   let done = 0;
   let atMs = performance.now();
   // Until the shell is gone, not until its output is closed: what it started may keep that open.
@@ -98,7 +98,7 @@ async function play(steps: readonly string[]): Promise<void> {
   });
   await ended;
   clearTimeout(timer);
-  if (done < steps.length) problem(`not done within ${MOST_S} s: ${steps[done]}\n${logOf(done).slice(-3_000)}`);
+  if (done < steps.length) problem(`not done within ${MAX_S} s: ${steps[done]}\n${logOf(done).slice(-3_000)}`);
   await end(pid, done < steps.length ? 0 : ENDING_MS);
   lines.close();
   shell.stdout.destroy();

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { processorTimes } from "../core/index.ts";
 
 /** Share of the processors that others may use before latencies are theirs. */
-export const MOST_BUSY = 0.75;
+export const MAX_BUSY = 0.75;
 const LOOK_MS = 500;
 
 /** Share of this machine's processors that is in use while this program only waits, 0 to 1. */

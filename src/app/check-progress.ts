@@ -26,7 +26,7 @@ interface SuiteState {
 /** What keeps a suite without failures from passing. */
 const OPEN = ["harness-error", "blocked", "inconclusive"];
 /** More causes than this are not read while they scroll by. */
-const MOST_CAUSES = 20;
+const MAX_CAUSES = 20;
 
 /** Follows the checks of a run: how far each suite is, what it waits for, and each cause of a failure as it is found. */
 export class CheckProgress {
@@ -135,7 +135,7 @@ export class CheckProgress {
     for (const [deviation, { title, requirement }] of causesByDeviation([result])) {
       if (this.#deviations.has(deviation)) continue;
       this.#deviations.add(deviation);
-      if (this.#deviations.size > MOST_CAUSES) return;
+      if (this.#deviations.size > MAX_CAUSES) return;
       const text = `fail: ${title} (${requirement}, ${result.id})`;
       this.#options.onProgress({ kind: "cause", text: this.#options.redactor.redactValue(oneLine(text)) });
     }

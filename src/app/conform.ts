@@ -76,7 +76,7 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
 }
 
 /** More rounds than this say nothing more about flaky checks and wear out the gateway. */
-const MOST_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
 /** Runs conformance checks, and load where a run has it; writes the run folder. */
 export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
@@ -256,6 +256,6 @@ function quickOf(selected: readonly Instance[]): Instance[] {
 }
 
 function roundsOf({ repeat = 1 }: ConformOptions): number {
-  if (Number.isInteger(repeat) && repeat >= 1 && repeat <= MOST_ROUNDS) return repeat;
-  throw new UsageError(`--repeat takes a whole number from 1 to ${MOST_ROUNDS}`);
+  if (Number.isInteger(repeat) && repeat >= 1 && repeat <= MAX_ROUNDS) return repeat;
+  throw new UsageError(`--repeat takes a whole number from 1 to ${MAX_ROUNDS}`);
 }

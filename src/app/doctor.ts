@@ -87,7 +87,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
 }
 
 /** Clocks that differ by more than this make dates in Retry-After and daily caps hard to judge, ms. */
-const MOST_SKEW_MS = 5_000;
+const MAX_SKEW_MS = 5_000;
 
 function reachSymptoms(target: Target, list: Response): Symptom[] {
   const advice = listAdvice(target, list);
@@ -110,7 +110,7 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
     return [reach, { about: "clock", level: "note", text: "no Date header; clocks cannot be compared" }];
   // A Date header has whole seconds, and the answer took its time.
   const skewMs = list.exchange.startedAtMs + list.durationMs / 2 - (date + 500);
-  const close = Math.abs(skewMs) <= MOST_SKEW_MS;
+  const close = Math.abs(skewMs) <= MAX_SKEW_MS;
   return [
     reach,
     {

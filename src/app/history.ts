@@ -102,7 +102,7 @@ function isFolder(path: string): boolean {
 }
 
 /** How deep below a folder runs are looked for, as in the artifacts of several jobs. */
-const MOST_DEPTH = 4;
+const MAX_DEPTH = 4;
 
 /** @throws UsageError when there are none. */
 function runFolders(path: string): string[] {
@@ -110,7 +110,7 @@ function runFolders(path: string): string[] {
     throw new UsageError(existsSync(path) ? `${path} is no folder` : `there is no folder ${path}`, {
       hint: "Name folders of runs, or a single history file.",
     });
-  const found = below(path, MOST_DEPTH);
+  const found = below(path, MAX_DEPTH);
   if (found.length === 0)
     throw new UsageError(`${path} holds no runs`, { hint: "Name the folder of a run, or a folder with such folders." });
   return found;

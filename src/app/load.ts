@@ -151,12 +151,12 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
 }
 
 /** On one machine: more threads than that have more to do with each other than with the load. */
-const MOST_WORKERS = 64;
+const MAX_WORKERS = 64;
 
 /** Threads are for plain workloads of our own engine; a tier run says so and sends from one. */
 function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], onProgress: OnProgress): void {
-  if (!Number.isInteger(workers) || workers < 0 || workers > MOST_WORKERS)
-    throw new UsageError(`--workers must be a whole number from 0 to ${MOST_WORKERS}`);
+  if (!Number.isInteger(workers) || workers < 0 || workers > MAX_WORKERS)
+    throw new UsageError(`--workers must be a whole number from 0 to ${MAX_WORKERS}`);
   if (workers === 0) return;
   const other = workloads.find(({ engine }) => engine !== "native");
   if (other !== undefined)
@@ -178,11 +178,11 @@ async function k6Options(
     if (instances !== 1) throw new UsageError("--instances is for k6", { hint: "Say --engine k6." });
     return undefined;
   }
-  if (!Number.isInteger(instances) || instances < 1 || instances > MOST_INSTANCES)
-    throw new UsageError(`--instances must be a whole number from 1 to ${MOST_INSTANCES}`);
+  if (!Number.isInteger(instances) || instances < 1 || instances > MAX_INSTANCES)
+    throw new UsageError(`--instances must be a whole number from 1 to ${MAX_INSTANCES}`);
   const { findK6 } = await import("../engines/index.ts");
   return { path: findK6(k6, process.env), instances };
 }
 
 /** On one machine; more machines run what `gauntlet k6 export` writes. */
-const MOST_INSTANCES = 64;
+const MAX_INSTANCES = 64;

@@ -4,7 +4,7 @@ import type { Limits, Target } from "../target/index.ts";
 import type { Symptom } from "./symptom.ts";
 
 /** Timers that are later than this at the 99th percentile make latencies doubtful, ms. */
-const MOST_LATE_MS = 20;
+const MAX_LATE_MS = 20;
 
 /** Whether this machine has the open files and the punctual timers that a run needs. */
 export async function machineSymptoms(target: Target): Promise<Symptom[]> {
@@ -32,9 +32,9 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
     },
     {
       about: "this machine",
-      level: worstMs <= MOST_LATE_MS ? "good" : "note",
+      level: worstMs <= MAX_LATE_MS ? "good" : "note",
       text: `timers are late by ${worstMs.toFixed(1)} ms at the 99th percentile`,
-      next: worstMs <= MOST_LATE_MS ? undefined : "Latencies below that may be this machine's own.",
+      next: worstMs <= MAX_LATE_MS ? undefined : "Latencies below that may be this machine's own.",
     },
   ];
 }

@@ -29,9 +29,9 @@ export function openFolder(
     try {
       return open(path);
     } catch (error) {
-      if (attempt === MOST_ATTEMPTS || !existsSync(path)) throw error;
+      if (attempt === MAX_ATTEMPTS || !existsSync(path)) throw error;
     }
   }
 }
 
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;

@@ -8,7 +8,7 @@ import { nameWithAddress } from "../policy/index.ts";
 import type { Overhead, RunFolder, RunRecord } from "../record/index.ts";
 import type { Permit } from "../run/index.ts";
 import { allKeys, type Target } from "../target/index.ts";
-import { busyShare, MOST_BUSY } from "./busy-machine.ts";
+import { busyShare, MAX_BUSY } from "./busy-machine.ts";
 import { composeRecord } from "./compose-record.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
@@ -21,10 +21,10 @@ import { ProcessWatch } from "./process-tree.ts";
 import type { Interruption, RunControl } from "./run-control.ts";
 
 /** Bounds of the options: a machine has so many ports, and a body so many bytes. */
-const MOST_CLIENTS = 4_096;
-const MOST_BYTES = 8_000_000;
-const LEAST_ROUNDS = 4;
-const MOST_ROUNDS = 1_000;
+const MAX_CLIENTS = 4_096;
+const MAX_BYTES = 8_000_000;
+const MIN_ROUNDS = 4;
+const MAX_ROUNDS = 1_000;
 const MAX_TOKENS = 64;
 
 /** Measures what gateways add to the latency of their upstream, and writes the run folder. */
@@ -36,7 +36,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
   const startedAt = new Date();
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const busy = await busyShare();
-  if (busy > MOST_BUSY && !options.anyway) return refused(busy);
+  if (busy > MAX_BUSY && !options.anyway) return refused(busy);
   onProgress({ kind: "step", text: "connecting to the upstream and the gateways" });
   await using arms = await openArms(options, control);
   const gateways = arms.gateways.map(({ target }) => target);
@@ -179,8 +179,8 @@ function stopsOf(lanes: readonly LaneTarget[]): string[] {
 
 /** Every number of clients with the first size; every further size with the smallest number of clients. */
 function levelsOf({ concurrency, promptBytes }: OverheadCommandOptions): Level[] {
-  const clients = numbersOf(concurrency, "--concurrency", MOST_CLIENTS);
-  const [first, ...further] = numbersOf(promptBytes, "--prompt-bytes", MOST_BYTES) as [number, ...number[]];
+  const clients = numbersOf(concurrency, "--concurrency", MAX_CLIENTS);
+  const [first, ...further] = numbersOf(promptBytes, "--prompt-bytes", MAX_BYTES) as [number, ...number[]];
   const fewest = Math.min(...clients);
   const sized = [
     ...clients.map((count) => ({ concurrency: count, promptBytes: first })),
@@ -198,8 +198,8 @@ function numbersOf(text: string, option: string, most: number): number[] {
 }
 
 function assertUsable({ rounds, blockS, pid }: OverheadCommandOptions): void {
-  if (!Number.isInteger(rounds) || rounds < LEAST_ROUNDS || rounds > MOST_ROUNDS)
-    throw new UsageError(`--rounds: ${rounds} is no whole number from ${LEAST_ROUNDS} to ${MOST_ROUNDS}`);
+  if (!Number.isInteger(rounds) || rounds < MIN_ROUNDS || rounds > MAX_ROUNDS)
+    throw new UsageError(`--rounds: ${rounds} is no whole number from ${MIN_ROUNDS} to ${MAX_ROUNDS}`);
   if (pid !== undefined && ProcessWatch.of(pid) === undefined)
     throw new UsageError(`--pid: no process ${pid} can be read here`);
   if (!(blockS > 0)) throw new UsageError(`--block-s: ${blockS} is not a number above 0`);
@@ -247,7 +247,7 @@ function verdictOf(
   ];
   const bound = found.arms.flatMap(({ levels }) => levels).some((level) => level.upstreamBound);
   const qualifiers = [
-    ...(busy > MOST_BUSY ? [`on a machine that was ${Math.round(busy * 100)} % busy`] : []),
+    ...(busy > MAX_BUSY ? [`on a machine that was ${Math.round(busy * 100)} % busy`] : []),
     ...(bound ? ["some levels are upstream-bound"] : []),
   ];
   const names = gateways.map(({ name, baseUrl }) => nameWithAddress(name, baseUrl)).join(", ");

@@ -42,7 +42,7 @@ export function toldBy(answer: Response): string {
 
 /** Sent by us, or a place for the key: in `extraHeaders` one key would go with every request, also where another is tried. */
 const NOT_EXTRA = /^(authorization|(x-)?(goog-)?api-key|content-type|accept|user-agent|anthropic-version)$/i;
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 /**
  * What to do when a gateway asks for a header of its own, such as a tenant or a provider.
@@ -55,7 +55,7 @@ export function headerHint(answer: Response): string | undefined {
   const named = [...words.matchAll(/\bx-[a-z\d-]{1,60}|[a-z\d]+(?:-[a-z\d]+)+(?=["'`]? header)/gi)].map(
     ([name]) => name,
   );
-  const [first, ...others] = [...new Set(named)].filter((name) => !NOT_EXTRA.test(name)).slice(0, MOST_NAMES);
+  const [first, ...others] = [...new Set(named)].filter((name) => !NOT_EXTRA.test(name)).slice(0, MAX_NAMES);
   if (first === undefined) return undefined;
   const or = others.length === 0 ? "" : ` # or ${others.join(", ")}`;
   return `The gateway requires a header of its own. Add it under extraHeaders, which are sent with every request (docs/target-file.md, "Headers of your gateway"):\nextraHeaders: { all: { ${first}: … } }${or}`;

@@ -111,12 +111,12 @@ function isMalformed({ exchange }: Response): boolean {
 }
 
 /** Ids that are read of a list. */
-const MOST_MODELS = 100_000;
-const LONGEST_ID = 256;
+const MAX_MODELS = 100_000;
+const MAX_ID_CHARACTERS = 256;
 
 /** An id that can be asked for: each request repeats it, so that one of megabytes would be sent a thousand times. */
 export function isModelId(id: unknown): id is string {
-  return typeof id === "string" && id !== "" && id.length <= LONGEST_ID && !/\p{Cc}/u.test(id);
+  return typeof id === "string" && id !== "" && id.length <= MAX_ID_CHARACTERS && !/\p{Cc}/u.test(id);
 }
 
 /** Ids of a model list; none when it is no such thing. */
@@ -126,12 +126,12 @@ export function listedModels(list: Response): string[] {
 
 /** The same, those first that are likeliest to serve a chat. */
 export function modelsToTry(list: Response): string[] {
-  return idsOf(likeliestFirst(listEntries(list.json).slice(0, MOST_MODELS)));
+  return idsOf(likeliestFirst(listEntries(list.json).slice(0, MAX_MODELS)));
 }
 
 function idsOf(entries: readonly unknown[]): string[] {
   const ids = entries.map((entry) => member(entry, "id"));
-  return ids.filter(isModelId).slice(0, MOST_MODELS);
+  return ids.filter(isModelId).slice(0, MAX_MODELS);
 }
 
 export function unreachable(baseUrl: string, { exchange }: Response): UnreachableError {

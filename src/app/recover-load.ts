@@ -98,7 +98,7 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
       failed: perS(counts.failed),
       invalid: perS(counts.invalid),
     },
-    peakInFlight: Math.max(0, ...ours.slice(-MOST_SECONDS).map((line) => whole(line["inFlight"]))),
+    peakInFlight: Math.max(0, ...ours.slice(-MAX_SECONDS).map((line) => whole(line["inFlight"]))),
     connections: 0,
     classes: [],
     series: seriesOf(ours),
@@ -113,12 +113,12 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
 }
 
 /** A day: more than a chart shows. */
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 /** The counters of each second, from those of the whole phase. */
 function seriesOf(progress: readonly JournalLine[]): LoadSecond[] {
   let before: Counts = countsOf(undefined);
-  return progress.slice(-MOST_SECONDS).map((line) => {
+  return progress.slice(-MAX_SECONDS).map((line) => {
     const now = countsOf(line["counts"]);
     const second = Object.fromEntries(NAMES.map((name) => [name, Math.max(0, now[name] - before[name])])) as Counts;
     before = now;

@@ -12,7 +12,7 @@ import { runTiers, type TiersOptions } from "./run-tiers.ts";
 type StepOptions = Omit<TiersOptions, "unusedForMs" | "target">;
 
 /** Checks and load share a processor otherwise. */
-const LEAST_CPUS = 2;
+const MIN_CPUS = 2;
 /** A machine that is later than this by itself, ms at p99, has no time for both. */
 const BESIDE_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
 
@@ -46,7 +46,7 @@ export class TierRuns {
   async startBeside(target: Target): Promise<LoadBeside | undefined> {
     const { plan, quick, control } = this.#options;
     if (quick || plan.workloads.length === 0 || this.#provisioner?.loadAccounts === undefined) return undefined;
-    if (availableParallelism() < LEAST_CPUS) return undefined;
+    if (availableParallelism() < MIN_CPUS) return undefined;
     control.onProgress({ kind: "step", text: "measuring this machine, so that its own delays are known" });
     const calibration = await calibrate({ signal: control.interruption.signal });
     const slow = problemsOf(calibration, BESIDE_BOUNDS);

@@ -1,5 +1,5 @@
 /** Large values that are kept, of all answers together: what a judge looks at right now, in its different readings. */
-const MOST_LARGE = 4;
+const MAX_LARGE = 4;
 
 /**
  * A value that is made when first asked for. Large ones are let go when others are asked for, and made again: weak references
@@ -22,7 +22,7 @@ export class CachedValue<T> {
     this.#held = held;
     if (isLarge(held.value)) {
       CachedValue.#large.push(this);
-      if (CachedValue.#large.length > MOST_LARGE) {
+      if (CachedValue.#large.length > MAX_LARGE) {
         const oldest = CachedValue.#large.shift();
         if (oldest !== undefined) oldest.#held = undefined;
       }

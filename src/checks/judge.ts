@@ -45,13 +45,13 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
 }
 
 /** Beyond this the order in which requests were sent and answered may be this process's doing, ms. */
-const MOST_OWN_LAG_MS = 500;
+const MAX_OWN_LAG_MS = 500;
 
 /** What rests on moments is not held against a gateway where this process stood still: late requests look like leaked ones. */
 function timed(verdict: Verdict, recording: Recordable): Judgement {
   const ownLagMs = Math.max(0, ...answersIn(recording).map(({ exchange }) => exchange.ownLagMs));
   const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
-  if (ownLagMs <= MOST_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
+  if (ownLagMs <= MAX_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
   const message = `Gauntlet itself was held up for ${Math.round(ownLagMs)} ms during this check, so its timing cannot be judged: run it again on a quieter machine (otherwise ${verdict.conclude().message})`;
   const undecided = findings.map(
     (finding): Finding => (finding.outcome === "broken" ? { ...finding, outcome: "undecided" } : finding),

@@ -6,7 +6,7 @@ import type { Wait } from "./traffic-options.ts";
 import { isUndeclaredLimit } from "./undeclared-limit.ts";
 
 /** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
-const LONGEST_AMBIENT_WAIT_MS = 65_000;
+const MAX_AMBIENT_WAIT_MS = 65_000;
 /**
  * Where a denial was expected, and one for a limit still came after its wait, the gateway means it: from then on only what is soon
  * done is waited out.
@@ -80,7 +80,7 @@ export class Pacing {
     if (!isNamed && !isUndeclaredLimit(response)) return undefined;
     const askedMs = response.retryAfterWaitMs ?? 1_000;
     const isMeant = response.asked.intent === "denied" && this.#retryAfterIgnored;
-    const longestMs = isMeant ? SHORT_AMBIENT_WAIT_MS : LONGEST_AMBIENT_WAIT_MS;
+    const longestMs = isMeant ? SHORT_AMBIENT_WAIT_MS : MAX_AMBIENT_WAIT_MS;
     return askedMs > longestMs ? undefined : askedMs;
   }
 }

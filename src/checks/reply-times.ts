@@ -8,7 +8,7 @@ const QUICK_MS = 150;
 /** Checks at once with a gateway that replies at once, of which the long waits take four. */
 export const PARALLEL = 12;
 /** Requests of the longest series of a run, one after the other. */
-const LONGEST_SERIES = 15;
+const MAX_SERIES = 15;
 /** How many times more. A gateway that is slower than that would be asked to do more at once than any client of it. */
 const MAX_FACTOR = 8;
 
@@ -30,7 +30,7 @@ export class ReplyTimes {
   durationS({ requests, durationS }: { readonly requests: number; readonly durationS: number }): number {
     const latencyS = this.medianMs / 1_000;
     const waitingS = (requests * latencyS) / (PARALLEL * this.parallelFactor);
-    return Math.ceil(Math.max(durationS, waitingS) + LONGEST_SERIES * latencyS);
+    return Math.ceil(Math.max(durationS, waitingS) + MAX_SERIES * latencyS);
   }
 
   /**

@@ -51,9 +51,9 @@ export interface Asked {
 }
 
 /** Characters of a reason that a sentence shows: a header may hold a quarter of a megabyte. */
-const LONGEST_REASON = 120;
+const MAX_REASON_CHARACTERS = 120;
 /** Packed answers with a small body whose readings are kept, of all: a judge goes from one to the next, or compares a few. */
-const MOST_READ = 16;
+const MAX_READ = 16;
 
 /** An exchange with the means to read it. Readings are made on demand and kept; of a packed one for a while only. */
 export class Response {
@@ -104,7 +104,7 @@ export class Response {
     const read = Response.#read;
     if (!this.#packed || this.#isShared || read.includes(this.#readings)) return this.#readings;
     read.push(this.#readings);
-    if (read.length > MOST_READ) read.shift()?.forget();
+    if (read.length > MAX_READ) read.shift()?.forget();
     return this.#readings;
   }
 
@@ -247,7 +247,7 @@ export class Response {
     const after = kind === "complete" ? "" : `${kind}${detail === undefined ? "" : `: ${detail}`}`;
     if (this.status === undefined) return `no answer (${after})`;
     const { reason } = this;
-    const ownReason = this.ownReason?.slice(0, LONGEST_REASON);
+    const ownReason = this.ownReason?.slice(0, MAX_REASON_CHARACTERS);
     const translated = reason === this.ownReason ? "" : ` (read as ${reason})`;
     const named = `${this.status}${ownReason === undefined ? "" : ` ${ownReason}`}${translated}`;
     if (after !== "") return `${named}, then ${after}`;

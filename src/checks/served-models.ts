@@ -10,7 +10,7 @@ export type Send = (request: RequestSpec, dialect: Dialect) => Promise<Response>
 /** An unknown model is refused at once; what takes longer than this is at work on an answer, ms. */
 const REFUSAL_MS = 4_000;
 /** Listed models that are tried where the target file names none. */
-const MOST_TRIED = 6;
+const MAX_TRIED = 6;
 /** Statuses that speak of the key, the account or the moment, and not of the model. */
 const NOT_OF_THE_MODEL: readonly number[] = [401, 402, 403, 407, 408, 425, 429];
 
@@ -55,7 +55,7 @@ export class ServedModels {
     listed: readonly string[],
     dialects: readonly Dialect[],
   ): Promise<PlainModels> {
-    const ids = listed.slice(0, MOST_TRIED);
+    const ids = listed.slice(0, MAX_TRIED);
     const [only] = dialects;
     if (dialects.length === 1 && only !== undefined) {
       const model = { chat, messages }[only] ?? (await this.#first(ids, [only])) ?? listed[0];

@@ -4,7 +4,7 @@ import type { Attestation } from "../record/index.ts";
 import type { KeyName, ModelRole, Target } from "../target/index.ts";
 import { limitedFor, mayReachAnyLimit } from "./limited-account.ts";
 import { type Need, notServed } from "./need.ts";
-import { FEWEST_RPM, MOST_TOKENS, tokenLimitedFor } from "./token-limited-account.ts";
+import { MAX_TOKENS, MIN_RPM, tokenLimitedFor } from "./token-limited-account.ts";
 
 /** Whether a need is met, and how its state is attested; or the lines of the target file that would meet it. */
 export type Fixture =
@@ -101,10 +101,10 @@ function tokenLimitsFixture(target: Target, met: Fixture): Fixture {
   const rpm = account.limits?.rpm ?? Number.POSITIVE_INFINITY;
   const { tokensPerMinute } = tokenLimits;
   const because =
-    rpm < FEWEST_RPM
-      ? `its account allows ${rpm} requests per minute, and reaching the limit takes up to ${FEWEST_RPM}`
-      : `tokenLimits.tokensPerMinute is ${tokensPerMinute}, and a run reaches ${MOST_TOKENS} at most: set a key with a smaller limit aside`;
-  return rpm < FEWEST_RPM || tokensPerMinute > MOST_TOKENS ? { ok: false, unblock: [], because } : met;
+    rpm < MIN_RPM
+      ? `its account allows ${rpm} requests per minute, and reaching the limit takes up to ${MIN_RPM}`
+      : `tokenLimits.tokensPerMinute is ${tokensPerMinute}, and a run reaches ${MAX_TOKENS} at most: set a key with a smaller limit aside`;
+  return rpm < MIN_RPM || tokensPerMinute > MAX_TOKENS ? { ok: false, unblock: [], because } : met;
 }
 
 const NOT_ASIDE =

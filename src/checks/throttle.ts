@@ -17,7 +17,7 @@ const WINDOW_WAIT_MS = 5_000;
 const MIN_WINDOW = 20;
 
 /** More simultaneous conformance requests than this help nobody on two cores, where replies come at once. */
-const MOST_IN_FLIGHT = 24;
+const MAX_IN_FLIGHT = 24;
 
 /** What a request is held back for: our share of the rate is used up, or the gateway asked for a wait. */
 type Throttled = "rate window" | "Retry-After";
@@ -122,7 +122,7 @@ export class Throttle {
 
   /** Requests that may be in flight at this moment. */
   get #inFlightNow(): number {
-    return Math.min(this.#mostInFlight, Math.round(MOST_IN_FLIGHT * this.#factor()));
+    return Math.min(this.#mostInFlight, Math.round(MAX_IN_FLIGHT * this.#factor()));
   }
 
   #nextWait(): { readonly waitMs: number; readonly what: Throttled } {

@@ -10,7 +10,7 @@ const SHORTER = { deadlineMs: 6_000, idleMs: 3_000 };
 /** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
 const MANY_TIMEOUTS = 60;
 const MUCH_SHORTER = { deadlineMs: 2_500, idleMs: 1_200 };
-const MOST_TIMEOUTS = 240;
+const MAX_TIMEOUTS = 240;
 const VERY_SHORT = { deadlineMs: 1_000, idleMs: 600 };
 /**
  * Of a gateway that never comes to an end, as with bodies in chunks without the last one, every request of a run hangs. When
@@ -36,7 +36,7 @@ const MIB = 1024 * 1024;
 const KEPT_BYTES = 64 * MIB;
 /** Share of what is left that one answer may take: as many may be under way at once. */
 const SHARE = 1 / 16;
-const LEAST_BYTES = 8 * 1024;
+const MIN_BYTES = 8 * 1024;
 /** What is left of a list of models when it is compressed, as a share. */
 const LIST_SHARE = 1 / 8;
 /** The same of a list that is held already: it is only written to disk. A run fetches two hundred. */
@@ -46,7 +46,7 @@ const MAX_LIST_BYTES = 16 * MIB;
 /** Pieces of all answers together that are kept apart; a run of all suites over a sound gateway comes to 30,000. */
 const KEPT_PIECES = 500_000;
 const PIECES_SHARE = 1 / 128;
-const LEAST_PIECES = 64;
+const MIN_PIECES = 64;
 
 /**
  * How long requests may take: as the target file says, and less for kinds of requests that have hung before. How much
@@ -78,8 +78,8 @@ export class TimeoutPolicy {
     const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
     const shareBytes = (KEPT_BYTES - this.#keptBytes) * SHARE;
     const mostBytes = endpoint === "models" ? Math.min(MAX_LIST_BYTES, shareBytes / LIST_SHARE) : shareBytes;
-    const maxBodyBytes = Math.round(Math.max(LEAST_BYTES, mostBytes));
-    const maxPieces = Math.round(Math.max(LEAST_PIECES, (KEPT_PIECES - this.#keptPieces) * PIECES_SHARE));
+    const maxBodyBytes = Math.round(Math.max(MIN_BYTES, mostBytes));
+    const maxPieces = Math.round(Math.max(MIN_PIECES, (KEPT_PIECES - this.#keptPieces) * PIECES_SHARE));
     const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...wanted };
     const own = this.#timeouts.get(kind) ?? 0;
     const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
@@ -91,7 +91,7 @@ export class TimeoutPolicy {
 
   #shorterAfter(all: number): Pick<Bounds, "deadlineMs" | "idleMs"> {
     if (this.#hangs(all)) return all < MANY_TIMEOUTS ? VERY_SHORT : WHERE_ALL_HANGS;
-    return all < MANY_TIMEOUTS ? SHORTER : all < MOST_TIMEOUTS ? MUCH_SHORTER : VERY_SHORT;
+    return all < MANY_TIMEOUTS ? SHORTER : all < MAX_TIMEOUTS ? MUCH_SHORTER : VERY_SHORT;
   }
 
   /** Whether nearly everything hangs, whatever is sent. */

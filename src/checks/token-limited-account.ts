@@ -14,9 +14,9 @@ export interface TokenLimitedAccount {
 }
 
 /** Requests that the checks send within a minute at most: fewer allowed ones would be denied for the request rate. */
-export const FEWEST_RPM = 20;
+export const MIN_RPM = 20;
 /** More tokens than this cost too much for a conformance run. */
-export const MOST_TOKENS = 200_000;
+export const MAX_TOKENS = 200_000;
 
 /**
  * Finds the account of the declared token limit: that of its own key, where another part of the file names the same key the

@@ -7,7 +7,7 @@ interface Range {
   readonly fractions?: boolean;
 }
 
-const MOST_MS = 24 * 3_600_000;
+const MAX_MS = 24 * 3_600_000;
 
 /** What each numeric option takes, whatever the command: a value that cannot be is refused before anything is sent. */
 const RANGES: Readonly<Record<string, Range>> = {
@@ -18,7 +18,7 @@ const RANGES: Readonly<Record<string, Range>> = {
   "budget-requests": { least: 1, most: 1e9 },
   burst: { least: 1, most: 1e9 },
   cores: { least: 1, most: 1_024, fractions: true },
-  drain: { least: 0, most: MOST_MS, fractions: true },
+  drain: { least: 0, most: MAX_MS, fractions: true },
   from: { least: 0, most: 1e9, fractions: true },
   "in-flight": { least: 1, most: 1e9 },
   "live-port": { least: 0, most: 65_535 },
@@ -26,22 +26,22 @@ const RANGES: Readonly<Record<string, Range>> = {
   margin: { least: 0, most: 1_000, fractions: true },
   minutes: { least: 0, most: 24 * 60, fractions: true },
   "memory-gib": { least: 0.1, most: 65_536, fractions: true },
-  pace: { least: 0, most: MOST_MS, fractions: true },
+  pace: { least: 0, most: MAX_MS, fractions: true },
   pairs: { least: 1, most: 10_000 },
   pieces: { least: 1, most: 1e6 },
   port: { least: 0, most: 65_535 },
   rate: { least: 0, most: 1e9, fractions: true },
   seconds: { least: 0.1, most: 3_600, fractions: true },
   seed: { least: 0, most: 2 ** 31 - 1 },
-  "settling-lag": { least: 0, most: MOST_MS, fractions: true },
+  "settling-lag": { least: 0, most: MAX_MS, fractions: true },
   shards: { least: 1, most: 1_000 },
-  slow: { least: 0, most: MOST_MS, fractions: true },
+  slow: { least: 0, most: MAX_MS, fractions: true },
   "step-s": { least: 0.1, most: 3_600, fractions: true },
   streams: { least: 1, most: 100_000 },
   to: { least: 0, most: 1e9, fractions: true },
   "tokens-per-s": { least: 0.001, most: 1e9, fractions: true },
-  "ttft-ms": { least: 0, most: MOST_MS, fractions: true },
-  "upstream-timeout": { least: 0, most: MOST_MS, fractions: true },
+  "ttft-ms": { least: 0, most: MAX_MS, fractions: true },
+  "upstream-timeout": { least: 0, most: MAX_MS, fractions: true },
   "watch-interval-s": { least: 0.2, most: 60, fractions: true },
   "watch-pid": { least: 1, most: 2 ** 31 - 1 },
 };

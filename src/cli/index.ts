@@ -87,7 +87,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   if (asksForOverview(own)) {
     process.stdout.write(
-      overview(COMMANDS as readonly Described[], Math.min(MOST_COLUMNS, process.stdout.columns || 100)),
+      overview(COMMANDS as readonly Described[], Math.min(MAX_COLUMNS, process.stdout.columns || 100)),
     );
     return EXIT.pass;
   }
@@ -103,7 +103,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Wider text is hard to read. */
-const MOST_COLUMNS = 110;
+const MAX_COLUMNS = 110;
 
 function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?: readonly string[]) {
   const parser = yargs([...own])
@@ -113,7 +113,7 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
     .version(VERSION)
     .strict()
     .demandCommand(1)
-    .wrap(Math.min(MOST_COLUMNS, process.stdout.columns || 100))
+    .wrap(Math.min(MAX_COLUMNS, process.stdout.columns || 100))
     .showHelpOnFail(false)
     .exitProcess(false)
     .middleware((argv) => {

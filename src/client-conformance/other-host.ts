@@ -10,7 +10,7 @@ export interface OtherHost extends AsyncDisposable {
 }
 
 /** Most of a body that is searched for the key, characters. */
-const MOST_BODY = 1 << 20;
+const MAX_BODY_BYTES = 1 << 20;
 
 /** A host that the client was never given a key for. It notes who comes, and answers 404. */
 export async function startOtherHost(key: string): Promise<OtherHost> {
@@ -18,7 +18,7 @@ export async function startOtherHost(key: string): Promise<OtherHost> {
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("latin1").on("data", (text: string) => {
-      if (body.length < MOST_BODY) body += text;
+      if (body.length < MAX_BODY_BYTES) body += text;
     });
     request.on("end", () => {
       const header = Object.entries(request.headers).find(([, value]) => String(value).includes(key))?.[0];

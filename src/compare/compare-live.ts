@@ -97,11 +97,11 @@ type Ended = Behaviour["checks"][number];
  * Blocks that a late generator may spoil before the session says nothing. How far a busy machine moves the figures is what
  * the control shows; a generator that is late most of the time measures itself.
  */
-const MOST_LATE = 0.5;
+const MAX_LATE = 0.5;
 
 function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): NonNullable<Comparison["control"]> {
   const late = blocks.filter(({ problems }) => problems.length > 0);
-  if (late.length > blocks.length * MOST_LATE) {
+  if (late.length > blocks.length * MAX_LATE) {
     const [first] = late.flatMap(({ problems }) => problems);
     return {
       fit: false,

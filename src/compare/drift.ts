@@ -23,7 +23,7 @@ export interface Behaviour {
 type Difference = Comparison["drift"][number];
 
 /** Values longer than this are no enumeration that a client could rely on. */
-const LONGEST_VALUE = 200;
+const MAX_VALUE_CHARACTERS = 200;
 /** A header whose value was the same so often is held to be constant. */
 const CONSTANT_AFTER = 3;
 
@@ -146,7 +146,7 @@ function formsOf({ answers }: Behaviour): Map<string, Form> {
     forms.set(key, form);
     form.count++;
     for (const [name, values] of grouped(headers))
-      note(form.headers, name, withoutMoments(values.slice(0, LONGEST_VALUE)));
+      note(form.headers, name, withoutMoments(values.slice(0, MAX_VALUE_CHARACTERS)));
     const fields = new Map<string, string>();
     for (const document of documents) collectFields(document, "", fields);
     for (const [path, type] of fields) note(form.fields, path, type);
@@ -247,6 +247,6 @@ function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 
 function listed(values: ReadonlySet<string>): string {
   const sorted = [...values].sort();
-  const shown = sorted.slice(0, 5).map((value) => value.slice(0, LONGEST_VALUE));
+  const shown = sorted.slice(0, 5).map((value) => value.slice(0, MAX_VALUE_CHARACTERS));
   return sorted.length > 5 ? `${shown.join(", ")} and ${sorted.length - 5} more` : shown.join(", ");
 }

@@ -3,7 +3,7 @@ import { type Interval, type Random, seededRandom, tQuantile, wilson } from "../
 /** Resamples; the error of an end of the interval is then far below its width. */
 const RESAMPLES = 10_000;
 /** Up to so many pairs every assignment of signs is tried; beyond, as many as this are drawn. */
-const MOST_EXACT = 16;
+const MAX_EXACT = 16;
 const DRAWN_FLIPS = 100_000;
 
 export function mean(values: readonly number[]): number {
@@ -76,7 +76,7 @@ export function signFlipP(differences: readonly number[], seed: number): number 
   const total = Math.abs(differences.reduce((sum, value) => sum + value, 0));
   // Sums in another order differ in their last bits; without slack the observed one would not count itself.
   const bar = total - 1e-12 * Math.max(1, total);
-  if (count <= MOST_EXACT) {
+  if (count <= MAX_EXACT) {
     let extreme = 0;
     const all = 2 ** count;
     for (let signs = 0; signs < all; signs++) {

@@ -14,7 +14,7 @@ export const systemClock: Clock = {
 };
 
 /** What a timer can hold, ms: beyond it Node fires at once, and a wait of a century would be none. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Waits, or ends early when the signal fires.
@@ -36,7 +36,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
         listening?.[Symbol.dispose]();
         resolve(true);
       },
-      Math.min(ms, LONGEST_TIMER_MS),
+      Math.min(ms, MAX_TIMER_MS),
     );
   });
 }

@@ -28,6 +28,6 @@ export { median, rankCorrelation } from "./series.ts";
 export { seriesName } from "./series-name.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";
 export { didYouMean, nearestOf } from "./suggestion.ts";
-export { LEAST_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./sum-spread.ts";
+export { MIN_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./sum-spread.ts";
 export { trim } from "./trim.ts";
 export { type Interval, wilson } from "./wilson.ts";

@@ -9,7 +9,7 @@ export interface SumSpread {
 }
 
 /** Blocks below which a variance says nothing. */
-export const LEAST_BLOCKS = 8;
+export const MIN_BLOCKS = 8;
 /** Neighbouring blocks that go together no more than this, in standard errors of blocks that do not, count as independent. */
 const TOGETHER = 1;
 /** Degree of the trend that is taken out: what grows or falls over a run is no chance. */
@@ -22,9 +22,9 @@ const TREND_DEGREE = 3;
  * @returns `undefined` for fewer than 8 blocks.
  */
 export function sumSpread(series: readonly number[]): SumSpread | undefined {
-  if (series.length < LEAST_BLOCKS) return undefined;
+  if (series.length < MIN_BLOCKS) return undefined;
   let batches = withoutTrend(series);
-  const coarsest = 2 * LEAST_BLOCKS;
+  const coarsest = 2 * MIN_BLOCKS;
   while (batches.length >= 2 * coarsest && isTogether(batches)) batches = inPairs(batches);
   const free = Math.max(1, batches.length - 1 - TREND_DEGREE);
   const variance = (squares(batches) * batches.length) / free;

@@ -11,7 +11,7 @@ export interface JsonPiece {
  */
 const DEEPEST = 512;
 /** Most values that are read of one text. Half a million empty objects take twenty times their length in memory. */
-const MOST_VALUES = 250_000;
+const MAX_VALUES = 250_000;
 
 /** Parses JSON; `undefined` stands for "not JSON" (a JSON text can never mean it), or nested or split beyond use. */
 export function parseJson(text: string): unknown {
@@ -47,7 +47,7 @@ export function isBeyondUse(text: string): boolean {
     else if (code === OPEN || code === OPEN_LIST) {
       if (++depth > DEEPEST) return true;
     } else if (code === COMMA) {
-      if (++values > MOST_VALUES) return true;
+      if (++values > MAX_VALUES) return true;
     } else if (code === CLOSE || code === CLOSE_LIST) depth--;
   }
   return false;

@@ -70,7 +70,7 @@ export function readStream(body: Uint8Array): StreamReading {
 /** Decoded at once, bytes: a body may be nothing but comments, a million of them. */
 const SLICE = 64 * 1024;
 /** Events that are kept; what comes after them is stray. The largest that is kept has room for forty thousand real ones. */
-const MOST_EVENTS = 50_000;
+const MAX_EVENTS = 50_000;
 
 function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number; stray: number } {
   const decoder = new EventStreamDecoder();
@@ -79,7 +79,7 @@ function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number
   let stray = 0;
   const take = (item: StreamItem) => {
     if (item.kind === "comment") comments++;
-    else if (item.kind !== "event" || events.length >= MOST_EVENTS) stray += item.end - item.start;
+    else if (item.kind !== "event" || events.length >= MAX_EVENTS) stray += item.end - item.start;
     else {
       const { name, data, start, end } = item;
       events.push({ name, raw: data, json: parseJson(data), start, end });

@@ -2,8 +2,8 @@ import { deviation, mean } from "../compare/index.ts";
 import { seededRandom, tCumulative, tQuantile } from "../core/index.ts";
 
 /** Fewest values of a series that is judged, and fewest on each side of a change: with less, chance looks like a change. */
-export const LEAST_RUNS = 8;
-export const LEAST_SIDE = 3;
+export const MIN_RUNS = 8;
+export const MIN_SIDE = 3;
 
 /** Of the t test, over all places of a change and all series together. */
 const ALPHA = 0.01;
@@ -50,11 +50,11 @@ const DEEPER = 4;
  */
 function clearestChange(values: readonly number[], tests: number): Change | undefined {
   const count = values.length;
-  if (count < 2 * LEAST_SIDE) return undefined;
+  if (count < 2 * MIN_SIDE) return undefined;
   const { index, t } = largestSplit(values);
   const p = corrected(t, count, tests);
   if (p <= ALPHA && permutationP(values, t) <= PERMUTATION_ALPHA) return { index, p };
-  if (count < 2 * LEAST_RUNS) return undefined;
+  if (count < 2 * MIN_RUNS) return undefined;
   const middle = Math.floor(count / 2);
   const first = clearestChange(values.slice(0, middle), tests * DEEPER);
   const last = clearestChange(values.slice(middle), tests * DEEPER);
@@ -63,7 +63,7 @@ function clearestChange(values: readonly number[], tests: number): Change | unde
 }
 
 /**
- * Smallest step in the newest values, {@link LEAST_SIDE} of them, that the t test finds in 80 of 100 cases.
+ * Smallest step in the newest values, {@link MIN_SIDE} of them, that the t test finds in 80 of 100 cases.
  *
  * @param changes of the values: the noise is what remains around the mean of each stretch between two.
  */
@@ -78,11 +78,11 @@ export function detectableStep(values: readonly number[], changes: readonly Chan
   });
   const alpha = ALPHA / (2 * placesOf(count) * tests);
   const quantiles = tQuantile(1 - alpha, freedom) + tQuantile(0.8, freedom);
-  return quantiles * deviation(noise) * Math.sqrt(1 / LEAST_SIDE + 1 / (count - LEAST_SIDE));
+  return quantiles * deviation(noise) * Math.sqrt(1 / MIN_SIDE + 1 / (count - MIN_SIDE));
 }
 
 function placesOf(count: number): number {
-  return count - 2 * LEAST_SIDE + 1;
+  return count - 2 * MIN_SIDE + 1;
 }
 
 function corrected(t: number, count: number, tests: number): number {
@@ -101,11 +101,11 @@ function largestSplit(values: readonly number[]): Split {
   const middle = mean(values);
   const centred = values.map((value) => value - middle);
   const squares = centred.reduce((sum, value) => sum + value * value, 0);
-  let best: Split = { index: LEAST_SIDE, t: 0 };
+  let best: Split = { index: MIN_SIDE, t: 0 };
   let left = 0;
-  for (let index = 1; index <= count - LEAST_SIDE; index++) {
+  for (let index = 1; index <= count - MIN_SIDE; index++) {
     left += centred[index - 1] ?? 0;
-    if (index < LEAST_SIDE) continue;
+    if (index < MIN_SIDE) continue;
     const between = (left * left * count) / (index * (count - index));
     if (!(between > squares * 1e-12)) continue;
     const within = Math.max(0, squares - between) / (count - 2);

@@ -1,7 +1,7 @@
 import { quantile } from "../compare/index.ts";
 import { groupBy } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
-import { type Change, changesOf, detectableStep, LEAST_RUNS, LEAST_SIDE } from "./change-points.ts";
+import { type Change, changesOf, detectableStep, MIN_RUNS, MIN_SIDE } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
 
 /** What makes values comparable: series of two groups are never mixed. */
@@ -69,7 +69,7 @@ const FLOOR_MS = 1;
 const MARGIN_SHARE = 0.01;
 const MARGIN_COUNT = 0.5;
 /** Where even this would go unseen, that nothing was seen says nothing: twice the value, or a fifth of all requests. */
-const MOST_DETECTABLE = { relative: 1, difference: 0.2 };
+const MAX_DETECTABLE = { relative: 1, difference: 0.2 };
 
 /** Tails vary so much that an undecided one alone does not make the history inconclusive. */
 const TAIL = / p99$/;
@@ -122,14 +122,14 @@ function trend(series: Pick<Trend, "name" | "group" | "values">, context: Contex
   const unit = series.name.startsWith("checks") ? "count" : unitOfLoad;
   const numbers = values.map(({ value }) => value);
   const scale = scaleOf(unit, numbers);
-  const changes = numbers.length < LEAST_RUNS ? [] : changesOf(numbers.map(scale.of), context.metrics);
+  const changes = numbers.length < MIN_RUNS ? [] : changesOf(numbers.map(scale.of), context.metrics);
   const { change, from } = newestChange(numbers, changes, { scale, margin: context.margin });
   const changePoint = change === undefined ? null : changePointAt(series, { change, from, scale }, context);
   const latest = numbers.at(-1) ?? null;
   const earlier = numbers.slice(0, -1);
   const medianBefore = changePoint?.before ?? (earlier.length === 0 ? null : median(earlier));
   const step =
-    numbers.length < LEAST_RUNS ? null : scale.shown(detectableStep(numbers.map(scale.of), changes, context.metrics));
+    numbers.length < MIN_RUNS ? null : scale.shown(detectableStep(numbers.map(scale.of), changes, context.metrics));
   const judged = verdictOf({ changePoint, worse, step, scale, numbers }, context);
   return {
     ...{ ...series, unit, worse, latest, medianBefore, changePoint, detectable: step },
@@ -170,17 +170,17 @@ function verdictOf(
   { missing, margin }: Context,
 ): Pick<Trend, "verdict" | "why"> {
   if (missing !== undefined) return { verdict: "inconclusive", why: missing };
-  if (numbers.length < LEAST_RUNS)
-    return { verdict: "inconclusive", why: `${numbers.length} runs have a value, ${LEAST_RUNS} are needed` };
+  if (numbers.length < MIN_RUNS)
+    return { verdict: "inconclusive", why: `${numbers.length} runs have a value, ${MIN_RUNS} are needed` };
   const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: `changed with run ${changePoint.runId}` };
   if (isSuddenlyWorse(numbers, { worse, scale, margin }))
     return {
       verdict: "inconclusive",
-      why: `the latest run is far worse than all before it; ${LEAST_SIDE} such runs are needed to tell a change from chance`,
+      why: `the latest run is far worse than all before it; ${MIN_SIDE} such runs are needed to tell a change from chance`,
     };
   if (changePoint !== null) return { verdict: "improved", why: `changed with run ${changePoint.runId}` };
-  const most = scale.isRelative ? MOST_DETECTABLE.relative : MOST_DETECTABLE.difference;
+  const most = scale.isRelative ? MAX_DETECTABLE.relative : MAX_DETECTABLE.difference;
   return step !== null && step > most && scale.unit !== "count"
     ? { verdict: "inconclusive", why: "the runs differ too much: not even a change to twice the value would show" }
     : { verdict: "not worse", why: "no change beyond the margin" };
@@ -188,7 +188,7 @@ function verdictOf(
 
 /** Whether the latest value is beyond the margin, and twice as far from the median as any value before the newest few. */
 function isSuddenlyWorse(numbers: readonly number[], { worse, scale, margin }: Direction): boolean {
-  const earlier = numbers.slice(0, 1 - LEAST_SIDE);
+  const earlier = numbers.slice(0, 1 - MIN_SIDE);
   const middle = median(earlier);
   const beyond = (value: number) => (value - middle) * (worse === "higher" ? 1 : -1);
   const latest = numbers.at(-1) ?? middle;

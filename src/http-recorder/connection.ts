@@ -29,7 +29,7 @@ interface Wire {
 const CONNECT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 /** Bytes that the parser is given at once: it makes two objects of each field, and can be stopped only between two turns. */
-const MOST_AT_ONCE = 8 * 1024;
+const MAX_AT_ONCE = 8 * 1024;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
 
@@ -159,8 +159,8 @@ export class Connection {
           }
           waiting = wire.filter.pass(bytes);
         }
-        const passed = waiting.subarray(0, MOST_AT_ONCE);
-        waiting = waiting.subarray(MOST_AT_ONCE);
+        const passed = waiting.subarray(0, MAX_AT_ONCE);
+        waiting = waiting.subarray(MAX_AT_ONCE);
         this.#countAfterHead(passed);
         if (passed.length > 0) return passed;
       }

@@ -2,7 +2,7 @@ import { brotliDecompressSync, constants, createBrotliDecompress, createGunzip, 
 import { messageOf } from "../core/index.ts";
 
 /** One is usual, two are odd; a list of a hundred would let a few bytes cost a hundred decompressions. */
-const MOST_CODINGS = 4;
+const MAX_CODINGS = 4;
 
 /** A piece of a body with the moment of its arrival. */
 export interface TimedPiece {
@@ -40,7 +40,7 @@ export async function decodeBody(
   if (received.length === 0) return { pieces: [], error: undefined, overBound: false };
   let pieces = received;
   let overBound = false;
-  if (codings.length > MOST_CODINGS)
+  if (codings.length > MAX_CODINGS)
     return { pieces: received, error: `${codings.length} content codings`, overBound: false };
   for (const coding of codings.reverse()) {
     try {

@@ -7,7 +7,7 @@ import type { Exchange, RecordedBody, RecordedRequest } from "./exchange.ts";
  * Characters from which on a body is packed. Judges of all answers unpack it thirty times: packing those of 1,024 saved 15 MB
  * of a run and cost it 2.5 s.
  */
-const LEAST_CHARACTERS = 4_096;
+const MIN_CHARACTERS = 4_096;
 /** Characters that the moment and the length of a piece take the room of. */
 const PIECE_CHARACTERS = 96;
 /** Characters from which on a body is held once, however many exchanges have it: a model list may be megabytes long. */
@@ -15,7 +15,7 @@ const MIN_SHARED_CHARACTERS = 131_072;
 /** Room for what a text is compressed to; zlib takes more when it needs it. */
 const OUTPUT_BYTES = 1_024;
 /** Different fields that are shared; most of the others (dates, ids) come once. */
-const MOST_FIELDS = 4_096;
+const MAX_FIELDS = 4_096;
 
 type Field = HeaderList[number];
 
@@ -73,7 +73,7 @@ export class ExchangePacker {
 function shared<T>(known: Map<string, T>, key: string, make: () => T): T {
   const found = known.get(key);
   if (found !== undefined) return found;
-  if (known.size >= MOST_FIELDS) known.clear();
+  if (known.size >= MAX_FIELDS) known.clear();
   const made = make();
   known.set(key, made);
   return made;
@@ -81,7 +81,7 @@ function shared<T>(known: Map<string, T>, key: string, make: () => T): T {
 
 function packRequest(request: RecordedRequest): RecordedRequest {
   const { body, ...rest } = request;
-  if (body === undefined || body.length < LEAST_CHARACTERS) return request;
+  if (body === undefined || body.length < MIN_CHARACTERS) return request;
   const packed = deflated(body);
   return {
     ...rest,
@@ -103,7 +103,7 @@ function contentOf({ text, base64 }: RecordedBody): string | undefined {
 function packBody(body: RecordedBody, pack: (text: string) => Packed): RecordedBody {
   const { text, base64, pieces, ...rest } = body;
   const characters = (text ?? base64 ?? "").length;
-  if (characters + pieces.length * PIECE_CHARACTERS < LEAST_CHARACTERS) return body;
+  if (characters + pieces.length * PIECE_CHARACTERS < MIN_CHARACTERS) return body;
   const packedText = text === undefined ? undefined : pack(text);
   const packedBase64 = base64 === undefined ? undefined : pack(base64);
   const packedPieces = deflated(JSON.stringify(pieces));

@@ -1,7 +1,7 @@
 /** Longest head of an interim response, bytes: as undici allows for any head. */
 const MAX_HEAD_BYTES = 256 * 1024;
 /** Interim responses before one final one. A gateway that works for an hour and says so every second sends 3,600. */
-export const MOST_INTERIM = 4_000;
+export const MAX_INTERIM = 4_000;
 
 /**
  * Takes `100 Continue` out of the bytes of a connection before the HTTP parser sees them.
@@ -33,7 +33,7 @@ export class InterimFilter {
       if (!isPrefixOf(seen, "HTTP/1.1 100")) return this.#release(seen);
       const end = seen.indexOf("\r\n\r\n");
       // Without a bound on either, a gateway that sends nothing but 100s, or one that never ends, fills the memory.
-      if (end === -1 ? seen.length > MAX_HEAD_BYTES : this.removed >= MOST_INTERIM) return this.#release(seen);
+      if (end === -1 ? seen.length > MAX_HEAD_BYTES : this.removed >= MAX_INTERIM) return this.#release(seen);
       if (end === -1) break;
       this.removed++;
       seen = seen.subarray(end + 4);

@@ -5,7 +5,7 @@ import type { Connection, WireListener } from "./connection.ts";
 import { beginningOf, decodeBody } from "./decode-body.ts";
 import { endingOf, isCut, isParserError, OwnAbort } from "./ending-of.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
-import { MOST_INTERIM } from "./interim-filter.ts";
+import { MAX_INTERIM } from "./interim-filter.ts";
 import type { OwnLag } from "./own-lag.ts";
 import { PieceList } from "./piece-list.ts";
 import { pairs } from "./raw-fields.ts";
@@ -17,9 +17,9 @@ import { type FilledBody, sentBody } from "./sent-body.ts";
  * Bytes behind the head between two pieces of the body: trailers, and extensions of chunks, which nothing needs and no
  * parser bounds by their number. As much as Node allows a head.
  */
-const MOST_FRAMING_BYTES = 16 * 1024;
+const MAX_FRAMING_BYTES = 16 * 1024;
 /** Pieces of one answer that are read, twenty times what long replies have: 4 MiB in single bytes take seconds to parse. */
-const MOST_READS = 100_000;
+const MAX_READS = 100_000;
 /** Of a body that is larger than its bound, bytes: enough to see what it is, and little beside the bodies of a run. */
 const KEPT_OF_TOO_LARGE_BYTES = 256 * 1024;
 const FRAMING_DETAIL = "more than 16 KiB of trailers or chunk extensions";
@@ -143,13 +143,13 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   onMoreBytes(afterHead: number): void {
-    if (afterHead - this.#framedBytes > MOST_FRAMING_BYTES) this.#leave("protocol-error", FRAMING_DETAIL);
+    if (afterHead - this.#framedBytes > MAX_FRAMING_BYTES) this.#leave("protocol-error", FRAMING_DETAIL);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200) {
       this.#interim.push(status);
-      if (this.#interim.length >= MOST_INTERIM) this.#leave("size-bound");
+      if (this.#interim.length >= MAX_INTERIM) this.#leave("size-bound");
       return;
     }
     this.#headersUs = this.#now();
@@ -166,7 +166,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#lastUs = this.#now();
     this.#pieces.add(this.#lastUs, bytes);
     if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
-    else if (this.#pieces.reads >= MOST_READS) this.#leave("size-bound", `${MOST_READS} pieces`);
+    else if (this.#pieces.reads >= MAX_READS) this.#leave("size-bound", `${MAX_READS} pieces`);
     else this.#idle?.refresh();
   }
 

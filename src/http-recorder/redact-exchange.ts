@@ -4,7 +4,7 @@ import type { Exchange, RecordedBody, RecordedResponse, Redaction } from "./exch
 import type { Redactor } from "./redact.ts";
 
 /** Places that the record of an exchange tells of; all are masked. */
-const MOST_REDACTIONS = 1_000;
+const MAX_REDACTIONS = 1_000;
 
 /** An exchange before redaction: it must not leave this module. */
 export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
@@ -23,8 +23,7 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   const redactions: Redaction[] = [];
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
-    for (const found of result.found.slice(0, MOST_REDACTIONS - redactions.length))
-      redactions.push({ ...found, place });
+    for (const found of result.found.slice(0, MAX_REDACTIONS - redactions.length)) redactions.push({ ...found, place });
     return result.text;
   };
   const cleanHeaders = (headers: HeaderList, place: Redaction["place"]): HeaderList => {

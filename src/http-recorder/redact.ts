@@ -3,7 +3,7 @@ import { StretchIndex } from "./stretch-index.ts";
 import { type TextView, unescaped, viewOf } from "./unescaped-view.ts";
 
 /** Places that are listed of one text; all are masked. An answer of 8 MiB has room for a quarter of a million. */
-const MOST_FOUND = 200;
+const MAX_FOUND = 200;
 
 /** A value that must not be shown, and the name under which it may be spoken of. */
 export interface Secret {
@@ -66,7 +66,7 @@ export class Redactor {
     }
     if (spans.length === 0) return { text, found: [] };
     const apart = joinOverlapping(spans);
-    const found = apart.slice(0, MOST_FOUND).map(({ secret, whole, form }) => ({ secret, whole, form }));
+    const found = apart.slice(0, MAX_FOUND).map(({ secret, whole, form }) => ({ secret, whole, form }));
     return { text: cover(text, apart), found };
   }
 

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { RecordedRequest } from "./exchange.ts";
 
 /** Bytes of a request body that are kept: we know what we sent, and one of 16 MB takes more than all the others. */
-const MOST_SENT = 256 * 1024;
+const MAX_SENT_BYTES = 256 * 1024;
 
 /**
  * A body of which plain text is the bulk. It is made while it is sent: 16 MB as a text take four times their size on the way
@@ -53,21 +53,21 @@ export function sentBody(
 ): Pick<RecordedRequest, "body" | "bodyBytes" | "truncated"> {
   if (body === undefined) return { body, bodyBytes: 0 };
   const bodyBytes = isFilled(body) ? lengthOf(body) : Buffer.byteLength(body);
-  if (typeof body === "string" && bodyBytes <= MOST_SENT) return { body, bodyBytes };
-  const text = startOf(body).subarray(0, MOST_SENT).toString("utf8");
-  return { body: text, bodyBytes, ...(bodyBytes > MOST_SENT ? { truncated: true as const } : {}) };
+  if (typeof body === "string" && bodyBytes <= MAX_SENT_BYTES) return { body, bodyBytes };
+  const text = startOf(body).subarray(0, MAX_SENT_BYTES).toString("utf8");
+  return { body: text, bodyBytes, ...(bodyBytes > MAX_SENT_BYTES ? { truncated: true as const } : {}) };
 }
 
 /** By way of bytes: a part of a text holds on to the whole. */
 function startOf(body: string | Uint8Array | FilledBody): Buffer {
-  if (typeof body === "string") return Buffer.from(body.slice(0, MOST_SENT));
-  if (!isFilled(body)) return Buffer.from(body.subarray(0, MOST_SENT));
+  if (typeof body === "string") return Buffer.from(body.slice(0, MAX_SENT_BYTES));
+  if (!isFilled(body)) return Buffer.from(body.subarray(0, MAX_SENT_BYTES));
   const start: Uint8Array[] = [];
   let length = 0;
   for (const bytes of bytesOf(body)) {
     start.push(bytes);
     length += bytes.length;
-    if (length >= MOST_SENT) break;
+    if (length >= MAX_SENT_BYTES) break;
   }
   return Buffer.concat(start);
 }

@@ -206,7 +206,7 @@ function requirementOfCause(worst: Finding): string {
 }
 
 /** Most expectations that a title names. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** A result of load and the tier or workload that it is about. */
 const OF_LOAD = /^load\.([^.]+)/;
@@ -229,8 +229,8 @@ function titleOf(
   if (pointer === "status" && response !== undefined) return `expected ${worst.expected}, got ${response}`;
   const expected = [...new Set(findings.map((finding) => finding.expected ?? "a value"))];
   if (pointer === undefined || observed !== "absent" || expected.length === 1) return inWords(worst);
-  const more = expected.length > MOST_NAMED ? ` and ${expected.length - MOST_NAMED} more` : "";
-  return `${pointer} is absent: expected ${expected.slice(0, MOST_NAMED).join(", ")}${more}`;
+  const more = expected.length > MAX_NAMED ? ` and ${expected.length - MAX_NAMED} more` : "";
+  return `${pointer} is absent: expected ${expected.slice(0, MAX_NAMED).join(", ")}${more}`;
 }
 
 /** What to do, as far as the deviation tells. */

@@ -73,11 +73,13 @@ export const tokenCounts: Expectation = that("an object with at least one count 
     : false,
 );
 
-const LONGEST_SHOWN = 300;
+const MAX_SHOWN_CHARACTERS = 300;
 
 /** A value in words for a report: JSON, cut to a bearable length. */
 export function show(value: unknown): string {
   if (value === undefined) return "absent";
   const text = JSON.stringify(value) ?? String(value);
-  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`;
+  return text.length <= MAX_SHOWN_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)`;
 }

@@ -2,13 +2,13 @@ import { tQuantile } from "../core/index.ts";
 import type { Leak, WatchedSample } from "../record/index.ts";
 
 /** Fewer seconds of load say nothing: a process that was just started takes memory for a while. */
-const LEAST_SAMPLES = 20;
+const MIN_SAMPLES = 20;
 /** The slope is taken of means of so many stretches: neighbouring seconds are not independent of each other. */
 const STRETCHES = 10;
 
 /** Less than this much more than at first is no change: an absolute amount, or a share of the first. */
 const LEAST: Readonly<Record<Leak["unit"], number>> = { bytes: 8 * 2 ** 20, count: 3 };
-const LEAST_SHARE = 0.05;
+const MIN_SHARE = 0.05;
 
 /** Something that the target holds, and may not give back. */
 export interface HeldGauge {
@@ -47,11 +47,11 @@ export function judgeGauge({ name, unit, points }: HeldGauge, endS: number): Lea
   const peak = points.reduce((most, { value }) => Math.max(most, value), first);
   const last = points.at(-1)?.value ?? 0;
   const frame = { resource: name, unit, first, peak, last };
-  if (during.length < LEAST_SAMPLES) {
-    const message = `${during.length} samples during the load, ${LEAST_SAMPLES} are needed`;
+  if (during.length < MIN_SAMPLES) {
+    const message = `${during.length} samples during the load, ${MIN_SAMPLES} are needed`;
     return { ...frame, verdict: null, perMinute: null, message };
   }
-  const tolerance = Math.max(LEAST[unit], LEAST_SHARE * first);
+  const tolerance = Math.max(LEAST[unit], MIN_SHARE * first);
   const half = during.slice(Math.floor(during.length / 2));
   const perMinute = slopeOf(half);
   const grownInHalf = perMinute.low * ((endS - (half[0]?.atS ?? endS)) / 60);

@@ -13,8 +13,8 @@ export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
 export type ReadReason = (exchange: Answered) => string | undefined;
 
 /** Longest reason that is kept, characters, and how many of a gateway's own: each has counters and samples. */
-const LONGEST_REASON = 80;
-const MOST_REASONS = 40;
+const MAX_REASON_CHARACTERS = 80;
+const MAX_REASONS = 40;
 const OTHER = "(other reasons)";
 
 /** Reads reasons where and how the target says that they stand, in the specification's words. */
@@ -25,8 +25,8 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
   const seen = new Set<string>();
   /** A gateway that names another reason each time must not make this process count without end. */
   const bounded = (name: string) => {
-    const short = name.slice(0, LONGEST_REASON);
-    if (seen.size >= MOST_REASONS && !seen.has(short)) return OTHER;
+    const short = name.slice(0, MAX_REASON_CHARACTERS);
+    if (seen.size >= MAX_REASONS && !seen.has(short)) return OTHER;
     seen.add(short);
     return short;
   };

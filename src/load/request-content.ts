@@ -90,11 +90,11 @@ const PIXEL = Buffer.from("789c6360000000020001", "hex");
 const CHUNK_FRAME = 12;
 const COMMENT = "Comment\0";
 /** Smallest image that `onePixel` makes, bytes. */
-export const LEAST_IMAGE_BYTES = PNG_SIGNATURE.length + HEADER.length + PIXEL.length + COMMENT.length + 4 * CHUNK_FRAME;
+export const MIN_IMAGE_BYTES = PNG_SIGNATURE.length + HEADER.length + PIXEL.length + COMMENT.length + 4 * CHUNK_FRAME;
 
 /** An image of one pixel that any reader takes, with a comment that makes it so large. */
 function onePixel(bytes: number): Buffer {
-  const comment = COMMENT + "x".repeat(bytes - LEAST_IMAGE_BYTES);
+  const comment = COMMENT + "x".repeat(bytes - MIN_IMAGE_BYTES);
   return pngOf([
     ["IHDR", HEADER],
     ["tEXt", Buffer.from(comment, "latin1")],

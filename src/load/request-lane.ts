@@ -61,7 +61,7 @@ function keepAwake(inFlight: number): Disposable {
 }
 
 /** Gaps of a block that are kept. */
-const MOST_GAPS = 20_000;
+const MAX_GAPS = 20_000;
 
 /** Open connections to one target, for blocks of one request that is repeated; every time of it is kept. */
 export class RequestLane implements AsyncDisposable {
@@ -119,7 +119,7 @@ export class RequestLane implements AsyncDisposable {
         ttftUs?.push((firstTokenUs || firstEventUs || firstByteUs) - sentUs);
         events += scanner?.events ?? 0;
         reads += exchange.reads;
-        for (const gap of exchange.gapsUs) if (gapUs !== undefined && gapUs.length < MOST_GAPS) gapUs.push(gap);
+        for (const gap of exchange.gapsUs) if (gapUs !== undefined && gapUs.length < MAX_GAPS) gapUs.push(gap);
       },
     });
     const durationS = (endUs - startUs) / 1_000_000;

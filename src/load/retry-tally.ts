@@ -16,7 +16,7 @@ const IGNORING_MS = 20;
 const RATE = "rate_limit_exceeded";
 /** Timers may fire a moment early, ms. */
 const GRACE_MS = 5;
-const MOST_SAMPLES = 400;
+const MAX_SAMPLES = 400;
 const COUNTS = [
   "denials",
   "present",
@@ -170,7 +170,7 @@ export class RetryTally {
     phase: string,
     originUs: number,
   ): void {
-    if (this.#samples.length >= MOST_SAMPLES) return;
+    if (this.#samples.length >= MAX_SAMPLES) return;
     const { retryAfter, prepared, endUs } = exchange;
     this.#samples.push({
       phase,
@@ -203,7 +203,7 @@ export class RetryTally {
       own.actual.merge(Histogram.restore(actual));
     }
     for (const name of Object.keys(this.#client) as (keyof typeof client)[]) this.#client[name] += client[name];
-    this.#samples.push(...samples.slice(0, MOST_SAMPLES - this.#samples.length));
+    this.#samples.push(...samples.slice(0, MAX_SAMPLES - this.#samples.length));
   }
 
   /** @returns `null` when nothing was denied. */

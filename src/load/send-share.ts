@@ -82,14 +82,14 @@ export interface Share {
 const SAMPLES = 200;
 /** Most requests in flight of an open loop that names no bound: four seconds' worth. */
 const OPEN_LOOP_S = 4;
-const LEAST_BOUND = 256;
-const MOST_BOUND = 10_000;
+const MIN_BOUND = 256;
+const MAX_BOUND = 10_000;
 
 /** Most requests in flight of a workload, which is the number of connections that it may open. */
 export function boundOf({ arrivals, maxInFlight }: Workload): number {
   if (arrivals?.kind === "closed") return Math.min(maxInFlight ?? arrivals.inFlight, arrivals.inFlight);
-  const peak = arrivals === undefined ? LEAST_BOUND : (planOf(arrivals).peakPerS ?? LEAST_BOUND);
-  return maxInFlight ?? Math.min(MOST_BOUND, Math.max(LEAST_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
+  const peak = arrivals === undefined ? MIN_BOUND : (planOf(arrivals).peakPerS ?? MIN_BOUND);
+  return maxInFlight ?? Math.min(MAX_BOUND, Math.max(MIN_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
 }
 
 /** Connections that are opened ahead: all of a closed loop, a sixth of a second's worth of an open one; it opens more as it needs them. */

@@ -33,7 +33,7 @@ interface Session {
 /** Apart from the other draws of an arrival. */
 const SESSION_SPREAD = 0x85ebca6b;
 /** Turns of a session have ids of texts of their own. */
-const MOST_TURNS = 1_000;
+const MAX_TURNS = 1_000;
 /** Stands for an answer without text, as one that calls a tool: neither dialect takes an empty turn. */
 const NO_TEXT = "(no text)";
 
@@ -64,7 +64,7 @@ export class Sessions {
       kind: drawRequest({ mix, seed }, ordinal).from,
       seed: own,
       turns,
-      system: sharedPrefix && promptOf(sharedPrefix.tokens, shares ? undefined : ordinal * MOST_TURNS),
+      system: sharedPrefix && promptOf(sharedPrefix.tokens, shares ? undefined : ordinal * MAX_TURNS),
       history: [],
       turn: 0,
       thinkMs: 0,
@@ -99,7 +99,7 @@ export class Sessions {
     session.turn++;
     const drawn = drawRequest({ mix: [kind], seed: session.seed }, session.turn);
     session.thinkMs = drawLength(arrivals.thinkMs, seededRandom(session.seed + session.turn));
-    history.push({ role: "user", content: textOf(drawn.prompt, ordinal * MOST_TURNS + session.turn) });
+    history.push({ role: "user", content: textOf(drawn.prompt, ordinal * MAX_TURNS + session.turn) });
     const { dialect, stream, maxTokens } = drawn;
     const chat = dialect === "chat" && system !== undefined;
     return prepareRequest(target, {

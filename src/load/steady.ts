@@ -4,7 +4,7 @@ import type { JudgedPhase, LoadSecond } from "../record/index.ts";
 export type Steady = NonNullable<JudgedPhase["steady"]>;
 
 /** Seconds with latencies below which nothing is said. */
-const LEAST_S = 10;
+const MIN_S = 10;
 /** A beginning is cut off as a warm-up when it differs from the rest by so many standard errors, and by so much of it. */
 const DIFFERENT_ERRORS = 3;
 const DIFFERENT_SHARE = 0.05;
@@ -21,7 +21,7 @@ const PERIOD_CORRELATION = 0.4;
 /** And beyond chance by so many standard errors: many periods are tried. */
 const PERIOD_ERRORS = 3.6;
 const PERIOD_SHARE = 0.2;
-const LEAST_PERIOD_S = 3;
+const MIN_PERIOD_S = 3;
 
 /**
  * Where a phase is steady, from its seconds: the beginning is cut off where that leaves the mean of the rest most exact (MSER,
@@ -34,7 +34,7 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   // While answers to the last requests are waited for, nothing is steady; the last second may be a part of one.
   const lastSent = series.findLastIndex(({ sent }) => sent > 0);
   const seconds = series.slice(0, lastSent).filter(({ responseMs }) => responseMs !== null);
-  if (seconds.length < LEAST_S) return none("too-short");
+  if (seconds.length < MIN_S) return none("too-short");
   const latencies = seconds.map(({ responseMs }) => responseMs?.p50 ?? 0);
   const rates = seconds.map(({ admitted }) => admitted);
   if ([latencies, rates].some(isPeriodic)) return none("saw-tooth");
@@ -119,7 +119,7 @@ function isPeriodic(values: readonly number[]): boolean {
     const own = correlation(lag);
     if (own < -0.1) wasOpposite = true;
     const enough = Math.max(PERIOD_CORRELATION, PERIOD_ERRORS / Math.sqrt(values.length));
-    if (wasOpposite && lag >= LEAST_PERIOD_S && own > enough) return true;
+    if (wasOpposite && lag >= MIN_PERIOD_S && own > enough) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import { ConfigError } from "../core/index.ts";
 import { optional, readText, readYaml, type Target } from "../target/index.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "./goodput.ts";
 import type { Lengths } from "./lengths.ts";
-import { type Images, LEAST_IMAGE_BYTES } from "./request-content.ts";
+import { type Images, MIN_IMAGE_BYTES } from "./request-content.ts";
 import type { Arrivals, TraceEntry } from "./schedule.ts";
 import { readTrace, scaleTrace, TRACE_FORMATS } from "./trace.ts";
 import { lengthsSchema, resolveLengths, resolveMs, secondsSchema } from "./written-lengths.ts";
@@ -12,9 +12,9 @@ import { lengthsSchema, resolveLengths, resolveMs, secondsSchema } from "./writt
 const rate = z.number().positive();
 const seconds = z.number().positive();
 const whole = z.int().positive();
-const MOST_IMAGES = 20;
-const MOST_IMAGE_BYTES = 20_000_000;
-const MOST_TOOL_CALLS = 100;
+const MAX_IMAGES = 20;
+const MAX_IMAGE_BYTES = 20_000_000;
+const MAX_TOOL_CALLS = 100;
 
 const arrivals = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("constant"), ratePerS: rate, durationS: seconds }),
@@ -75,11 +75,11 @@ const requestClass = z
     promptBytes: optional(lengthsSchema, "Bytes of the prompt's text, in place of its tokens."),
     maxTokens: optional(lengthsSchema, "max_tokens of the request; default 64."),
     images: optional(
-      z.strictObject({ count: whole.max(MOST_IMAGES), bytes: z.int().min(LEAST_IMAGE_BYTES).max(MOST_IMAGE_BYTES) }),
+      z.strictObject({ count: whole.max(MAX_IMAGES), bytes: z.int().min(MIN_IMAGE_BYTES).max(MAX_IMAGE_BYTES) }),
       "PNG images in addition to the prompt; bytes of each, before base64.",
     ),
     toolCalls: optional(
-      whole.max(MOST_TOOL_CALLS),
+      whole.max(MAX_TOOL_CALLS),
       "Calls of a tool in the conversation before the prompt, each with its result.",
     ),
     includeUsage: optional(

@@ -62,7 +62,7 @@ export function resolveLengths(written: z.infer<typeof lengthsSchema>, fileOf: (
 }
 
 /** Problems that are listed; a wrong file has one a line. */
-const MOST_PROBLEMS = 10;
+const MAX_PROBLEMS = 10;
 
 function readLengths(path: string): number[] {
   const problems: ConfigProblem[] = [];
@@ -75,7 +75,7 @@ function readLengths(path: string): number[] {
       problems.push({ file: path, line: index + 1, path: "", message: "expected a whole number above 0." });
       return [];
     });
-  if (problems.length > 0) throw new ConfigError(problems.slice(0, MOST_PROBLEMS));
+  if (problems.length > 0) throw new ConfigError(problems.slice(0, MAX_PROBLEMS));
   if (lengths.length === 0) throw new ConfigError([{ file: path, path: "", message: "holds no lengths." }]);
   return lengths;
 }

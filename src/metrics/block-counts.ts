@@ -5,11 +5,11 @@ const ROWS_PER_OCTAVE_LOG = 7;
 const ROWS_PER_OCTAVE = 2 ** ROWS_PER_OCTAVE_LOG;
 const ROWS = 25 * ROWS_PER_OCTAVE;
 /** 36 minutes; what takes longer counts as that. */
-const MOST_US = 2 ** 31 - 1;
+const MAX_US = 2 ** 31 - 1;
 /** Width of a block at first, µs. */
 const FIRST_WIDTH_US = 25_000;
 /** Most blocks; beyond them neighbours are put together, so that a long run is no larger than a short one. */
-const MOST_BLOCKS = 128;
+const MAX_BLOCKS = 128;
 
 /** For another thread or process. Each block: its index, then row, count, row, count, … */
 export interface StoredBlocks {
@@ -52,7 +52,7 @@ export class BlockCounts {
   #turn(index: number): void {
     this.#close();
     let turned = index;
-    while (turned >= MOST_BLOCKS) {
+    while (turned >= MAX_BLOCKS) {
       this.#halve();
       turned = Math.floor(turned / 2);
     }
@@ -80,7 +80,7 @@ export class BlockCounts {
     const before = this.#blocks;
     this.#blocks = new Map();
     this.#widthUs *= 2;
-    for (let index = 0; index < MOST_BLOCKS; index += 2) {
+    for (let index = 0; index < MAX_BLOCKS; index += 2) {
       this.#addAll(before.get(index) ?? []);
       this.#addAll(before.get(index + 1) ?? []);
       this.#index = index / 2;
@@ -170,7 +170,7 @@ function countBelow(cells: readonly number[], row: number): BelowOfBlock {
 
 /** Below two octaves' worth of rows a row is a microsecond wide, above so many rows make an octave. */
 function rowOf(us: number): number {
-  const whole = us >= MOST_US ? MOST_US : us > 0 ? Math.round(us) : 0;
+  const whole = us >= MAX_US ? MAX_US : us > 0 ? Math.round(us) : 0;
   const shift = Math.max(0, 31 - Math.clz32(whole) - ROWS_PER_OCTAVE_LOG);
   return shift * ROWS_PER_OCTAVE + (whole >> shift);
 }

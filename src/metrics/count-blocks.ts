@@ -1,11 +1,11 @@
-import { LEAST_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "../core/index.ts";
+import { MIN_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "../core/index.ts";
 
 type Ends = [low: number, high: number];
 
 /** Width of a block at first, µs. */
 const FIRST_WIDTH_US = 25_000;
 /** Most blocks; beyond them neighbours are put together. */
-const MOST_BLOCKS = 128;
+const MAX_BLOCKS = 128;
 /** Events below which their own spread says less than that of chance (Poisson) does. */
 const FEW = 10;
 
@@ -26,7 +26,7 @@ export class CountBlocks<Name extends string> {
   }
 
   #add(name: Name, atUs: number, count: number): void {
-    while (atUs >= this.#widthUs * MOST_BLOCKS) this.#halve();
+    while (atUs >= this.#widthUs * MAX_BLOCKS) this.#halve();
     const blocks = this.#blocksOf(name);
     const index = atUs > 0 ? Math.floor(atUs / this.#widthUs) : 0;
     blocks[index] = (blocks[index] ?? 0) + count;
@@ -35,7 +35,7 @@ export class CountBlocks<Name extends string> {
   #blocksOf(name: Name): number[] {
     const known = this.#counts.get(name);
     if (known !== undefined) return known;
-    const made = new Array<number>(MOST_BLOCKS).fill(0);
+    const made = new Array<number>(MAX_BLOCKS).fill(0);
     this.#counts.set(name, made);
     return made;
   }
@@ -43,8 +43,8 @@ export class CountBlocks<Name extends string> {
   #halve(): void {
     this.#widthUs *= 2;
     for (const blocks of this.#counts.values())
-      for (let index = 0; index < MOST_BLOCKS; index++)
-        blocks[index] = 2 * index < MOST_BLOCKS ? (blocks[2 * index] ?? 0) + (blocks[2 * index + 1] ?? 0) : 0;
+      for (let index = 0; index < MAX_BLOCKS; index++)
+        blocks[index] = 2 * index < MAX_BLOCKS ? (blocks[2 * index] ?? 0) + (blocks[2 * index + 1] ?? 0) : 0;
   }
 
   store(): StoredCounts<Name> {
@@ -68,7 +68,7 @@ export class CountBlocks<Name extends string> {
   rateInterval(name: Name, durationS: number): Ends | null {
     const series = this.#series(name, durationS);
     const count = series.reduce((sum, value) => sum + value, 0);
-    if (durationS <= 0 || series.length < LEAST_BLOCKS) return null;
+    if (durationS <= 0 || series.length < MIN_BLOCKS) return null;
     const { variance, deviations } = sumSpread(series) ?? { variance: count, deviations: NORMAL_DEVIATIONS };
     const chance = NORMAL_DEVIATIONS * Math.sqrt(count + NORMAL_DEVIATIONS ** 2 / 4);
     const [middle, half] =

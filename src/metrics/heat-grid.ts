@@ -1,7 +1,7 @@
 /** Rows of a decade: neighbouring bounds differ by a quarter (10^0.1), which no eye tells apart in a drawing. */
 export const ROWS_PER_DECADE = 10;
 /** Most columns; beyond them neighbours are put together, so that a long run is no larger than a short one. */
-const MOST_COLUMNS = 180;
+const MAX_COLUMNS = 180;
 
 /** Counts of durations over time, small enough to be kept for every phase. */
 export interface Heat {
@@ -33,7 +33,7 @@ export class HeatGrid {
   }
 
   #add(second: number, row: number, count: number): void {
-    while (second >= this.#everyS * MOST_COLUMNS) this.#halve();
+    while (second >= this.#everyS * MAX_COLUMNS) this.#halve();
     const index = Math.floor(second / this.#everyS);
     while (this.#columns.length <= index) this.#columns.push(new Map());
     const column = this.#columns[index] as Map<number, number>;

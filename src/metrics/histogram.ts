@@ -41,7 +41,7 @@ export class ReadCounts {
 const EXPECTED_MAX_US = 60_000_000;
 
 /** A year: a longer Retry-After wait is shown as one. */
-const LONGEST_US = 365 * 24 * 3_600 * 1_000_000;
+const MAX_US = 365 * 24 * 3_600 * 1_000_000;
 
 /**
  * Counts durations in whole microseconds with three significant digits: the error of any quantile is at most 0.1 %,
@@ -57,7 +57,7 @@ export class Histogram {
   /** @param us duration, microseconds; fractions are rounded, negative values count as 0, more than a year as a year. */
   record(us: number, count = 1): void {
     // Fractions would stay in the maximum, which then disagrees with the counts; a value without end never fits.
-    this.#hdr.recordValueWithCount(us > 0 ? Math.round(Math.min(us, LONGEST_US)) : 0, count);
+    this.#hdr.recordValueWithCount(us > 0 ? Math.round(Math.min(us, MAX_US)) : 0, count);
   }
 
   get count(): number {

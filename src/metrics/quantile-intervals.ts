@@ -11,7 +11,7 @@ export type QuantileIntervals = Readonly<Record<QuantileName, [low: number, high
 /** Each end of an interval is wrong in so many cases. */
 const TAIL = 0.025;
 /** A trend that was taken out may make a sum more exact than chance alone, but not by more than it is sure to. */
-const LEAST_INFLATION = 0.5;
+const MIN_INFLATION = 0.5;
 /** Variance of a count beyond which it is normal. */
 const MANY = 2_000;
 /** What chance alone hardly ever makes it look like. */
@@ -41,7 +41,7 @@ export function quantileIntervals(histogram: Histogram, blocks: BlockCounts): Qu
 /** By how much more a share of all values varies than that of as many independent ones. */
 function inflationOf(blocks: readonly BelowOfBlock[]): number {
   const inflation = shareInflation(blocks.map(({ count, below }) => ({ count, part: below })));
-  return inflation === undefined ? 1 : Math.max(LEAST_INFLATION, inflation);
+  return inflation === undefined ? 1 : Math.max(MIN_INFLATION, inflation);
 }
 
 function intervalOf(histogram: Histogram, share: number, worth: number): [number, number] {

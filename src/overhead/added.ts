@@ -14,14 +14,14 @@ const QUANTILES = [
 ] as const;
 /** Times of an arm below which a quantile says nothing: two beyond it. */
 const LEAST = { p50: 4, p90: 20, p99: 200 } as const;
-const LEAST_ROUNDS = 4;
+const MIN_ROUNDS = 4;
 /** Each end of an interval is wrong in so many cases. */
 const TAIL = 0.025;
 const RESAMPLES = 1_000;
 /** The longer a difference the longer everybody slept, and the later they woke up: by up to so much of it. */
 const RESOLUTION_SHARE = 0.0075;
 /** Times of a round and arm that are kept: evenly spaced among the sorted ones. */
-const MOST_TIMES = 400;
+const MAX_TIMES = 400;
 
 /**
  * How much later the quantiles of one arm are than those of the other. Times of a round are taken from the middle of what
@@ -42,7 +42,7 @@ export function addedBetween(
   const through = pool(centred.map((round) => round.through));
   const times = Math.min(direct.size, through.size);
   const values = difference(direct, through, new Float64Array(count).fill(1));
-  const resampled = count < LEAST_ROUNDS ? [] : resample(direct, through, seededRandom(seed));
+  const resampled = count < MIN_ROUNDS ? [] : resample(direct, through, seededRandom(seed));
   const tail = expandedTail(count);
   const found = QUANTILES.map(([name], index): [keyof Added, AddedDifference] => {
     const sorted = resampled[index];
@@ -91,9 +91,9 @@ function fromMiddle({ direct, through }: Round): Round {
 
 /** Evenly spaced ones of many sorted values: their quantiles are the same. */
 function thin(sorted: readonly number[]): readonly number[] {
-  if (sorted.length <= MOST_TIMES) return sorted;
-  return Array.from({ length: MOST_TIMES }, (_, index) => {
-    const place = Math.floor(((index + 0.5) * sorted.length) / MOST_TIMES);
+  if (sorted.length <= MAX_TIMES) return sorted;
+  return Array.from({ length: MAX_TIMES }, (_, index) => {
+    const place = Math.floor(((index + 0.5) * sorted.length) / MAX_TIMES);
     return sorted[place] ?? 0;
   });
 }

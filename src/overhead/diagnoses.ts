@@ -8,9 +8,9 @@ const NOT_DELAYED_MS = 10;
 const HELD_BACK_SHARE = 0.8;
 const FLOWING_SHARE = 0.5;
 /** Streams shorter than this have no early and no late. */
-const LEAST_STREAM_MS = 20;
+const MIN_STREAM_MS = 20;
 /** Growth below this is nothing, milliseconds per megabyte. */
-const LEAST_GROWTH = 1;
+const MIN_GROWTH = 1;
 /** Tokens of so many gaps arrive together. */
 const MERGED = 3;
 
@@ -38,7 +38,7 @@ function delayedAck(levels: readonly OverheadLevel[]): string[] {
 
 function heldBack(levels: readonly OverheadLevel[]): string[] {
   const streams = levels.filter(({ stream, ttftMs, directMs, throughMs }) => {
-    if (!stream || ttftMs === null || (directMs.p50 ?? 0) < LEAST_STREAM_MS) return false;
+    if (!stream || ttftMs === null || (directMs.p50 ?? 0) < MIN_STREAM_MS) return false;
     const isLate = (ttftMs.through ?? 0) >= HELD_BACK_SHARE * (throughMs.p50 ?? Number.POSITIVE_INFINITY);
     return isLate && (ttftMs.direct ?? Number.POSITIVE_INFINITY) <= FLOWING_SHARE * (directMs.p50 ?? 0);
   });
@@ -64,7 +64,7 @@ function growth(levels: readonly OverheadLevel[]): string[] {
   const { high } = smallest.addedMs.p50;
   const megabytes = (largest.promptBytes - smallest.promptBytes) / 1_000_000;
   const grows = p50(largest.addedMs) - p50(smallest.addedMs);
-  if (low === null || high === null || low <= high || grows / megabytes < LEAST_GROWTH) return [];
+  if (low === null || high === null || low <= high || grows / megabytes < MIN_GROWTH) return [];
   return [`It adds ${(grows / megabytes).toFixed(1)} ms per megabyte of the prompt.`];
 }
 

@@ -17,8 +17,8 @@ const PROBE = { inFlight: CLIENTS, requests: 4_000, durationS: 0.5 } as const;
 /** Requests of a block that are enough. */
 const ENOUGH_REQUESTS = 1_500;
 /** Requests of a block with which all rounds together have a p99, and how long a block may last for them. */
-const LEAST_REQUESTS = 75;
-const LONGEST_BLOCK_S = 2;
+const MIN_REQUESTS = 75;
+const MAX_BLOCK_S = 2;
 const BOUND_SHARE = 0.9;
 
 /**
@@ -53,8 +53,8 @@ export async function frontierOf(gateway: number, ceilingPerS: number, options: 
 }
 
 async function roundsAt(ratePerS: number, lanes: readonly Lanes["direct"][], seed: number): Promise<BlockTimes[][]> {
-  const wantedS = Math.max(LEAST_REQUESTS / ratePerS, Math.min(BLOCK_S, ENOUGH_REQUESTS / ratePerS));
-  const durationS = Math.min(LONGEST_BLOCK_S, wantedS);
+  const wantedS = Math.max(MIN_REQUESTS / ratePerS, Math.min(BLOCK_S, ENOUGH_REQUESTS / ratePerS));
+  const durationS = Math.min(MAX_BLOCK_S, wantedS);
   const rounds: BlockTimes[][] = [];
   for (const order of balancedOrders(lanes.length, ROUNDS, seededRandom(seed))) {
     const round: BlockTimes[] = [];

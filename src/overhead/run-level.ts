@@ -11,8 +11,8 @@ export type LevelOfArms = readonly OverheadLevel[];
 /** Requests of a block that are enough; more make it longer, not truer. */
 const ENOUGH_REQUESTS = 250;
 /** Requests of a block that are wanted where the upstream is slow, and how much longer it may last for them. */
-const LEAST_REQUESTS = 20;
-const MOST_LONGER = 2;
+const MIN_REQUESTS = 20;
+const MAX_LONGER = 2;
 /** Clients wait in queues when a response takes so much longer than for one client alone. */
 const QUEUES_AT = 1.25;
 /** They are then held at this share of what the slowest arm serves, which leaves each arm time to fall asleep between requests. */
@@ -95,8 +95,8 @@ function heldAt(paces: readonly Probed[]): number | null {
 function arrivalsOf({ concurrency }: Level, { perS }: Pace, heldAtPerS: number | null, blockS: number) {
   const ratePerS = Math.max(heldAtPerS ?? perS, 0.1);
   const durationS = Math.min(
-    blockS * MOST_LONGER,
-    Math.max(LEAST_REQUESTS / ratePerS, Math.min(blockS, ENOUGH_REQUESTS / ratePerS)),
+    blockS * MAX_LONGER,
+    Math.max(MIN_REQUESTS / ratePerS, Math.min(blockS, ENOUGH_REQUESTS / ratePerS)),
   );
   if (heldAtPerS !== null) return { kind: concurrency === 1 ? "constant" : "poisson", ratePerS, durationS } as const;
   // Twice of what is expected: a bound on the number, not the end of the block.

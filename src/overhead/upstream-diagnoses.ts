@@ -3,7 +3,7 @@ import { HELD_MS, type UpstreamFacts } from "./upstream-facts.ts";
 import type { ReceivedRequest } from "./upstream-log.ts";
 
 /** Requests below which their connections say nothing: more than a gateway has processes. */
-const LEAST_REQUESTS = 10;
+const MIN_REQUESTS = 10;
 /** Nearly each on a new connection: one may have found one that was left. */
 const NEW_SHARE = 0.9;
 /** Fewer at once than this share of what was sent: not all of a burst are under way at the same moment. */
@@ -15,8 +15,8 @@ const QUEUED_SHARE = 0.8;
 const STILL_MS = HELD_MS / 3;
 const STILL_LONGER = 2;
 /** Names of fields that are listed, and characters of each. */
-const MOST_FIELDS = 4;
-const LONGEST_NAME = 20;
+const MAX_FIELDS = 4;
+const MAX_NAME_CHARACTERS = 20;
 
 /** What the log of its upstream proves of a gateway. */
 export function diagnoseUpstream(facts: UpstreamFacts | undefined): string[] {
@@ -27,7 +27,7 @@ export function diagnoseUpstream(facts: UpstreamFacts | undefined): string[] {
 
 function connections({ received }: UpstreamFacts["inTurn"]): string[] {
   const first = received.filter(({ earlier }) => earlier === 0);
-  if (received.length < LEAST_REQUESTS || first.length < NEW_SHARE * received.length) return [];
+  if (received.length < MIN_REQUESTS || first.length < NEW_SHARE * received.length) return [];
   const count = new Set(received.map(({ connection }) => connection)).size;
   return [
     `It opens a connection to the upstream for each request: ${received.length} requests came on ${count} connections.`,
@@ -47,10 +47,10 @@ function bodies({ body, received: [first] }: UpstreamFacts["inTurn"]): string[] 
 
 function fieldsText({ changed, added, removed }: BodyChange): string {
   const fields = Object.entries({ changed, added, removed }).flatMap(([what, names]) =>
-    names.map((name) => `${name.slice(0, LONGEST_NAME)} ${what}`),
+    names.map((name) => `${name.slice(0, MAX_NAME_CHARACTERS)} ${what}`),
   );
-  const more = fields.length - MOST_FIELDS;
-  return [...fields.slice(0, MOST_FIELDS), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+  const more = fields.length - MAX_FIELDS;
+  return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }
 
 function queue({ sent, served, received }: NonNullable<UpstreamFacts["atOnce"]>): string[] {

@@ -16,7 +16,7 @@ export interface UpstreamFacts {
 }
 
 const IN_TURN = { kind: "closed", inFlight: 1, requests: 20, durationS: 10, rampS: 0 } as const;
-const MOST_AT_ONCE = 128;
+const MAX_AT_ONCE = 128;
 /** How long the upstream holds each request: a slow gateway has passed on all of them by then. */
 export const HELD_MS = 1_500;
 /** What comes to the upstream later is answered at once, or a queue of many requests would take minutes. */
@@ -65,7 +65,7 @@ async function sendAtOnce(
   options: OverheadOptions,
 ): Promise<UpstreamFacts["atOnce"]> {
   const { levels, seed, stop } = options;
-  const sent = Math.min(MOST_AT_ONCE, Math.max(...levels.map(({ concurrency }) => concurrency)));
+  const sent = Math.min(MAX_AT_ONCE, Math.max(...levels.map(({ concurrency }) => concurrency)));
   if (sent === 1 || stop.aborted) return undefined;
   const { marker, request } = markedRequest(gateway, log, options);
   await log.control.answer(marker, { "*": { latencyMs: HELD_MS } });

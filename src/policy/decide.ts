@@ -27,7 +27,7 @@ const RESULTS: Readonly<Partial<Record<Status, Result>>> = {
 };
 
 /** Most reasons that a verdict lists; the rest is counted. */
-const MOST_REASONS = 20;
+const MAX_REASONS = 20;
 
 /**
  * The verdict of a run. A broken MUST decides before anything else: it is true whatever else went wrong.
@@ -54,9 +54,9 @@ export function decide(
   const reasons = [
     ...(cutOff === undefined ? [] : [{ text: cutOff, check: "" }]),
     ...breaches.map(({ text, check = "" }) => ({ text, check })),
-    ...decisive.slice(0, MOST_REASONS),
+    ...decisive.slice(0, MAX_REASONS),
   ];
-  if (decisive.length > MOST_REASONS) reasons.push({ text: `and ${decisive.length - MOST_REASONS} more`, check: "" });
+  if (decisive.length > MAX_REASONS) reasons.push({ text: `and ${decisive.length - MAX_REASONS} more`, check: "" });
   if (reasons.length === 0 && result === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {

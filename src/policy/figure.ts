@@ -25,7 +25,7 @@ export interface NoFigure {
  * Independent samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. Below that a quantile of
  * the sample says little about the quantile of the gateway.
  */
-const LEAST_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, p99: 368, p999: 3_688, max: 1 };
+const MIN_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, p99: 368, p999: 3_688, max: 1 };
 
 /**
  * Takes from a record the figure that a threshold is about. A distribution must meet its bound in every series that
@@ -48,7 +48,7 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   if (series.length === 0) return nothing(all, wanted);
   const samples = Math.min(...series.map((entry) => entry.samples));
   if (series.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
-  const needed = LEAST_SAMPLES[stat];
+  const needed = MIN_SAMPLES[stat];
   if (samples < needed) return { why: `${samples} samples are too few for ${stat}, which needs ${needed}`, samples };
   const unsure = series.find(({ intervals }) => stat !== "max" && intervals?.[stat] === null);
   if (unsure !== undefined) {

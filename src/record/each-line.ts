@@ -1,4 +1,4 @@
-import { eachMember, LONGEST_LINE } from "./gzip-members.ts";
+import { eachMember, MAX_LINE_BYTES } from "./gzip-members.ts";
 
 const NEW_LINE = 10;
 
@@ -14,7 +14,7 @@ export function eachLine(path: string, take: (line: Buffer) => void): void {
     for (let from = 0; from < lines.length; ) {
       const end = lines.indexOf(NEW_LINE, from);
       const line = lines.subarray(from, end === -1 ? lines.length : end);
-      if (line.length <= LONGEST_LINE) take(line);
+      if (line.length <= MAX_LINE_BYTES) take(line);
       from += line.length + 1;
     }
   });

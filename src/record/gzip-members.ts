@@ -11,9 +11,9 @@ export const END_OF_MEMBER: Buffer = Buffer.from([3, 0]);
 const TAIL_BYTES = 8;
 
 /** Longest line that is read, bytes: answers are bounded to 8 MiB, escaping makes six of one at most. */
-export const LONGEST_LINE = 64 << 20;
+export const MAX_LINE_BYTES = 64 << 20;
 /** More than a member and its last line is not unpacked: the file comes from somewhere else, or is a bomb. */
-const MOST_UNPACKED = MEMBER_BYTES + LONGEST_LINE;
+const MAX_UNPACKED = MEMBER_BYTES + MAX_LINE_BYTES;
 /** Unpacked at once, bytes. */
 const CHUNK_BYTES = 128 * 1024;
 
@@ -70,7 +70,7 @@ function unpack(body: Buffer): Unpacked | "damaged" | "too large" {
     // The types know nothing of `info`, which tells how many bytes were used.
     const { buffer, engine } = inflateRawSync(body, {
       finishFlush: constants.Z_SYNC_FLUSH,
-      maxOutputLength: MOST_UNPACKED,
+      maxOutputLength: MAX_UNPACKED,
       chunkSize: CHUNK_BYTES,
       info: true,
     }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };

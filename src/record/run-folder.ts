@@ -146,12 +146,12 @@ export function readRun(path: string, read: (path: string) => RunRecord = readRe
 }
 
 /** Rounds are few: a number beyond them is no round but a list without end. */
-const MOST_ROUNDS = 1_000;
+const MAX_ROUNDS = 1_000;
 
 function isRecording(line: unknown): line is { check: string; round?: number; recording: JsonValue } {
   if (!isObject(line) || typeof line["check"] !== "string" || line["recording"] === undefined) return false;
   const { round = 0 } = line;
-  return Number.isInteger(round) && Number(round) >= 0 && Number(round) < MOST_ROUNDS;
+  return Number.isInteger(round) && Number(round) >= 0 && Number(round) < MAX_ROUNDS;
 }
 
 /** @throws UsageError when the folder holds no record, or one that cannot be read. */

@@ -9,7 +9,7 @@ export interface ControlInterface {
   readonly failure: (what: string, cause?: unknown) => Error;
 }
 
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /** Calls it. @returns the JSON object that it answers. @throws what `failure` makes of a refusal, or of no answer. */
 export async function callControl(
@@ -27,7 +27,7 @@ export async function callControl(
       method,
       headers: { authorization: `Bearer ${token.reveal()}`, "content-type": "application/json" },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(LONGEST_MS),
+      signal: AbortSignal.timeout(MAX_MS),
     });
     status = answer.statusCode;
     json = await answer.body.json();

@@ -14,10 +14,10 @@ export interface PreparedAnswer {
 }
 
 /** Different answers that are kept for one behaviour: whoever makes up model names must not fill the memory. */
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 
 /** What is written at once at most, bytes. */
-const MOST_AT_ONCE = 262_144;
+const MAX_AT_ONCE = 262_144;
 
 const kept = new WeakMap<Behaviour, Map<string, PreparedAnswer>>();
 
@@ -28,7 +28,7 @@ export function prepare(behaviour: Behaviour, asked: Asked): PreparedAnswer {
   const key = `${asked.dialect}\n${asked.stream}\n${asked.includeUsage}\n${asked.model}`;
   const known = own.get(key);
   if (known !== undefined) return known;
-  if (own.size >= MOST_KEPT) own.clear();
+  if (own.size >= MAX_KEPT) own.clear();
   const made = make(behaviour, asked);
   own.set(key, made);
   return made;
@@ -60,7 +60,7 @@ function make(behaviour: Behaviour, asked: Asked): PreparedAnswer {
 
 function wholeOf(parts: PreparedAnswer["parts"]): Buffer | undefined {
   const total = parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  return total > MOST_AT_ONCE ? undefined : Buffer.concat(parts.map(({ bytes }) => bytes));
+  return total > MAX_AT_ONCE ? undefined : Buffer.concat(parts.map(({ bytes }) => bytes));
 }
 
 /** An answer with a body of JSON. @param fields further header fields, each with its line end. */

@@ -18,7 +18,7 @@ export interface UpstreamRequest {
   readonly path: string;
   /** In their order; credentials only as a fingerprint, by which two can be compared. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** As sent, up to `LONGEST_KEPT` bytes, without the credentials of the head. */
+  /** As sent, up to `MAX_KEPT_BYTES` bytes, without the credentials of the head. */
   readonly body: string;
   readonly bodyBytes: number;
   /** Marker of the client's request (`gauntlet-marker-…`), from a header or from the prompt, and which attempt of it this is. */
@@ -32,8 +32,8 @@ export interface UpstreamRequest {
 }
 
 /** Longest body that is kept, bytes, and how many requests are. */
-const LONGEST_KEPT = 65_536;
-export const MOST_KEPT = 20_000;
+const MAX_KEPT_BYTES = 65_536;
+export const MAX_KEPT = 20_000;
 
 const MARKER = /gauntlet-marker-[\w-]{1,64}/;
 const CREDENTIALS = /^(?:(?:proxy-)?authorization|x-api-key|api-key|x-goog-api-key|cookie)$/i;
@@ -69,7 +69,7 @@ export class RequestLog {
       id: ++this.#count,
       ...at,
       raw: { method, path, head },
-      body: Buffer.from(body.subarray(0, LONGEST_KEPT)),
+      body: Buffer.from(body.subarray(0, MAX_KEPT_BYTES)),
       bodyBytes: body.length,
       marker,
       attempt,
@@ -77,7 +77,7 @@ export class RequestLog {
     };
     this.#all.push(logged);
     // In large steps: shifting one by one would move all of them each time.
-    if (this.#all.length > MOST_KEPT * 1.25) this.#all.splice(0, this.#all.length - MOST_KEPT);
+    if (this.#all.length > MAX_KEPT * 1.25) this.#all.splice(0, this.#all.length - MAX_KEPT);
     return logged;
   }
 

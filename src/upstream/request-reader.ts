@@ -10,8 +10,8 @@ export interface RawRequest {
 }
 
 /** Longest head and body that are read, bytes. */
-const LONGEST_HEAD = 65_536;
-const LONGEST_BODY = 67_108_864;
+const MAX_HEAD_BYTES = 65_536;
+const MAX_BODY_BYTES = 67_108_864;
 const EMPTY = Buffer.alloc(0);
 
 /** A request that cannot be read: what to answer it. */
@@ -66,7 +66,7 @@ export class RequestReader {
 
   #readHead(): boolean {
     const end = this.#rest.indexOf("\r\n\r\n");
-    if (end > LONGEST_HEAD || (end < 0 && this.#rest.length > LONGEST_HEAD))
+    if (end > MAX_HEAD_BYTES || (end < 0 && this.#rest.length > MAX_HEAD_BYTES))
       throw new BadRequest(431, "the head is too long");
     if (end < 0) return false;
     const head = this.#rest.toString("latin1", 0, end);
@@ -91,7 +91,7 @@ export class RequestReader {
     }
     const length = fieldOf(fields, "content-length") ?? "0";
     if (!/^\d+$/.test(length)) throw new BadRequest(400, "no usable content-length");
-    if (Number(length) > LONGEST_BODY) throw new BadRequest(413, "the body is too long");
+    if (Number(length) > MAX_BODY_BYTES) throw new BadRequest(413, "the body is too long");
     this.#missing = Number(length);
   }
 
@@ -101,7 +101,7 @@ export class RequestReader {
     this.#rest = this.#rest.subarray(part.length);
     this.#missing -= part.length;
     this.#bodyBytes += part.length;
-    if (this.#bodyBytes > LONGEST_BODY) throw new BadRequest(413, "the body is too long");
+    if (this.#bodyBytes > MAX_BODY_BYTES) throw new BadRequest(413, "the body is too long");
     if (part.length > 0) this.#body.push(part);
     return this.#missing === 0;
   }
@@ -131,7 +131,7 @@ export class RequestReader {
 
   #line(): string | undefined {
     const end = this.#rest.indexOf("\r\n");
-    if (end < 0 && this.#rest.length > LONGEST_HEAD) throw new BadRequest(431, "a line is too long");
+    if (end < 0 && this.#rest.length > MAX_HEAD_BYTES) throw new BadRequest(431, "a line is too long");
     if (end < 0) return undefined;
     const line = this.#rest.toString("latin1", 0, end);
     this.#rest = this.#rest.subarray(end + 2);

@@ -86,7 +86,7 @@ export type Scenario = z.infer<typeof scenarioSchema>;
 
 const SERVED: Behaviour = behaviourSchema.parse({});
 /** Markers with answers of their own that are kept. */
-const MOST_MARKED = 10_000;
+const MAX_MARKED = 10_000;
 
 const isList = (own: Behaviour | readonly Behaviour[]): own is readonly Behaviour[] => Array.isArray(own);
 
@@ -106,7 +106,7 @@ export class Turns {
     this.#answers.set(marker, answers);
     for (const key of this.#taken.keys()) if (key.endsWith(`\n${marker}`)) this.#taken.delete(key);
     const [oldest] = this.#answers.keys();
-    if (this.#answers.size > MOST_MARKED && oldest !== undefined) this.#answers.delete(oldest);
+    if (this.#answers.size > MAX_MARKED && oldest !== undefined) this.#answers.delete(oldest);
   }
 
   /** Names of the models that a provider says it has. */

@@ -68,7 +68,7 @@ export function readRetryAfter(value: string, nowMs: number): RetryAfterForm {
 }
 
 /** What can be counted in whole microseconds: four hundred digits are a number with which nothing can be computed. */
-const LONGEST_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
+const MAX_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
 
 /**
  * Reads the wait that a denial asks for.
@@ -82,8 +82,8 @@ const LONGEST_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
  */
 export function retryAfterMs(value: string, nowMs: number): number | undefined {
   const form = readRetryAfter(value, nowMs);
-  if (form.kind === "seconds") return Math.min(form.seconds * 1_000, LONGEST_MS);
-  if (form.kind === "date") return Math.min(Math.max(0, form.atMs - nowMs), LONGEST_MS);
+  if (form.kind === "seconds") return Math.min(form.seconds * 1_000, MAX_MS);
+  if (form.kind === "date") return Math.min(Math.max(0, form.atMs - nowMs), MAX_MS);
   return undefined;
 }
 

@@ -6,13 +6,13 @@ import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, wit
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 
 /** Share of the limit that must have been let in before a denial for the rate is missed. */
-const MOST_OF_RATE = 0.8;
+const MAX_OF_RATE = 0.8;
 
 /** Share of evenly paced requests that a network may deliver too close to the one before. */
 const JITTERED_SHARE = 0.02;
 
 /** Concurrency denials with nothing in flight that are no accident. */
-const FEWEST_LONE = 2;
+const MIN_LONE = 2;
 
 function bursts({ first, second, third }: RateRecording): Burst[] {
   return [first, second, third].filter((run) => run !== null);
@@ -64,8 +64,8 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
   const admitted = admittedIn(answers);
   if (answers.some(isRateDenial) || exceedsLimit(run, limits)) return;
   const last = answers.findLast((answer) => !isServed(answer) && !isConcurrencyDenial(answer));
-  const isStopped = last !== undefined || concurrencyDenialsWhenIdle(run).length >= FEWEST_LONE;
-  if (isStopped && admitted >= limits.rpm * MOST_OF_RATE) return;
+  const isStopped = last !== undefined || concurrencyDenialsWhenIdle(run).length >= MIN_LONE;
+  if (isStopped && admitted >= limits.rpm * MAX_OF_RATE) return;
   verdict.inconclusive(
     `${what}: ${admitted} requests were admitted in ${seconds.toFixed(0)} s, which does not reach ${limits.rpm} per minute${last === undefined ? "" : `; the last ones failed: ${last.summary}`}`,
   );
@@ -74,9 +74,9 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
 /** Too few were let in to say anything of the rate, when the concurrency limit was reached first. */
 function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
   const { answers, what } = run;
-  if (answers.some(isRateDenial) || !answers.some(isConcurrencyDenial) || admittedIn(answers) >= rpm * MOST_OF_RATE)
+  if (answers.some(isRateDenial) || !answers.some(isConcurrencyDenial) || admittedIn(answers) >= rpm * MAX_OF_RATE)
     return;
-  if (concurrencyDenialsWhenIdle(run).length < FEWEST_LONE)
+  if (concurrencyDenialsWhenIdle(run).length < MIN_LONE)
     verdict.inconclusive(
       `${what}: the concurrency limit was reached before the rate limit; ${admittedIn(answers)} requests were admitted`,
     );

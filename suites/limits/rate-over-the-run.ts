@@ -92,7 +92,7 @@ function usedBefore({ asked, exchange }: Response, answers: readonly Response[])
 }
 
 /** Of any minute: a window whose edge lies in it, or a bucket that was full when it began, lets twice the limit in. */
-const MOST_OF_LIMIT = 2;
+const MAX_OF_LIMIT = 2;
 const ACCIDENTS = 2;
 
 const anyMinute = defineInvariant({
@@ -109,7 +109,7 @@ const anyMinute = defineInvariant({
       const served = own
         .filter((answer) => isServed(answer) && answer.asked.endpoint !== "models")
         .sort((a, b) => sentUs(a) - sentUs(b));
-      const most = MOST_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
+      const most = MAX_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
       // So many and one more, all of which surely came to the gateway within a minute.
       const exceedsLimit = served.findIndex((first, at) => {
         const run = served.slice(at, at + most + 1);

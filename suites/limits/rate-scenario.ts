@@ -61,7 +61,7 @@ const LONG_WAIT_MS = 25_000;
 /** A longer wait is sufficient, or nearly so, wherever the window is one minute, ms. */
 const TELLING_WAIT_MS = 45_000;
 /** Time that is given to a window to let a slow burst out, ms. */
-const LONGEST_BURST_MS = 5_000;
+const MAX_BURST_MS = 5_000;
 /** A rest of the minute that is worth waiting for, ms. */
 const SHORT_REST_MS = 12_000;
 /** Share of the limit at which evenly paced traffic must pass. */
@@ -207,7 +207,7 @@ async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs, A_WINDOW);
   // A window that slides frees the places of a slow burst as slowly as it took them.
-  else if (restMs > 0) await t.wait(Math.min(first.seconds * 1_000, LONGEST_BURST_MS));
+  else if (restMs > 0) await t.wait(Math.min(first.seconds * 1_000, MAX_BURST_MS));
   // Where only one dialect is served, the other key alone.
   const endpoint = otherDialect(t) ?? t.dialect;
   const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint };

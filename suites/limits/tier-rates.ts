@@ -23,7 +23,7 @@ const ROUNDS = {
   scale: { atOnce: 32, everyMs: 100 },
 } as const;
 /** Rounds that take longer than a minute say nothing about one. */
-const MOST_MS = 50_000;
+const MAX_MS = 50_000;
 /** After a denial one request a second until one is admitted, and until nearly a minute after the first request. */
 const RETRY_EVERY_MS = 1_000;
 const NEARLY_A_MINUTE_MS = 57_000;
@@ -32,8 +32,8 @@ const LONG_SILENCE_S = 50;
 const SAFE_SHARE = 0.8;
 const UNEVEN_SHARE = 0.1;
 /** Fewer say nothing about a rate; more are not needed for a limiter with little burst. */
-const FEWEST_EVENLY = 150;
-const MOST_EVENLY = 800;
+const MIN_EVENLY = 150;
+const MAX_EVENLY = 800;
 /** Left of the budget, for whatever else may be under way. */
 const RESERVE = 10;
 
@@ -75,7 +75,7 @@ const tierRates = defineCheck({
     if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers measures it" };
     const first: Tried[] = [];
     for (const tier of Object.keys(SHARES) as Tier[]) {
-      const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MOST_EVENLY), 0);
+      const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MAX_EVENLY), 0);
       const tried = await tryRate(t, tier, room(t) - set);
       if (tried !== undefined) first.push(tried);
     }
@@ -109,14 +109,14 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   const { rpm } = limits;
   const wanted = Math.floor(rpm * SHARES[tier]);
   const beyond = Math.ceil(rpm * MORE_THAN_ANY_WINDOW);
-  let most = tier === "starter" && left > beyond + FEWEST_EVENLY ? beyond : Math.min(wanted, left);
+  let most = tier === "starter" && left > beyond + MIN_EVENLY ? beyond : Math.min(wanted, left);
   if (most < rpm * LEAST) return undefined;
   await untilQuiet(t, key);
   const startUs = t.nowUs();
   const sinceMs = () => (t.nowUs() - startUs) / 1_000;
   const atOnce = Math.max(1, Math.min(ROUNDS[tier].atOnce, Math.floor(limits.inFlight / 2)));
   const answers: Response[] = [];
-  while (answers.length < most && answers.every(isServed) && sinceMs() < MOST_MS) {
+  while (answers.length < most && answers.every(isServed) && sinceMs() < MAX_MS) {
     const roundUs = t.nowUs();
     const { outputTokens } = t.left;
     answers.push(...(await sendPlainAtOnce(t, key, Math.min(atOnce, most - answers.length))));
@@ -154,8 +154,8 @@ const isKeptByLess = ({ tries, silentS }: Tried): boolean =>
 async function lookInto(t: Session, one: Tried): Promise<Tried> {
   const account = t.target.tiers[one.tier];
   if (account === undefined || !isDoubtful(one) || isKeptByLess(one)) return one;
-  const count = Math.min(safeRpm(one.rpm), MOST_EVENLY, room(t));
-  if (count < FEWEST_EVENLY) return one;
+  const count = Math.min(safeRpm(one.rpm), MAX_EVENLY, room(t));
+  if (count < MIN_EVENLY) return one;
   await untilQuiet(t, account.key);
   const sent: Promise<Response>[] = [];
   // From one sending to the next: one that is late must not be followed by another too soon.
@@ -194,7 +194,7 @@ function judgeRate(one: Tried, verdict: Verdict): void {
     must("LIMIT-RATE-3", many, atLeast(enough), { in: denied, because });
     return;
   }
-  if (evenly.length < FEWEST_EVENLY || !evenly.some(isServed)) return;
+  if (evenly.length < MIN_EVENLY || !evenly.some(isServed)) return;
   const refused = evenly.filter(isRateDenial);
   const because = `denied for the rate, of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute`;
   const bound = Math.floor(evenly.length * UNEVEN_SHARE);

@@ -110,7 +110,7 @@ export function isBracketed({ before, after }: WhileDenied): boolean {
 /** How much later they come, ms; and how many are affordable. */
 const LATER_MS = 8_000;
 const STILL_LATER_MS = 9_000;
-const MOST_DENIED = 64;
+const MAX_DENIED = 64;
 
 /**
  * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
@@ -121,7 +121,7 @@ const MOST_DENIED = 64;
 export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
   await t.wait(LATER_MS, "a later moment of the same rate window");
-  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MOST_DENIED; sent += parallel) {
+  for (let sent = 0; sent <= limits.rpm && limits.rpm <= MAX_DENIED; sent += parallel) {
     const answers = await sendPlainAtOnce(t, key, parallel);
     if (!answers.some(isRateDenial)) return [];
   }
@@ -146,7 +146,7 @@ const APART_MS = 2_500;
  * the next one, and from after it for the one whose Retry-After is sufficient.
  */
 export async function sendPlainUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
-  if (limits.rpm > MOST_DENIED) return;
+  if (limits.rpm > MAX_DENIED) return;
   await t.wait(APART_MS);
   for (let left = limits.rpm - 1; left > 0; left -= parallel) {
     await sendPlainAtOnce(t, key, Math.min(parallel, left));

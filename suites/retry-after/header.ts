@@ -5,9 +5,9 @@ import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
-const LONGEST_RATE_WAIT_S = 90;
+const MAX_RATE_WAIT_S = 90;
 /** A longer wait for a request in flight to end is of no use to a client, seconds. */
-const LONGEST_CONCURRENCY_WAIT_S = 600;
+const MAX_CONCURRENCY_WAIT_S = 600;
 
 /** Judges the form of a Retry-After: one value, whole seconds above zero or a date in the future, plausible in length. */
 function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
@@ -100,7 +100,7 @@ const usable = defineInvariant({
         isRateDenial(answer) && answer.reason === "rate_limit_exceeded" && answer.header("retry-after") !== undefined,
     );
     if (denials.length === 0) return verdict.inconclusive("no rate denial carried Retry-After");
-    for (const denial of denials) judgeRetryAfter(verdict, denial, "LIMIT-RATE-5", LONGEST_RATE_WAIT_S);
+    for (const denial of denials) judgeRetryAfter(verdict, denial, "LIMIT-RATE-5", MAX_RATE_WAIT_S);
   },
 });
 
@@ -121,7 +121,7 @@ const onConcurrencyDenial = defineInvariant({
       because: `of ${denials.length} denials had no Retry-After`,
     });
     for (const denial of denials.filter((candidate) => !without.includes(candidate)))
-      judgeRetryAfter(verdict, denial, "LIMIT-CONC-6", LONGEST_CONCURRENCY_WAIT_S);
+      judgeRetryAfter(verdict, denial, "LIMIT-CONC-6", MAX_CONCURRENCY_WAIT_S);
   },
 });
 

@@ -12,7 +12,7 @@ export type TestedWait = {
 };
 
 /** Longer than any one-minute rate can ask for, ms. */
-const LONGEST_WAIT_MS = 65_000;
+const MAX_WAIT_MS = 65_000;
 
 /** What timers and the clocks of two machines may be off by, ms. */
 const CLOCKS_MS = 50;
@@ -21,7 +21,7 @@ const CLOCKS_MS = 50;
 export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { timeline } = denial.exchange;
   const waitMs = denial.retryAfterWaitMs;
-  const usable = waitMs !== undefined && waitMs <= LONGEST_WAIT_MS;
+  const usable = waitMs !== undefined && waitMs <= MAX_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(
     Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs) + CLOCKS_MS,

@@ -51,10 +51,10 @@ const REQUESTS = 84;
 const PAUSE_MS = 30;
 
 /** A slow gateway is asked less often, ms in all. */
-const MOST_MS = 20_000;
+const MAX_MS = 20_000;
 
 /** A connection that rested longer may have met the gateway's idle timeout at the moment of the next request. */
-const LONGEST_REST_MS = 900;
+const MAX_REST_MS = 900;
 
 const longLivedConnection = defineCheck({
   id: "robustness.long-lived-connection",
@@ -66,7 +66,7 @@ const longLivedConnection = defineCheck({
   schedule: { order: "exclusive" },
   async run(t) {
     const answers: Response[] = [];
-    const endUs = t.nowUs() + MOST_MS * 1_000;
+    const endUs = t.nowUs() + MAX_MS * 1_000;
     for (let count = 0; count < REQUESTS && t.nowUs() < endUs; count++) {
       answers.push(await t.send());
       await t.wait(PAUSE_MS);
@@ -77,7 +77,7 @@ const longLivedConnection = defineCheck({
     // What met a cut connection was repeated once on a new one.
     const cut = answers.filter(({ asked, exchange }, at) => {
       const restMs = exchange.startedAtMs - (answers[at - 1]?.exchange.startedAtMs ?? 0);
-      return asked.repeats !== undefined && exchange.connection.earlier === 0 && restMs < LONGEST_REST_MS;
+      return asked.repeats !== undefined && exchange.connection.earlier === 0 && restMs < MAX_REST_MS;
     });
     verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
       in: cut[0],

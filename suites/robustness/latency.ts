@@ -13,7 +13,7 @@ const TREND = 0.85;
 const APART = 0.85;
 /** A series that takes longer ends early, ms, once it has rounds enough. */
 const SERIES_MS = 12_000;
-const FEWEST_ROUNDS = 8;
+const MIN_ROUNDS = 8;
 /** What makes one request stand out, ms and multiples of the median. */
 const OUTLIER_MS = 400;
 const OUTLIER_FACTOR = 20;
@@ -62,7 +62,7 @@ async function series(t: Session, each: number): Promise<Response[]> {
   const answers: Response[] = [];
   const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
-    if (round >= FEWEST_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
+    if (round >= MIN_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
     const kinds = t.dialects.flatMap((endpoint) => MODES.map((mode) => ({ endpoint, mode, prompt: "ping" })));
     // Where replies take time, the kinds are waited for together; each is still one after the other.
     if (t.parallelFactor > 1) answers.push(...(await Promise.all(kinds.map((one) => t.send(one)))));

@@ -5,7 +5,7 @@ import { median } from "../../src/core/index.ts";
 const TICK_MS = 200;
 /** Part of the account's rate that the ticks may take. */
 const SHARE = 0.15;
-const LONGEST_MS = 45_000;
+const MAX_MS = 45_000;
 
 /** With more of our own requests under way, a wait may be the gateway's honest work. */
 const QUIET_IN_FLIGHT = 10;
@@ -13,7 +13,7 @@ const QUIET_IN_FLIGHT = 10;
 const OWN_LAG_MS = 60;
 
 /** Fewer light requests show nothing: the rest of the run was over too soon, or it was never quiet. */
-const FEWEST_TICKS = 5;
+const MIN_TICKS = 5;
 
 /** What makes a tick stand out, ms and multiples of the median. */
 const STALL_MS = 250;
@@ -34,7 +34,7 @@ const stalls = defineCheck({
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
     const ticks: { readonly answer: Response; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
-    while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < LONGEST_MS) {
+    while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < MAX_MS) {
       const busy = t.inFlight;
       const answer = await t.send({ endpoint: "models", repeats: false });
       ticks.push({ answer, busy: Math.max(busy, t.inFlight) });
@@ -45,7 +45,7 @@ const stalls = defineCheck({
   judge({ ticks }, verdict) {
     const quiet = ticks.filter(({ busy, answer }) => busy <= QUIET_IN_FLIGHT && answer.exchange.ownLagMs < OWN_LAG_MS);
     const served = quiet.map(({ answer }) => answer).filter(({ admitted }) => admitted);
-    if (served.length < FEWEST_TICKS)
+    if (served.length < MIN_TICKS)
       return verdict.notApplicable(
         `${served.length} of ${ticks.length} light requests were served at a quiet moment: too few to see a stall`,
       );

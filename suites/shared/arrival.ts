@@ -22,13 +22,13 @@ const BURST_MS = 30;
 /** A reply that is generated faster than this says nothing about buffering, ms. */
 export const LONG_ENOUGH_MS = 400;
 /** Share of the output that one burst may hold. Coarse pieces are legal; everything at once is not incremental. */
-export const MOST_IN_ONE_BURST = 0.8;
+export const MAX_IN_ONE_BURST = 0.8;
 /** Time for which this process may be held up without making a burst of what was none, ms and share of the reply. */
 const OWN_LAG = { ms: 60, share: 0.1 };
 
 /** Whether a reply of some length came in one burst. */
 export function isOneBurst({ totalMs, burstShare }: Arrival): boolean {
-  return totalMs >= LONG_ENOUGH_MS && burstShare >= MOST_IN_ONE_BURST;
+  return totalMs >= LONG_ENOUGH_MS && burstShare >= MAX_IN_ONE_BURST;
 }
 
 /** Whether this process itself kept up: pieces that came while it was held up were all read at once. */

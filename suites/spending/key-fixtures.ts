@@ -109,7 +109,7 @@ const exhaustedChildIsolated = defineCheck({
 });
 
 /** A Retry-After is waited for up to this, ms: the requirement says that waiting does not help, and a longer wait shows no more. */
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 const lifetimeBudget = defineCheck({
   id: "spending.lifetime-budget",
@@ -125,7 +125,7 @@ const lifetimeBudget = defineCheck({
     const request = { key: "childExhausted", intent: "denied", repeats: false } as const;
     const first = await t.send(request);
     const waitMs = first.retryAfterWaitMs;
-    await t.wait(Math.min(waitMs ?? 1_000, LONGEST_WAIT_MS) + 100, "the Retry-After of a denial");
+    await t.wait(Math.min(waitMs ?? 1_000, MAX_WAIT_MS) + 100, "the Retry-After of a denial");
     const later: Response[] = [];
     for (let round = 0; round < 8; round++)
       later.push(

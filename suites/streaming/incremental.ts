@@ -7,18 +7,18 @@ import {
   isFairlySeen,
   isOneBurst,
   LONG_ENOUGH_MS,
-  MOST_IN_ONE_BURST,
+  MAX_IN_ONE_BURST,
 } from "../shared/arrival.ts";
 import { AMPLE_TOKENS, inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
 
 /** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
 const ENOUGH_RUNS = 6;
-const MOST_RUNS = 12;
+const MAX_RUNS = 12;
 const FIRST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 2_500;
+const MAX_PAUSE_MS = 2_500;
 /** Fewer than these that tell are no case. */
-const FEWEST_RUNS = 3;
+const MIN_RUNS = 3;
 
 /** Parameters that a gateway may refuse, because the interface does not show them, and whose streams are streams. */
 const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -88,9 +88,9 @@ const incremental = defineCheck({
     // One of two may be an accident of the network; more tell, as far as this process keeps up.
     const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
     const runs = [...first];
-    while (doubtful && runs.length < MOST_RUNS && runs.filter(showsArrival).length < ENOUGH_RUNS) {
+    while (doubtful && runs.length < MAX_RUNS && runs.filter(showsArrival).length < ENOUGH_RUNS) {
       // Further and further apart: a gateway that was busy with the run's other requests is so for a while.
-      await t.wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs.length - first.length)));
+      await t.wait(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs.length - first.length)));
       runs.push(await request());
     }
     return { runs };
@@ -105,7 +105,7 @@ const incremental = defineCheck({
     const usable = arrivals.filter(({ answer }) => showsArrival(answer));
     const held = usable.filter(({ arrival }) => isHeldBack(arrival));
     const judged = usable.length;
-    if (judged < (held.length === 0 ? 1 : FEWEST_RUNS))
+    if (judged < (held.length === 0 ? 1 : MIN_RUNS))
       return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
     const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
@@ -193,13 +193,13 @@ const repeats = (answer: Response, text: string): boolean =>
 /** Piece by piece, over a time that can be told from none. */
 function isSpread(answer: Response): boolean {
   const { totalMs, firstMs, burstShare } = arrivalOf(answer);
-  return repeats(answer, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MOST_IN_ONE_BURST;
+  return repeats(answer, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MAX_IN_ONE_BURST;
 }
 
 /** All of the other text at once, as far as this process keeps up. */
 function comesAtOnce(answer: Response): boolean {
   const fair = answer.exchange.ownLagMs < SPREAD_MS / 4;
-  return repeats(answer, OTHER_SCRIPTS) && arrivalOf(answer).burstShare >= MOST_IN_ONE_BURST && fair;
+  return repeats(answer, OTHER_SCRIPTS) && arrivalOf(answer).burstShare >= MAX_IN_ONE_BURST && fair;
 }
 
 export const INCREMENTAL: readonly Check[] = [incremental, otherScripts];

@@ -51,13 +51,13 @@ const EVENLY_SHARE = 1 / 24;
 const SAFE_SHARE = 0.7;
 /** Of the limit, how much is asked for at once and in a row: more than any window lets through. */
 const MORE_THAN_ANY = 2;
-const MOST_AT_ONCE = 24;
-const MOST_IN_A_ROW = 48;
+const MAX_AT_ONCE = 24;
+const MAX_IN_A_ROW = 48;
 /**
  * After the requests at once none may have been denied, where their usage counts later; and what was held back comes back when replies
  * used less. So many more may be admitted until the limit is reached for good.
  */
-const MOST_MORE = 8;
+const MAX_MORE = 8;
 /** Shares of the request rate that are used: a denial must not be about that. */
 const RPM_AT_ONCE = 0.3;
 const RPM_MORE = 0.15;
@@ -178,7 +178,7 @@ async function requestsOf(
 async function sendAtOnce(run: TokenRun): Promise<Part> {
   const { t, tokens, inFlight, rpm } = run;
   const asked = tokens.tokensPerMinute * MORE_THAN_ANY;
-  const most = Math.min(inFlight, MOST_AT_ONCE, rpm * RPM_AT_ONCE);
+  const most = Math.min(inFlight, MAX_AT_ONCE, rpm * RPM_AT_ONCE);
   const share = Math.min(LARGEST_SHARE, Math.max(AT_ONCE_SHARE, MORE_THAN_ANY / most));
   const { specs, size } = await requestsOf(run, share, ({ least }) => Math.min(most, Math.ceil(asked / least)));
   const startUs = t.nowUs();
@@ -191,7 +191,7 @@ async function sendInARow(run: TokenRun): Promise<Part> {
   const beyond = tokens.inFlightTokens ?? 0;
   const asked = tokens.tokensPerMinute * (MORE_THAN_ANY + 2 * IN_A_ROW_SHARE) + beyond;
   const { specs, size } = await requestsOf(run, IN_A_ROW_SHARE, ({ least }) =>
-    Math.min(Math.ceil(asked / least), MOST_IN_A_ROW, rpm * RPM_IN_A_ROW),
+    Math.min(Math.ceil(asked / least), MAX_IN_A_ROW, rpm * RPM_IN_A_ROW),
   );
   const sent = await burst(t, { what: "in a row", specs, most: specs.length, parallel: 1 });
   return { answers: sent.answers, ...size, seconds: sent.seconds };
@@ -220,7 +220,7 @@ async function sendWhileDenied(run: TokenRun): Promise<Pick<TokenRecording, "whi
     const spec = specs.find(({ endpoint }) => endpoint === (change.endpoint ?? t.dialects[0])) as RequestSpec;
     return { ...spec, ...change };
   };
-  const most = Math.min(MOST_MORE, Math.floor(rpm * RPM_MORE));
+  const most = Math.min(MAX_MORE, Math.floor(rpm * RPM_MORE));
   const more = await burst(t, { what: "to the limit", specs: [await of({})], most, parallel: 1 });
   let before = more.answers.at(-1);
   if (before === undefined || !isRefused(before)) return { whileDenied: [], wait: null };

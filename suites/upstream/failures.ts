@@ -20,8 +20,8 @@ const FAILURES: Readonly<Record<string, Answer>> = {
 };
 
 /** More are not few, and more than a minute is not soon. */
-const MOST_ATTEMPTS = 10;
-const LONGEST_MS = 60_000;
+const MAX_ATTEMPTS = 10;
+const MAX_MS = 60_000;
 
 const NAMED: readonly string[] = DENIALS.map(({ reason }) => reason);
 const notACallersReason = that("no reason that blames the caller", (value) => !NAMED.includes(String(value)));
@@ -39,7 +39,7 @@ const failure = defineCheck({
   async run(t) {
     await t.once("upstream.all-credentials", () => learnCredentials(t));
     const plain = await sendPlainNow(t);
-    const bounds = { deadlineMs: LONGEST_MS + 5_000, idleMs: LONGEST_MS + 5_000 };
+    const bounds = { deadlineMs: MAX_MS + 5_000, idleMs: MAX_MS + 5_000 };
     const request = { mode: t.mode, intent: "denied", repeats: false, bounds } as const;
     const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
     const first = await send();
@@ -58,8 +58,8 @@ const failure = defineCheck({
     verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { ...seen, at: "reason" });
     const leaked = answer.exchange.redactions.some(({ secret, place }) => secret === "upstream" && place !== "request");
     verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: answer, because: "the operator's key is in the answer" });
-    verdict.should("UPSTREAM-RETRY-BOUNDED", came, atMost(MOST_ATTEMPTS), { ...seen, at: "requests to providers" });
-    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(answer.durationMs), atMost(LONGEST_MS), { ...seen, at: "ms" });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", came, atMost(MAX_ATTEMPTS), { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(answer.durationMs), atMost(MAX_MS), { ...seen, at: "ms" });
     if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${came} requests to providers`, { in: answer });
     else verdict.must("UPSTREAM-ATTEMPTS", came, atMost(declared), { ...seen, at: "requests to providers" });
   },
@@ -110,7 +110,7 @@ const brokenReply = defineCheck({
 /** How the first provider fails where the next one is to serve. */
 const FAILS_OVER = ["503", "429", "reset"] as const;
 /** Requests until one comes to the provider that fails: a gateway may spread them. */
-const MOST_TRIED = 12;
+const MAX_TRIED = 12;
 
 const failover = defineCheck({
   id: "upstream.failover",
@@ -127,7 +127,7 @@ const failover = defineCheck({
     const [first = ""] = t.target.upstream?.failover ?? [];
     const tried: Passed[] = [];
     let failed = 0;
-    for (let index = 0; index < MOST_TRIED; index++) {
+    for (let index = 0; index < MAX_TRIED; index++) {
       const request = { mode: t.mode, repeats: false, intent: "odd" } as const;
       const passed = await sendMarked(t, request, { [first]: FAILURES[t.case] as Answer });
       tried.push(passed);

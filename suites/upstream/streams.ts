@@ -107,7 +107,7 @@ const PIECE_BYTES = 65_536;
 /** How long the caller reads nothing, ms. */
 const BUSY_MS = 3_000;
 /** Share of the reply that may have been taken from the provider by then. */
-const MOST_TAKEN = 0.75;
+const MAX_TAKEN = 0.75;
 
 const backpressure = defineCheck({
   id: "upstream.backpressure",
@@ -139,7 +139,7 @@ const backpressure = defineCheck({
     if (came === 0 || answer.status !== 200) verdict.inconclusive(`the stream did not begin: ${answer.summary}`);
     const read = answer.exchange.response?.body.receivedBytes ?? 0;
     if (read > (PIECES * PIECE_BYTES) / 4) verdict.inconclusive("this process read more than it wanted to");
-    verdict.should("UPSTREAM-BACKPRESSURE", Number((taken / PIECES).toFixed(2)), atMost(MOST_TAKEN), {
+    verdict.should("UPSTREAM-BACKPRESSURE", Number((taken / PIECES).toFixed(2)), atMost(MAX_TAKEN), {
       in: answer,
       because: `share of 32 MB that the gateway had taken, of which the caller had read ${(read / 1e6).toFixed(1)} MB`,
     });

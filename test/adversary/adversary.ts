@@ -77,7 +77,7 @@ function portOf({ server }: Listening): number {
 }
 
 /** Longest request that is read, characters: beyond it a request is answered before it is whole. */
-const LONGEST_REQUEST = 4 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 function readRequests(socket: Socket, take: (text: string) => void): void {
   let buffered = "";
@@ -87,7 +87,7 @@ function readRequests(socket: Socket, take: (text: string) => void): void {
       const end = buffered.indexOf("\r\n\r\n");
       if (end === -1) return;
       const length = Number(/content-length: *(\d+)/i.exec(buffered.slice(0, end))?.[1] ?? 0);
-      const wholeLength = Math.min(LONGEST_REQUEST, end + 4 + length);
+      const wholeLength = Math.min(MAX_REQUEST_BYTES, end + 4 + length);
       if (buffered.length < wholeLength) return;
       take(buffered.slice(0, wholeLength));
       buffered = buffered.slice(wholeLength);

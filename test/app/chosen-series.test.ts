@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ChosenSeries, MOST_SERIES, seriesChoice } from "../../src/app/watch/chosen-series.ts";
+import { ChosenSeries, MAX_SERIES, seriesChoice } from "../../src/app/watch/chosen-series.ts";
 import { parseExposition } from "../../src/app/watch/exposition.ts";
 import { resourceOf } from "../../src/app/watch/held-resources.ts";
 
@@ -80,7 +80,7 @@ test("a series that comes later is kept, one that goes has no value, and what ex
   expect(chosen.take([of("c", 3), of("b", 2)])).toEqual([null, 2, 3]);
   const many = Array.from({ length: 60 }, (_, index) => of("d", index, `/${index}`));
   expect(chosen.take(many).slice(0, 4)).toEqual([null, null, null, 0]);
-  expect(chosen.series).toHaveLength(MOST_SERIES);
+  expect(chosen.series).toHaveLength(MAX_SERIES);
   expect(chosen.dropped).toEqual([{ name: "d", series: 13 }]);
   // The same ones are not counted again.
   chosen.take(many);

@@ -71,7 +71,9 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
       "limits.concurrency-non-streaming": expect.stringMatching(
         /model\.slow \(echo-fast is not slow: .* after \d+ ms\)/,
       ),
-      "compat.messages-tools": expect.stringMatching(/model\.tools \(echo-fast does not call a tool: .* "What is the weather/),
+      "compat.messages-tools": expect.stringMatching(
+        /model\.tools \(echo-fast does not call a tool: .* "What is the weather/,
+      ),
       "errors.upstream-failure[messages,streaming]": expect.stringMatching(
         /model\.upstreamError \(echo-fast does not fail: it answered "Please repeat/,
       ),

@@ -6,23 +6,20 @@ import { decimal } from "../format.ts";
 import { AxisBelow, AxisLeft, BOX, Legend, logTicks, Mark, n, Sheet, styleOf } from "./frame.tsx";
 
 /** Less than this cannot be told from nothing, and has no place on a logarithmic scale. */
-const LEAST_MS = 0.03;
+const MIN_MS = 0.03;
 
 /** Added latency at p99 against the requests per second that were served, a line per gateway. */
 export function FrontierPlot({ arms }: { readonly arms: Overhead["arms"] }) {
   const lines = arms.flatMap(({ name, frontier }) => {
     const points = (frontier?.points ?? []).flatMap(({ servedPerS, addedMs }) =>
-      addedMs.p99.value === null ? [] : [{ perS: servedPerS, ms: Math.max(LEAST_MS, addedMs.p99.value) }],
+      addedMs.p99.value === null ? [] : [{ perS: servedPerS, ms: Math.max(MIN_MS, addedMs.p99.value) }],
     );
     return points.length < 2 ? [] : [{ name: oneLine(name, 40), points }];
   });
   const all = lines.flatMap(({ points }) => points);
   if (all.length === 0) return null;
   const x = scaleLinear([0, Math.max(...all.map(({ perS }) => perS)) * 1.05], [BOX.left, BOX.width - BOX.right]);
-  const y = scaleLog(
-    [LEAST_MS * 0.9, Math.max(1, ...all.map(({ ms }) => ms)) * 1.2],
-    [BOX.height - BOX.bottom, BOX.top],
-  );
+  const y = scaleLog([MIN_MS * 0.9, Math.max(1, ...all.map(({ ms }) => ms)) * 1.2], [BOX.height - BOX.bottom, BOX.top]);
   const path = line<{ perS: number; ms: number }>(
     ({ perS }) => n(x(perS)),
     ({ ms }) => n(y(ms)),

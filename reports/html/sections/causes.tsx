@@ -17,7 +17,7 @@ import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../part
 import { Again, Instance, Pair } from "./instance.tsx";
 
 /** Causes whose exchange is shown unfolded. */
-const MOST_UNFOLDED = 3;
+const MAX_UNFOLDED = 3;
 
 interface Context {
   readonly source: ReportSource;
@@ -84,7 +84,7 @@ function CauseArticle({ group, index, context }: CauseArticleProps) {
   const { source, anchors } = context;
   const id = causeAnchor(anchors, index);
   const check = checkOfExchange(source.record, cause);
-  const isUnfolded = index < MOST_UNFOLDED && cause.weight === "fail";
+  const isUnfolded = index < MAX_UNFOLDED && cause.weight === "fail";
   return (
     <article class={`problem is-${cause.weight}`} id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>

@@ -18,7 +18,7 @@ const FIGURES = [
 type Figured = (typeof FIGURES)[number];
 
 /** Most curves of a plot; more cannot be told apart. */
-const MOST_CURVES = 4;
+const MAX_CURVES = 4;
 
 /** How latencies were spread in the phase that stands for the run: bars of the most frequent kind, curves of every kind. */
 export function Distributions({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
@@ -60,7 +60,7 @@ function Distribution({ figure: { field, title }, run, phase, source }: Distribu
   const quantiles = most?.[field] ?? null;
   if (most === undefined || quantiles === null) return null;
   const bars = barsOf(source, { run, phase, entry: most, field });
-  const curves = classes.slice(0, MOST_CURVES).flatMap((entry): PercentileCurve[] => {
+  const curves = classes.slice(0, MAX_CURVES).flatMap((entry): PercentileCurve[] => {
     const curve = curveOf(source, { run, phase, entry, field });
     return curve === undefined ? [] : [{ ...curve, name: kindOf(entry) }];
   });

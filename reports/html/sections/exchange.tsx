@@ -6,10 +6,10 @@ import { bytes, decimal, plural } from "../format.ts";
 import { ScrollText } from "../parts.tsx";
 
 /** Most of a body that is shown, UTF-16 units. The run folder has the whole. */
-const MOST_BODY = 3_000;
-const MOST_BLOCKS = 24;
-const MOST_BLOCK = 400;
-const MOST_HEADERS = 40;
+const MAX_BODY_CHARACTERS = 3_000;
+const MAX_BLOCKS = 24;
+const MAX_BLOCK_CHARACTERS = 400;
+const MAX_HEADERS = 40;
 
 interface ExchangeViewProps {
   readonly evidence: Evidence;
@@ -64,7 +64,7 @@ function Headers({ headers, others, named }: HeadersProps) {
   const known = new Set(others?.map(([name, value]) => `${name.toLowerCase()}: ${value}`));
   return (
     <>
-      {headers.slice(0, MOST_HEADERS).map(([name, value], index) => (
+      {headers.slice(0, MAX_HEADERS).map(([name, value], index) => (
         <Line
           key={index}
           name={name}
@@ -76,7 +76,7 @@ function Headers({ headers, others, named }: HeadersProps) {
           }
         />
       ))}
-      {headers.length > MOST_HEADERS ? <Line text={`and ${headers.length - MOST_HEADERS} more headers`} /> : null}
+      {headers.length > MAX_HEADERS ? <Line text={`and ${headers.length - MAX_HEADERS} more headers`} /> : null}
     </>
   );
 }
@@ -120,10 +120,10 @@ function Body({ text, base64, total }: BodyProps) {
   }
   if (text === "") return <span class="content quiet">{"\n(no body)"}</span>;
   const pretty = prettyJson(text);
-  const cut = pretty.length > MOST_BODY;
+  const cut = pretty.length > MAX_BODY_CHARACTERS;
   return (
     <>
-      <span class="content">{`\n${visible(shorten(pretty, MOST_BODY))}`}</span>
+      <span class="content">{`\n${visible(shorten(pretty, MAX_BODY_CHARACTERS))}`}</span>
       {cut ? <span class="quiet">{`\n${bytes(total)} in all, SHA-256 ${sha256(text)}`}</span> : null}
     </>
   );
@@ -142,12 +142,12 @@ function prettyJson(text: string): string {
 
 function Stream({ body, sentUs }: { readonly body: RecordedBody; readonly sentUs: number }) {
   const blocks = timedBlocks(body, sentUs);
-  const head = blocks.length > MOST_BLOCKS ? blocks.slice(0, MOST_BLOCKS - 6) : blocks;
-  const tail = blocks.length > MOST_BLOCKS ? blocks.slice(-6) : [];
+  const head = blocks.length > MAX_BLOCKS ? blocks.slice(0, MAX_BLOCKS - 6) : blocks;
+  const tail = blocks.length > MAX_BLOCKS ? blocks.slice(-6) : [];
   const line = ({ text, atMs }: { text: string; atMs: number | undefined }, index: number) => (
     <span key={index} class="event">
       <span class="offset">{atMs === undefined ? "" : `+${decimal(atMs, 1)} ms`}</span>
-      {visible(shorten(text, MOST_BLOCK))}
+      {visible(shorten(text, MAX_BLOCK_CHARACTERS))}
       {"\n"}
     </span>
   );

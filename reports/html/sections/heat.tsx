@@ -13,12 +13,12 @@ const FIGURES = [
 ] as const;
 
 /** One column or two are a histogram, and percentiles show that better. */
-const FEWEST_COLUMNS = 3;
+const MIN_COLUMNS = 3;
 
 /** How durations were spread at every moment of a run: a second way of being slow shows here and in no quantile. */
 export function RunHeat({ run }: { readonly run: LoadRun }) {
   const phases = run.phases.flatMap(spansOf);
-  const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= FEWEST_COLUMNS);
+  const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= MIN_COLUMNS);
   if (drawn.length === 0) return null;
   return (
     <details>
@@ -73,16 +73,16 @@ function span(fromRow: number, toRow: number): string {
   return `${duration(atLeastMs(fromRow))} to ${duration(atLeastMs(toRow))}`;
 }
 
-const MOST_BANDS = 8;
-const MOST_LINES = 30;
+const MAX_BANDS = 8;
+const MAX_LINES = 30;
 
 /** The counts in wider steps, which is what a table can hold. */
 function HeatTable({ heat, what }: { readonly heat: HeatColumns; readonly what: string }) {
   const { cells, columns, everyS } = heat;
   const lowest = Math.min(...cells.map(({ row }) => row));
   const rows = Math.max(...cells.map(({ row }) => row)) - lowest + 1;
-  const rowsPerBand = Math.ceil(rows / MOST_BANDS);
-  const columnsPerLine = Math.ceil(columns / MOST_LINES);
+  const rowsPerBand = Math.ceil(rows / MAX_BANDS);
+  const columnsPerLine = Math.ceil(columns / MAX_LINES);
   const bands = Math.ceil(rows / rowsPerBand);
   const lines = Array.from({ length: Math.ceil(columns / columnsPerLine) }, () => new Array<number>(bands).fill(0));
   for (const { column, row, count } of cells) {

@@ -14,7 +14,7 @@ import { Copyable, DataTable, Foreign } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";
 
 /** Most findings of one instance that are tabled. */
-const MOST_FINDINGS = 12;
+const MAX_FINDINGS = 12;
 
 interface InstanceProps {
   readonly check: CheckResult;
@@ -88,7 +88,7 @@ function Findings({ broken, record }: { readonly broken: readonly Broken[]; read
         caption="Expected against observed"
         quietCaption
         head={["Requirement", "Where", "Expected", "Observed"]}
-        rows={broken.slice(0, MOST_FINDINGS).map(({ finding, times }) => [
+        rows={broken.slice(0, MAX_FINDINGS).map(({ finding, times }) => [
           <span key="requirement" class="nowrap">
             <span class="requirement-id">{finding.requirements[0]}</span> <Level level={levelOf(record, finding)} />
           </span>,
@@ -109,7 +109,7 @@ function Findings({ broken, record }: { readonly broken: readonly Broken[]; read
           </span>,
         ])}
       />
-      {broken.length > MOST_FINDINGS ? <p class="note">and {broken.length - MOST_FINDINGS} more findings</p> : null}
+      {broken.length > MAX_FINDINGS ? <p class="note">and {broken.length - MAX_FINDINGS} more findings</p> : null}
     </>
   );
 }

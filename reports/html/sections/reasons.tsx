@@ -20,7 +20,7 @@ interface Reason {
 }
 
 /** Most reasons of each kind in the verdict; the other sections have all. */
-const MOST_REASONS = 8;
+const MAX_REASONS = 8;
 
 /** Why the verdict is what it is: causes first, then what has none, then what was not judged and what only warns. */
 export function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
@@ -57,9 +57,9 @@ export function Reasons({ record, anchors }: { readonly record: RunRecord; reado
 
 function ofCauses({ causes }: RunRecord, anchors: Anchors): Reason[] {
   const failing = causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
-  const more = failing.length - MOST_REASONS;
+  const more = failing.length - MAX_REASONS;
   return [
-    ...failing.slice(0, MOST_REASONS).map(
+    ...failing.slice(0, MAX_REASONS).map(
       ({ cause, index }): Reason => ({
         status: "fail",
         text: oneLine(cause.title, 200),
@@ -112,9 +112,9 @@ function ofGates({ policy }: RunRecord): Reason[] {
 
 function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
   const groups = unexplainedProblems(record).filter(({ status }) => status !== "warn");
-  const [next, ...rest] = groups.slice(MOST_REASONS);
+  const [next, ...rest] = groups.slice(MAX_REASONS);
   return [
-    ...groups.slice(0, MOST_REASONS).map(
+    ...groups.slice(0, MAX_REASONS).map(
       ({ check, status, title, instances }): Reason => ({
         status,
         text: oneLine(title, 160),

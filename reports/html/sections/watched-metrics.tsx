@@ -9,8 +9,8 @@ import { thinPoints } from "../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
 
 /** Drawings above each other that a reader can still compare; the table has every series. */
-const MOST_PANELS = 12;
-const MOST_TITLE = 90;
+const MAX_PANELS = 12;
+const MAX_TITLE_CHARACTERS = 90;
 
 /** What the metrics of the target said during the load: gauges as they stood, counters as rates. */
 export function WatchedMetrics({ run }: { readonly run: LoadRun }) {
@@ -57,7 +57,7 @@ function drawnOf(series: readonly WatchedMetric[], leaks: ReadonlyMap<string, Le
     return others.some((value) => value !== first);
   });
   const isHeld = (one: WatchedMetric) => Number(leaks.has(seriesName(one)));
-  return changing.sort((a, b) => isHeld(b) - isHeld(a)).slice(0, MOST_PANELS);
+  return changing.sort((a, b) => isHeld(b) - isHeld(a)).slice(0, MAX_PANELS);
 }
 
 function panelOf(series: WatchedMetric, atS: readonly number[]): TimePanel {
@@ -68,7 +68,7 @@ function panelOf(series: WatchedMetric, atS: readonly number[]): TimePanel {
   });
   const measured = unit === "" ? "" : `, ${unit.trim()}`;
   return {
-    title: `${oneLine(seriesName(series), MOST_TITLE)}${measured}`,
+    title: `${oneLine(seriesName(series), MAX_TITLE_CHARACTERS)}${measured}`,
     scale: "linear",
     height: 60,
     lines: [{ name: "target", points: thinPoints(points) }],

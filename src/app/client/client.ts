@@ -138,14 +138,15 @@ function describe(command: readonly string[], scenarios: readonly Scenario[], mo
 }
 
 /** Shorter values are no keys, and are found in ordinary words. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_CHARACTERS = 8;
 /** What a value looks like that may be a key, whatever its name is. */
 const LIKE_A_KEY = /^(?=.*\d)(?=.*[a-z])[^\s/\\:]{20,}$/i;
 
 /** What a command may print of its environment and must not reach a record: the operator's own keys. */
 function secretsOf(environment: NodeJS.ProcessEnv): { readonly name: string; readonly value: string }[] {
   return Object.entries(environment).flatMap(([name, value = ""]) =>
-    (/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= SHORTEST_SECRET) || LIKE_A_KEY.test(value)
+    (/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= MIN_SECRET_CHARACTERS) ||
+    LIKE_A_KEY.test(value)
       ? [{ name: `env.${name}`, value }]
       : [],
   );
@@ -159,7 +160,7 @@ function foreignCredentials(runs: readonly ClientRun[], ours: ReadonlySet<string
     .filter(([name]) => /^((proxy-)?authorization|(x-)?api-key|cookie)$/i.test(name));
   return fields
     .map(([, value]) => value.split(/\s+/).at(-1) ?? "")
-    .filter((value) => value.length >= SHORTEST_SECRET && ![...ours].some((key) => value.includes(key)));
+    .filter((value) => value.length >= MIN_SECRET_CHARACTERS && ![...ours].some((key) => value.includes(key)));
 }
 
 function assertWithin(option: string, value: number, least: number, most: number): void {

@@ -174,16 +174,16 @@ function blockProgress(
 
 /** Share of a limit that blocks may use: above it denials would be compared, not builds. */
 const SHARE_OF_LIMIT = 0.6;
-const MOST_PER_S = 40;
+const MAX_PER_S = 40;
 
 /** Connections are opened and caches filled before anything counts. */
-const LONGEST_WARMUP_S = 1;
+const MAX_WARMUP_S = 1;
 
 function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target): Workload {
   const { limits } = target;
   if (workload !== undefined) return servedWorkload(loadWorkload(workload), target);
-  const ratePerS = rate ?? Math.min(MOST_PER_S, limits === undefined ? MOST_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
-  const warmupS = Math.min(LONGEST_WARMUP_S, blockS / 4);
+  const ratePerS = rate ?? Math.min(MAX_PER_S, limits === undefined ? MAX_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
+  const warmupS = Math.min(MAX_WARMUP_S, blockS / 4);
   return {
     name: "block",
     arrivals: { kind: "poisson", ratePerS, durationS: warmupS + blockS },

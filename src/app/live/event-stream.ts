@@ -11,7 +11,7 @@ export interface RunEnd {
 }
 
 /** A client that does not read is cut off; it gets what it missed when it comes back. */
-const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** After a lost connection a browser tries again, ms. */
 const RETRY_MS = 1_000;
 
@@ -44,7 +44,7 @@ export class EventStream {
   send(update: LiveUpdate): void {
     const event = this.#eventOf(update);
     for (const client of this.#clients) {
-      if (client.writableLength > MOST_UNREAD_BYTES) client.destroy();
+      if (client.writableLength > MAX_UNREAD_BYTES) client.destroy();
       else client.write(event);
     }
   }

@@ -67,10 +67,10 @@ const TICK_MS = 1_000;
 /** A request that takes longer than this corrects its second when the phase ends. */
 const MAY_CHANGE_S = 300;
 /** Seconds of a phase that are kept: an hour. The report has all of them. */
-const MOST_SECONDS = 3_600;
+const MAX_SECONDS = 3_600;
 /** A gateway may invent a reason for each denial: the most frequent ones are shown. */
-const MOST_REASONS = 20;
-const MOST_REASON_CHARACTERS = 120;
+const MAX_REASONS = 20;
+const MAX_REASON_CHARACTERS = 120;
 
 /**
  * What a load run shows while it goes on. Once a second it reads the counters and the seconds that the report is made of; the
@@ -150,7 +150,7 @@ export class LiveFeed implements Disposable {
       seconds.set(one.atS, { id, second });
     }
     for (const atS of seconds.keys()) {
-      if (seconds.size <= MOST_SECONDS) break;
+      if (seconds.size <= MAX_SECONDS) break;
       seconds.delete(atS);
     }
   }
@@ -195,7 +195,7 @@ export class LiveFeed implements Disposable {
 }
 
 const shortened = ({ reason, count }: LivePhase["denials"][number]) => ({
-  reason: reason.slice(0, MOST_REASON_CHARACTERS),
+  reason: reason.slice(0, MAX_REASON_CHARACTERS),
   count,
 });
 
@@ -216,7 +216,7 @@ function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
     denials: [...denials]
       .map(([reason, count]) => ({ reason, count }))
       .sort((a, b) => b.count - a.count)
-      .slice(0, MOST_REASONS),
+      .slice(0, MAX_REASONS),
     scheduleLagP99Ms: tally.lag.quantileUs(0.99) / 1_000,
   };
 }

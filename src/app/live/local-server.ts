@@ -21,7 +21,7 @@ export interface LocalServerOptions {
 
 /** What a client that was told of the end may take to go, ms. */
 const GO_MS = 500;
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 /** Of everything that is served: a page may load what this server has, and nothing else. */
 const HEADERS = {
@@ -54,7 +54,7 @@ export async function startLocalServer({ port, option, routes }: LocalServerOpti
     if (route === undefined) return refuse(404, `there is ${[...routes.keys()].join(", ")}`);
     route(request, response);
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   server.on("connection", (socket) => socket.unref());
   server.listen(port, "127.0.0.1");
   try {

@@ -14,7 +14,7 @@ const EVERY_MS = 5_000;
 /** A collector that takes longer is not waited for. */
 const TIMEOUT_MS = 5_000;
 /** Spans that wait for the next export; the oldest go first. */
-const MOST_SPANS = 2_000;
+const MAX_SPANS = 2_000;
 
 /** Sends the counters of a run and spans to a collector, by OTLP over HTTP with protobuf. A collector that fails is told of, and no more. */
 export class OtlpExporter {
@@ -41,7 +41,7 @@ export class OtlpExporter {
 
   span(span: RequestSpan): void {
     this.#spans.push(span);
-    if (this.#spans.length > MOST_SPANS) this.#spans.shift();
+    if (this.#spans.length > MAX_SPANS) this.#spans.shift();
   }
 
   /** Exports what there is. @returns what went wrong, in words; `undefined` when all was accepted. */

@@ -9,8 +9,8 @@ export interface ProposedLine {
 }
 
 /** Evidence is cut to what fits beside a line; a remark has lines of its own. */
-const LONGEST_EVIDENCE = 160;
-const LONGEST_REMARK = 600;
+const MAX_EVIDENCE_CHARACTERS = 160;
+const MAX_REMARK = 600;
 
 /**
  * A target file with lines added to it. What it says already stays as it is; each added line has its evidence as a comment.
@@ -27,7 +27,7 @@ export function withLines(file: string, lines: readonly ProposedLine[], remarks:
   // Where no section of the file gets a line, the file stays as it is to the last space.
   const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0 });
   const added = missing.length === inside.length ? "" : sections.toString({ lineWidth: 0 });
-  return own + added + remarks.map((remark) => `# ${inOneLine(remark, LONGEST_REMARK)}\n`).join("");
+  return own + added + remarks.map((remark) => `# ${inOneLine(remark, MAX_REMARK)}\n`).join("");
 }
 
 function addLine(document: Document, { path, value, evidence }: ProposedLine): void {
@@ -44,7 +44,7 @@ function addLine(document: Document, { path, value, evidence }: ProposedLine): v
 }
 
 /** Parts of it come from a gateway: no control characters get through, and nothing that ends the comment. */
-function inOneLine(text: string, most = LONGEST_EVIDENCE): string {
+function inOneLine(text: string, most = MAX_EVIDENCE_CHARACTERS): string {
   const line = text
     .slice(0, most * 4)
     .replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ")

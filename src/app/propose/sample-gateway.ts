@@ -11,7 +11,7 @@ import { limitRequests, sampleLimits } from "./sample-limits.ts";
 /** Requests that a proposal sends at most, those apart that reach a limit. */
 const MAX_REQUESTS = 40;
 /** Listed models that are tried until one answers in a dialect. */
-const MOST_MODELS = 4;
+const MAX_MODELS = 4;
 
 /** What a dialect showed. */
 export interface DialectSample {
@@ -92,7 +92,7 @@ function modelIds({ models }: Target, dialect: Dialect, list: Response): readonl
   const listed = modelsToTry(list).filter((id) => id !== named);
   const ids = named === undefined ? listed : [named, ...listed];
   // Where there is no list either, an invented model still shows whether the path is there.
-  return ids.length === 0 ? ["gauntlet"] : ids.slice(0, MOST_MODELS);
+  return ids.length === 0 ? ["gauntlet"] : ids.slice(0, MAX_MODELS);
 }
 
 class Sampler {

@@ -4,7 +4,7 @@ import { messageProblem } from "../../target/index.ts";
 import { areVaried, type DenialSample } from "./denial-sample.ts";
 
 /** A text of a contract is not longer than this: the shorter, the less of it can change. */
-const MOST_WORDS = 5;
+const MAX_WORDS = 5;
 const MAX_CHARACTERS = 2_000;
 /** What a caller supplied stands in quotation marks, in brackets or behind an equals sign, as far as sentences go. */
 const QUOTED =
@@ -95,7 +95,7 @@ export function commonWords(
   const runs = sentencesOf(first).flatMap((text) => {
     const words = [...text.matchAll(/(?<![\w'\u2019-])[\p{L}][\p{L}\d_'\u2019-]*/gu)];
     return words.flatMap((begin, from) =>
-      words.slice(from, from + MOST_WORDS).map((end, at) => ({
+      words.slice(from, from + MAX_WORDS).map((end, at) => ({
         text: text.slice(begin.index, end.index + end[0].length),
         words: at + 1,
         isOwn: isOwn(begin[0]) && isOwn(end[0]),

@@ -21,7 +21,7 @@ export interface ShardRequest {
   readonly timeSource: string | undefined;
 }
 
-const MOST_SHARDS = 1_000;
+const MAX_SHARDS = 1_000;
 const DAY_MS = 24 * 3_600_000;
 
 /**
@@ -51,9 +51,9 @@ export function shardRequest(options: ShardOptions, workloads: readonly Workload
 
 function parseShard(text: string): { readonly index: number; readonly of: number } {
   const [, index = 0, of = 0] = (/^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? []).map(Number);
-  if (index < 1 || index > of || of > MOST_SHARDS)
+  if (index < 1 || index > of || of > MAX_SHARDS)
     throw new UsageError(
-      `--shard takes INDEX/COUNT, as in 3/8, with an index from 1 to the count and a count up to ${MOST_SHARDS}, not "${text}"`,
+      `--shard takes INDEX/COUNT, as in 3/8, with an index from 1 to the count and a count up to ${MAX_SHARDS}, not "${text}"`,
     );
   return { index, of };
 }

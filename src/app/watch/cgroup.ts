@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type TreeUse, useOf } from "../process-tree.ts";
 
 /** Groups below a group: more of them are not looked into. */
-const MOST_GROUPS = 1_000;
+const MAX_GROUPS = 1_000;
 
 /**
  * What the processes of a control group hold, by its own files: they count what has ended as well, and the groups below it. Where a
@@ -35,7 +35,7 @@ export function isCgroup(folder: string): boolean {
 export function pidsOf(folder: string): number[] {
   const pids: number[] = [];
   const waiting = [folder];
-  for (let looked = 0; looked < MOST_GROUPS; looked++) {
+  for (let looked = 0; looked < MAX_GROUPS; looked++) {
     const group = waiting.pop();
     if (group === undefined) break;
     const lines = (textIn(group, "cgroup.procs") ?? "").split("\n");

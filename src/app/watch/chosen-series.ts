@@ -14,9 +14,9 @@ export interface DroppedSeries {
 }
 
 /** More than a report can show; a request counter may have thousands, one for each path. */
-export const MOST_SERIES = 50;
+export const MAX_SERIES = 50;
 /** Names that are told of. */
-const MOST_DROPPED = 100;
+const MAX_DROPPED = 100;
 
 /** Of the process and its runtime: what it holds and how busy it is. What never changes says nothing. */
 const PROCESS = /^process_(?!start_time|max_fds|virtual_memory_max)/;
@@ -86,7 +86,7 @@ export class ChosenSeries {
       const text = seriesName({ name, labels });
       if (!this.#choice.bySeries(text)) continue;
       let index = this.#index.get(text);
-      if (index === undefined && this.series.length < MOST_SERIES) {
+      if (index === undefined && this.series.length < MAX_SERIES) {
         index = this.series.push({ text, name, labels, kind }) - 1;
         this.#index.set(text, index);
       }
@@ -94,7 +94,7 @@ export class ChosenSeries {
       else values[index] = Number.isFinite(value) ? value : null;
     }
     for (const [name, series] of dropped)
-      if (this.#dropped.has(name) || this.#dropped.size < MOST_DROPPED)
+      if (this.#dropped.has(name) || this.#dropped.size < MAX_DROPPED)
         this.#dropped.set(name, Math.max(series, this.#dropped.get(name) ?? 0));
     return values;
   }

@@ -14,7 +14,7 @@ export interface Exposition {
 }
 
 /** No sample is as long; a label may have been made by anybody. */
-const LONGEST_LINE = 4_096;
+const MAX_LINE_CHARACTERS = 4_096;
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
 const LABEL = /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const LABELS_END = /[ \t]*\}/y;
@@ -62,7 +62,7 @@ function* linesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
     const found = text.indexOf("\n", from);
     const to = found < 0 ? text.length : found;
-    if (to > from && to - from <= LONGEST_LINE) yield text.slice(from, text[to - 1] === "\r" ? to - 1 : to);
+    if (to > from && to - from <= MAX_LINE_CHARACTERS) yield text.slice(from, text[to - 1] === "\r" ? to - 1 : to);
     from = to + 1;
   }
 }

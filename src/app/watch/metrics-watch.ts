@@ -19,7 +19,7 @@ export interface MetricsOptions {
 type Values = Extract<Scraped, { kind: "values" }>;
 
 /** An hour of them, of 50 series each, are two megabytes of the record. */
-const MOST_SCRAPES = 3_600;
+const MAX_SCRAPES = 3_600;
 /** An answer that takes longer is none. */
 const TIMEOUT_MS = 5_000;
 
@@ -28,7 +28,7 @@ export class MetricsWatch implements AsyncDisposable {
   readonly #options: MetricsOptions;
   readonly #worker: Worker;
   readonly #series: SeriesHead[] = [];
-  readonly #scrapes = new EvenSamples<Pick<Values, "atMs" | "values">>(MOST_SCRAPES);
+  readonly #scrapes = new EvenSamples<Pick<Values, "atMs" | "values">>(MAX_SCRAPES);
   readonly #waiting = new Set<(scraped: Scraped | undefined) => void>();
   #dropped: readonly DroppedSeries[] = [];
   #count = 0;

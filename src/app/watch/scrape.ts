@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { messageOf } from "../../core/index.ts";
 
 /** Larger answers are not read: a minute of them would be half a gigabyte. */
-const MOST_BYTES = 8 * 2 ** 20;
+const MAX_BYTES = 8 * 2 ** 20;
 const MIB = 2 ** 20;
 
 export interface ScrapedEndpoint {
@@ -77,7 +77,7 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > MOST_BYTES) throw new Error(`answered more than ${MOST_BYTES / MIB} MiB`);
+    if (bytes > MAX_BYTES) throw new Error(`answered more than ${MAX_BYTES / MIB} MiB`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");

@@ -5,7 +5,7 @@ import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observ
 /** Waits between attempts that are shorter than this are none, milliseconds: a client takes ten or so to send again. */
 const AT_ONCE_MS = 50;
 /** Least number of calls with a retry by which growth and jitter are judged. */
-const LEAST_CALLS = 5;
+const MIN_CALLS = 5;
 /** The last wait over the first: exponential backoff doubles, and quarter jitter takes at most a quarter of it. */
 const GROWTH = 1.5;
 /** Spread of a wait over the calls: up to this it is what timers and a busy machine add by themselves. */
@@ -44,7 +44,7 @@ export function judgeNoLoop(requirement: MustRequirement, runs: readonly ClientR
 export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const long = sequences.filter(({ gaps }) => gaps.length >= 2);
-  if (long.length < LEAST_CALLS) {
+  if (long.length < MIN_CALLS) {
     verdict.note(requirement, `${described(sequences)}: too few waits to see them grow`);
     return;
   }
@@ -86,7 +86,7 @@ export function judgeJitter(requirement: MustRequirement, runs: readonly ClientR
   const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
   const waits = Array.from({ length: longest }, (_, index) =>
     sequences.flatMap(({ gaps }) => gaps[index] ?? []).sort((a, b) => a - b),
-  ).filter((gaps) => gaps.length >= LEAST_CALLS);
+  ).filter((gaps) => gaps.length >= MIN_CALLS);
   if (waits.length === 0) {
     verdict.note(requirement, `${described(sequences)}: too few waits to see jitter`);
     return;

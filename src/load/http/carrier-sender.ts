@@ -3,7 +3,7 @@ import { type Ending, LoadExchange, nowUs, type PreparedRequest } from "./load-e
 import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
 
 /** Bytes of an answer that are kept. */
-const MOST_KEPT = 256 * 1024;
+const MAX_KEPT_BYTES = 256 * 1024;
 
 /** What carries one exchange: a connection, or a stream of one. */
 interface Carrier {
@@ -61,7 +61,7 @@ export abstract class CarrierSender<C extends Carrier> implements RequestSender 
   }
 
   protected exchangeOf(prepared: PreparedRequest, dueUs: number): LoadExchange {
-    return new LoadExchange(prepared, dueUs, MOST_KEPT, this.options.onStamp);
+    return new LoadExchange(prepared, dueUs, MAX_KEPT_BYTES, this.options.onStamp);
   }
 
   /** Counts an exchange that is sent now. */

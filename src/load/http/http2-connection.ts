@@ -10,7 +10,7 @@ import { type Ending, type LoadExchange, nowUs, type PreparedRequest } from "./l
 import { tlsSocket } from "./tls-socket.ts";
 
 /** Most streams of one connection, whatever the server allows: what servers and proxies commonly allow. */
-const MOST_STREAMS = 100;
+const MAX_STREAMS = 100;
 /** Handshake, ms. */
 const CONNECT_MS = 10_000;
 /**
@@ -77,7 +77,7 @@ export class Http2Connection {
 
   /** Streams that it may carry at once. */
   get bound(): number {
-    return Math.min(MOST_STREAMS, this.#session?.remoteSettings?.maxConcurrentStreams ?? MOST_STREAMS);
+    return Math.min(MAX_STREAMS, this.#session?.remoteSettings?.maxConcurrentStreams ?? MAX_STREAMS);
   }
 
   /** Streams that it may carry beside those under way. */

@@ -62,7 +62,7 @@ const RETRY_AFTER = headPattern("retry-after");
 const DATE = headPattern("date");
 const CODED = headPattern("content-encoding");
 /** Gaps that a stream keeps one by one until it is known what becomes of it; more are counted in a histogram. */
-const MOST_GAPS = 4_096;
+const MAX_GAPS = 4_096;
 
 /**
  * One request on its connection: marks, counters, and no bytes unless it is to be kept. It is the mutable state of a socket, and
@@ -233,7 +233,7 @@ export class LoadExchange implements ResponseListener {
       this.gapsUs.push(gapUs);
       if (gapUs > this.longestGapUs) this.longestGapUs = gapUs;
     }
-    if (this.gapsUs.length > MOST_GAPS) {
+    if (this.gapsUs.length > MAX_GAPS) {
       this.earlierGaps ??= new Histogram();
       for (const gapUs of this.gapsUs) this.earlierGaps.record(gapUs);
       this.gapsUs = [];

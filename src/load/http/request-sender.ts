@@ -53,7 +53,7 @@ export interface RequestSender extends AsyncDisposable {
 export const SWEEP_MS = 100;
 
 /** Longest answer, bytes: a bound against endless streams. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Why an exchange under way has to be left now; `undefined`: it may go on. */
 export function overdue(
@@ -63,5 +63,5 @@ export function overdue(
 ): Ending | undefined {
   if (atUs - sentUs > (headUs > 0 ? deadlineMs : Math.min(deadlineMs, headMs)) * 1_000) return "deadline";
   if (headUs > 0 && atUs - readUs > idleMs * 1_000) return "idle-timeout";
-  return bodyBytes > MOST_BYTES ? "size-bound" : undefined;
+  return bodyBytes > MAX_BYTES ? "size-bound" : undefined;
 }

@@ -39,7 +39,7 @@ const BUSY_ROUNDS = 2;
 /** Denied requests that come back after their Retry-After: enough that a share of them may be called one. */
 const WAITS = 36;
 /** A Retry-After beyond this is not waited for here: the streams that fill the limit take seconds. */
-const LONGEST_WAIT_MS = 12_000;
+const MAX_WAIT_MS = 12_000;
 /** So many come back at once, and never more than a half of the limit. */
 const RETURN_AT_ONCE = 8;
 
@@ -81,9 +81,9 @@ async function comeBack(bench: TierBench, denied: readonly Observation[]): Promi
     const untilUs = Math.max(...some.map(dueUs));
     const waitMs = (untilUs - nowUs()) / 1_000 + GRACE_MS;
     const usable = some.filter(
-      ({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined && retryAfterWaitMs <= LONGEST_WAIT_MS,
+      ({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined && retryAfterWaitMs <= MAX_WAIT_MS,
     );
-    if (usable.length < some.length || waitMs > LONGEST_WAIT_MS || !(await bench.wait(waitMs))) {
+    if (usable.length < some.length || waitMs > MAX_WAIT_MS || !(await bench.wait(waitMs))) {
       waits.push(...some.map((denial) => ({ denial, outcome: "untested" as const, actualMs: undefined })));
       continue;
     }
@@ -94,7 +94,7 @@ async function comeBack(bench: TierBench, denied: readonly Observation[]): Promi
 
 /** When a denied request may come back, µs. */
 function dueUs({ endUs, retryAfterWaitMs }: Observation): number {
-  return endUs + Math.min(retryAfterWaitMs ?? 0, LONGEST_WAIT_MS * 2) * 1_000;
+  return endUs + Math.min(retryAfterWaitMs ?? 0, MAX_WAIT_MS * 2) * 1_000;
 }
 
 async function retry(bench: TierBench, denial: Observation): Promise<RetryAfterWait> {

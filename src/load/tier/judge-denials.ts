@@ -7,7 +7,7 @@ import { isStatusOf } from "../read-reason.ts";
 import { exchangesOf, kindsText } from "./observations.ts";
 
 /** Longest wait that a one-minute rate can ask for, with room for clocks that differ, and that a concurrency denial may, ms. */
-const LONGEST_MS = { rate: 90_000, concurrency: 600_000 };
+const MAX_MS = { rate: 90_000, concurrency: 600_000 };
 
 /** Judges every denial of a phase: the right status and reason, Retry-After where it must be, and usable. */
 export function judgeDenials(observations: readonly Observation[], target: Target): Finding[] {
@@ -36,7 +36,7 @@ export function judgeDenials(observations: readonly Observation[], target: Targe
 function judgeRateWaits(denied: readonly Observation[]): Finding[] {
   if (denied.length === 0) return [];
   const missing = denied.filter(({ retryAfter }) => retryAfter === undefined);
-  const bad = unusable(denied, LONGEST_MS.rate);
+  const bad = unusable(denied, MAX_MS.rate);
   return [
     compared(
       "retry-after.missing",
@@ -62,7 +62,7 @@ function judgeRateWaits(denied: readonly Observation[]): Finding[] {
 function judgeConcurrencyWaits(denied: readonly Observation[]): Finding[] {
   if (denied.length === 0) return [];
   const missing = denied.filter(({ retryAfter }) => retryAfter === undefined);
-  const bad = unusable(denied, LONGEST_MS.concurrency);
+  const bad = unusable(denied, MAX_MS.concurrency);
   return [
     compared(
       "retry-after.concurrency",

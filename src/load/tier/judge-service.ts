@@ -112,7 +112,7 @@ function stalls(observations: readonly Observation[], heldUp: HeldUp): Finding[]
 
 /** Share of an answer's time in which a stream that was held back delivers its tokens; and streams that show it. */
 const BUFFERED = 0.1;
-const LEAST_STREAMS = 4;
+const MIN_STREAMS = 4;
 /** One that took so many times as long as a lone one was not held back: something stood still, the gateway or its host. */
 const AS_LONG = 1.5;
 /**
@@ -134,7 +134,7 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
         (role === "wave" || role === "again" || role === "background") && stream && (tokens ?? 0) > 4,
     )
     .filter(isAdmitted);
-  if (streams.length < 2 * LEAST_STREAMS || long.durationMs < 500) return [];
+  if (streams.length < 2 * MIN_STREAMS || long.durationMs < 500) return [];
   const measured = streams.filter(
     (one) => serviceMs(one) <= long.durationMs * AS_LONG && stillShare(one, heldUp.still) <= STILL_SHARE,
   );
@@ -144,7 +144,7 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
   const heldBack = DIALECTS.flatMap((dialect) => {
     const own = measured.filter((one) => one.dialect === dialect).map(spreadOf);
     const share = median(own);
-    return own.length >= LEAST_STREAMS && share <= BUFFERED && (long.spread[dialect] ?? 1) > BUFFERED
+    return own.length >= MIN_STREAMS && share <= BUFFERED && (long.spread[dialect] ?? 1) > BUFFERED
       ? [`${dialect}: tokens arrive in the last ${Math.round(share * 100)} % of it`]
       : [];
   });
@@ -158,7 +158,7 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
       `${stalled.length} of ${streams.length} had a gap far longer than a lone stream`,
       { weight: "warn", exchanges: exchangesOf(stalled) },
     ),
-    measured.length < LEAST_STREAMS
+    measured.length < MIN_STREAMS
       ? undecided(
           "streams.buffered",
           "Streams come piece by piece while others run",

@@ -24,13 +24,13 @@ const EVEN = 2;
 const pulseOf = (limit: number): number => Math.max(4, Math.floor(limit * 0.75));
 /** So much of the limit is left then, requests: what even traffic uses up in this time, and at least so many. */
 const NEAR_S = 0.4;
-const LEAST_NEAR = 3;
+const MIN_NEAR = 3;
 /** Least time between two of them, ms, and how many there are at most. */
 const PULSE_EVERY_MS = 3_000;
-const MOST_PULSES = 8;
+const MAX_PULSES = 8;
 /** Overload goes on for a minute from the first denial, and then until the limit was met once more; s. */
-const LEAST_S = 61;
-const MOST_S = 95;
+const MIN_S = 61;
+const MAX_S = 95;
 /** Exhausting at once: share of the requests in flight, and of the limit in all. */
 const EXHAUST_AT_ONCE = 0.5;
 const EXHAUST_SHARE = 1.2;
@@ -38,7 +38,7 @@ const EXHAUST_SHARE = 1.2;
 const KINDS = 4;
 
 /** How long the phase lasts at most, s. */
-export const OVER_SECONDS = MOST_S;
+export const OVER_SECONDS = MAX_S;
 
 type RateAndConcurrency = Pick<Limits, "rpm" | "inFlight">;
 
@@ -51,13 +51,13 @@ const boundOf = (rpm: number): number => Math.ceil(rpm * (1 + TOLERANCE)) + 2;
  */
 function nearOf({ rpm, inFlight }: RateAndConcurrency): number | undefined {
   const most = pulseOf(inFlight) - (boundOf(rpm) - rpm) - 1;
-  if (most < LEAST_NEAR) return undefined;
-  return Math.min(most, Math.max(LEAST_NEAR, Math.round((rpm / 60) * EVEN * NEAR_S)));
+  if (most < MIN_NEAR) return undefined;
+  return Math.min(most, Math.max(MIN_NEAR, Math.round((rpm / 60) * EVEN * NEAR_S)));
 }
 
 /** What the phase may send at most. */
 export function overRequests(rpm: number, limit: number): number {
-  return Math.ceil(rpm * EXHAUST_SHARE + MOST_S * (rpm / 60) * EVEN + MOST_PULSES * pulseOf(limit)) + limit + 2 * KINDS;
+  return Math.ceil(rpm * EXHAUST_SHARE + MAX_S * (rpm / 60) * EVEN + MAX_PULSES * pulseOf(limit)) + limit + 2 * KINDS;
 }
 
 /**
@@ -97,7 +97,7 @@ async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): 
 async function overload(bench: TierBench, pick: (index: number) => TierRequest): Promise<void> {
   const startUs = nowUs();
   const { limits } = bench;
-  const reached = new Reached(limits.rpm - (nearOf(limits) ?? LEAST_NEAR));
+  const reached = new Reached(limits.rpm - (nearOf(limits) ?? MIN_NEAR));
   const everyUs = 1_000_000 / (bench.ratePerS * EVEN);
   const pulse = pulseOf(limits.inFlight);
   const sent: Promise<unknown>[] = [];
@@ -108,12 +108,12 @@ async function overload(bench: TierBench, pick: (index: number) => TierRequest):
   for (let index = 0; ; index++) {
     const dueUs = startUs + index * everyUs;
     const elapsedS = (dueUs - startUs) / 1e6;
-    if (elapsedS > MOST_S || (elapsedS > LEAST_S && reached.wholeUs(dueUs) && pulses > 0)) break;
+    if (elapsedS > MAX_S || (elapsedS > MIN_S && reached.wholeUs(dueUs) && pulses > 0)) break;
     const waitMs = (dueUs - nowUs()) / 1_000;
     if (waitMs > 0.5 && !(await bench.wait(waitMs))) break;
     send(index, "even", dueUs);
     const isNear = reached.isNear(nowUs());
-    if (!isNear || pulses >= MOST_PULSES || dueUs - pulsedUs < PULSE_EVERY_MS * 1_000) continue;
+    if (!isNear || pulses >= MAX_PULSES || dueUs - pulsedUs < PULSE_EVERY_MS * 1_000) continue;
     pulses++;
     pulsedUs = dueUs;
     const pulseUs = nowUs();

@@ -23,7 +23,7 @@ export const fleetOf = (limit: number): number => Math.max(4, Math.min(40, Math.
 /** A client of the fleet gives up after this long, ms: every window of a minute has passed by then. */
 const FLEET_MS = 75_000;
 /** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
-const LONGEST_WAIT_MS = 61_000;
+const MAX_WAIT_MS = 61_000;
 const FLEET_ATTEMPTS = 12;
 /** Attempts that a client needs if it is admitted after its Retry-After wait, with some to spare. */
 const USUAL_ATTEMPTS = 3;
@@ -66,7 +66,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     retryAfter: "compliant",
     random: seededRandom(seed),
     signal: bench.stop,
-    retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: LONGEST_WAIT_MS },
+    retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: MAX_WAIT_MS },
     untilMs: FLEET_MS,
     graceMs: GRACE_MS,
     attempt: (client) => bench.send(kinds[client % kinds.length] as TierRequest, "fleet"),

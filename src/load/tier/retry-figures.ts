@@ -6,7 +6,7 @@ import type { ClientsOutcome } from "../compliant-clients.ts";
 import { herdShare, type RecoveryScript } from "./recovery.ts";
 
 /** Points of the scatter that are kept. */
-const MOST_SAMPLES = 400;
+const MAX_SAMPLES = 400;
 
 /** What Retry-After was worth, and how our own clients behaved. */
 export function retryFigures(
@@ -80,8 +80,8 @@ function samplesOf(
 ): RetryAfterFigures["samples"] {
   const tested = new Map(waits.map((one) => [one.denial, one]));
   const others = denied.filter((one) => !tested.has(one));
-  const step = Math.max(1, Math.ceil(others.length / (MOST_SAMPLES / 2)));
-  const chosen = [...[...tested.keys()].slice(0, MOST_SAMPLES / 2), ...others.filter((_, index) => index % step === 0)];
+  const step = Math.max(1, Math.ceil(others.length / (MAX_SAMPLES / 2)));
+  const chosen = [...[...tested.keys()].slice(0, MAX_SAMPLES / 2), ...others.filter((_, index) => index % step === 0)];
   return chosen.map((denial) => {
     const wait = tested.get(denial);
     const outcome = wait?.outcome ?? "untested";

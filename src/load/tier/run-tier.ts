@@ -48,7 +48,7 @@ export interface TierOptions {
 /** Findings that need the whole run. */
 export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
 /** A Retry-After that is waited for at the beginning of the overload, ms. */
-const LONGEST_WAIT_MS = { thorough: 61_000, brief: 40_000 };
+const MAX_WAIT_MS = { thorough: 61_000, brief: 40_000 };
 
 /** Judges an account by its limits, phase by phase. */
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
@@ -186,7 +186,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
 function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts): TierPhase[] {
   const { limits } = bench;
   const common = commonJudge({ bench, own });
-  const longestWaitMs = LONGEST_WAIT_MS[length === "thorough" ? "thorough" : "brief"];
+  const longestWaitMs = MAX_WAIT_MS[length === "thorough" ? "thorough" : "brief"];
   return [
     {
       name: OVER_THE_LIMIT,

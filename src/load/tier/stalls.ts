@@ -10,11 +10,11 @@ export interface Stall {
 }
 
 /** Silence that counts, ms, and in multiples of the usual latency. */
-const LEAST_MS = 250;
+const MIN_MS = 250;
 const FACTOR = 8;
 /** What waited together is let go together, within this, µs. */
 const RELEASE_US = 80_000;
-const LEAST_WAITING = 2;
+const MIN_WAITING = 2;
 /** Who waited for less was not held up, µs. */
 const WAITING_US = 100_000;
 /**
@@ -41,7 +41,7 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
     const before = answered[index - 1] as WithHead;
     const first = answered[index] as WithHead;
     const silenceUs = first.headUs - before.headUs;
-    if (silenceUs < LEAST_MS * 1_000) continue;
+    if (silenceUs < MIN_MS * 1_000) continue;
     const fromUs = before.headUs;
     const waiting = answered
       .slice(index)
@@ -52,7 +52,7 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
           one.headUs - one.sentUs > WAITING_US &&
           silenceUs >= leastOf(one),
       );
-    if (waiting.length < LEAST_WAITING) continue;
+    if (waiting.length < MIN_WAITING) continue;
     const ownUs = overlapUs(fromUs, first.headUs, still);
     if (ownUs > silenceUs * OWN_SHARE && silenceUs - ownUs < MAX_OWN_REST_US) continue;
     // Nothing was sent, so nothing could be answered: the silence begins with the first that waited.
@@ -72,8 +72,8 @@ function leastSilenceUs(answered: readonly WithHead[]): (one: Observation) => nu
   const least = new Map(
     [...groupBy(answered, kindOf)].map(([kind, own]) => {
       const usualMs = median(own.map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000));
-      return [kind, Math.max(LEAST_MS, usualMs * FACTOR) * 1_000] as const;
+      return [kind, Math.max(MIN_MS, usualMs * FACTOR) * 1_000] as const;
     }),
   );
-  return (one) => least.get(kindOf(one)) ?? LEAST_MS * 1_000;
+  return (one) => least.get(kindOf(one)) ?? MIN_MS * 1_000;
 }

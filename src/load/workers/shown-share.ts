@@ -7,7 +7,7 @@ import type { ShownGrowth } from "./messages.ts";
 /** How often it is told, ms: what is shown is a second, which two workers end at about the same time. */
 const REPORT_MS = 500;
 /** A gateway may invent a reason for each denial. */
-const MOST_DENIALS = 100;
+const MAX_DENIALS = 100;
 
 /** Tells the main thread what this one counts, for whoever watches. */
 export class ShownShare {
@@ -36,7 +36,7 @@ export class ShownShare {
     const { denials } = outcomes.close();
     this.#report({
       growth: this.#reader.read(nowUs()),
-      denials: denials.length > MOST_DENIALS ? mostFrequent(denials) : denials,
+      denials: denials.length > MAX_DENIALS ? mostFrequent(denials) : denials,
       opened: sender.opened,
       loopDelayP99Ms: this.#delay.takeP99Ms(),
     });
@@ -44,5 +44,5 @@ export class ShownShare {
 }
 
 function mostFrequent(denials: ShownGrowth["denials"]): ShownGrowth["denials"] {
-  return denials.sort((a, b) => b.count - a.count).slice(0, MOST_DENIALS);
+  return denials.sort((a, b) => b.count - a.count).slice(0, MAX_DENIALS);
 }

@@ -3,7 +3,7 @@ import type { ParcelBody, Step } from "../pipeline/response.ts";
 import type { Scheduler, Task } from "./scheduler.ts";
 
 /** Bytes that may wait in the process for one slow reader before the stream is held back. */
-const MOST_BUFFERED_BYTES = 256 * 1_024;
+const MAX_BUFFERED_BYTES = 256 * 1_024;
 
 /** What the steps are written to: a response of Node's, or a connection that is written by hand. */
 export interface Sink {
@@ -51,7 +51,7 @@ export function playSteps(
       sink.write(next.value.bytes);
       sink.uncork?.();
       next = iterator.next();
-      if (sink.writableLength > MOST_BUFFERED_BYTES) {
+      if (sink.writableLength > MAX_BUFFERED_BYTES) {
         sink.once("drain", advance);
         return;
       }

@@ -20,7 +20,7 @@ const KEEP_ALIVE_MS = 75_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /** Large enough that a very long credential is answered like any other wrong one. */
-const MOST_HEADER_BYTES = 256 * 1_024;
+const MAX_HEADER_BYTES = 256 * 1_024;
 
 interface ServerSettings {
   readonly services: Services;
@@ -40,7 +40,7 @@ export function gatewayServer(settings: ServerSettings) {
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    http: { maxHeaderSize: MOST_HEADER_BYTES },
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
     clientErrorHandler: answerParseError,
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();

@@ -3,12 +3,12 @@ import { isObject, member } from "../../core/index.ts";
 /** Characters of the prompt that go into a string. */
 const STRING_LENGTH = 64;
 /** Deeper parts of a schema get nothing. */
-const MOST_DEEP = 8;
+const MAX_DEPTH = 8;
 
 /** An object that fits the usual simple schemas; strings repeat the prompt, so that the caller knows what to expect. */
 export function objectFor(schema: unknown, prompt: string, deep = 0): Record<string, unknown> {
   const properties = member(schema, "properties");
-  if (!isObject(properties) || deep > MOST_DEEP) return {};
+  if (!isObject(properties) || deep > MAX_DEPTH) return {};
   const entries = Object.keys(properties).map((name) => [name, valueFor(properties[name], prompt, deep + 1)] as const);
   return Object.fromEntries(entries);
 }
@@ -24,7 +24,7 @@ function valueFor(schema: unknown, prompt: string, deep: number): unknown {
     case "boolean":
       return true;
     case "array":
-      return isObject(member(schema, "items")) && deep <= MOST_DEEP
+      return isObject(member(schema, "items")) && deep <= MAX_DEPTH
         ? [valueFor(member(schema, "items"), prompt, deep + 1)]
         : [];
     case "object":

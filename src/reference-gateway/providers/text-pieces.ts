@@ -1,5 +1,5 @@
 /** Longest piece, UTF-16 units: text without spaces (Chinese, long identifiers) is cut into such pieces. */
-const LONGEST_PIECE = 12;
+const MAX_PIECE_CHARACTERS = 12;
 
 const SPACE = 0x20;
 
@@ -15,7 +15,7 @@ export function splitPieces(text: string): string[] {
     const unit = text.charCodeAt(at);
     const space = unit <= SPACE;
     const wordBegins = sawSpace && !space;
-    const full = at - start >= LONGEST_PIECE && !(unit >= 0xdc00 && unit <= 0xdfff);
+    const full = at - start >= MAX_PIECE_CHARACTERS && !(unit >= 0xdc00 && unit <= 0xdfff);
     if (at > start && (wordBegins || full)) {
       pieces.push(text.slice(start, at));
       start = at;
@@ -35,7 +35,7 @@ export function countPieces(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     const space = unit <= SPACE;
-    const full = at - start >= LONGEST_PIECE && !(unit >= 0xdc00 && unit <= 0xdfff);
+    const full = at - start >= MAX_PIECE_CHARACTERS && !(unit >= 0xdc00 && unit <= 0xdfff);
     if (at > start && ((sawSpace && !space) || full)) {
       count += 1;
       start = at;

@@ -3,7 +3,7 @@ import type { Piece, ReplyPlan } from "./plan.ts";
 import { countPieces, splitPieces } from "./text-pieces.ts";
 
 /** Most increments of one reply: longer texts come in larger pieces, because an event costs more than its text. */
-const MOST_INCREMENTS = 256;
+const MAX_INCREMENTS = 256;
 
 interface Timing {
   readonly firstMs: number;
@@ -26,7 +26,7 @@ export function textPlan(request: InferenceRequest, text: string, { firstMs, pac
 }
 
 function gather(tokens: readonly string[]): Piece[] {
-  const perPiece = Math.max(1, Math.ceil(tokens.length / MOST_INCREMENTS));
+  const perPiece = Math.max(1, Math.ceil(tokens.length / MAX_INCREMENTS));
   const pieces: Piece[] = [];
   for (let at = 0; at < tokens.length; at += perPiece) {
     const group = tokens.slice(at, at + perPiece);

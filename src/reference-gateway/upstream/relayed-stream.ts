@@ -6,7 +6,7 @@ import type { RelayedPiece } from "../pipeline/response.ts";
 import { usageOf } from "./usage.ts";
 
 /** Longest event that is looked into; a longer one is passed on unread. */
-const LONGEST_EVENT = 1_024 * 1_024;
+const MAX_EVENT_BYTES = 1_024 * 1_024;
 /** An event has text or a part of a tool call; looked for without parsing. */
 const HAS_OUTPUT = /"(?:content|text|partial_json|arguments)":"[^"]/;
 const ENDS = /^data: ?\[DONE\]|"type": ?"message_stop"/m;
@@ -52,7 +52,7 @@ class EventReader {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
     const events = this.#rest.split(/\r?\n\r?\n/);
     this.#rest = events.pop() ?? "";
-    if (this.#rest.length > LONGEST_EVENT) this.#rest = "";
+    if (this.#rest.length > MAX_EVENT_BYTES) this.#rest = "";
     let outputs = 0;
     for (const event of events) {
       if (HAS_OUTPUT.test(event)) outputs++;

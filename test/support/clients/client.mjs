@@ -11,8 +11,8 @@ const {
 const defects = (process.argv[2] ?? "none").split(",");
 const is = (name) => defects.includes(name);
 
-const MOST_ATTEMPTS = defects.includes("loops") && env.GAUNTLET_SCENARIO === "rate-unusable-retry-after" ? 9 : 4;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_ATTEMPTS = defects.includes("loops") && env.GAUNTLET_SCENARIO === "rate-unusable-retry-after" ? 9 : 4;
+const MAX_WAIT_MS = 60_000;
 const FINAL = ["insufficient_credits", "quota_exceeded", "budget_exhausted", "invalid_api_key", "key_revoked"];
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -57,7 +57,7 @@ function waitMs(response, reason, attempt) {
   const askedMs = status === 429 ? retryAfterMs(response.headers.get("retry-after")) : undefined;
   if (askedMs === undefined) return backoffMs(attempt);
   if (is("impatient")) return askedMs / 2;
-  if (askedMs <= LONGEST_WAIT_MS) return askedMs;
+  if (askedMs <= MAX_WAIT_MS) return askedMs;
   return is("cuts-long-waits") ? 3_000 : undefined;
 }
 
@@ -115,7 +115,7 @@ async function call(prompt) {
     const reason = response.headers.get("x-service-error-code");
     if (reason === "concurrency_limit_exceeded" && !is("keeps-parallel")) lane.limit = Math.max(1, lane.running);
     const wait = waitMs(response, reason, attempt);
-    if (wait === undefined || (attempt + 1 >= MOST_ATTEMPTS && !is("endless") && Number(calls) === 1))
+    if (wait === undefined || (attempt + 1 >= MAX_ATTEMPTS && !is("endless") && Number(calls) === 1))
       throw new Error(`${response.status} ${reason}`);
     await sleep(wait);
   }

@@ -43,7 +43,7 @@ export interface ConcurrencyPlan {
 const HEADS_MS = 60;
 const EXTRA_MS = 20;
 /** Failed attempts in a row from which it is no accident. */
-const MOST_FAILURES = 5;
+const MAX_FAILURES = 5;
 /** Streams that are left at once, so that one of them surely still runs. */
 const LEAVING = 3;
 /** Requests that are sent while the limit is reached. */
@@ -148,7 +148,7 @@ async function fill(
       if (!(await gateway.wait(nameless ? intervalMs * SURELY_ROOM : intervalMs / 4))) break;
     }
     failures = verdicts.every((verdict) => verdict === "failed") ? failures + 1 : 0;
-    if (failures > MOST_FAILURES) break;
+    if (failures > MAX_FAILURES) break;
   }
   return { holds, full: false, unnamed: false };
 }

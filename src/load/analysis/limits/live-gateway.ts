@@ -24,19 +24,19 @@ export interface LiveOptions extends AnalysisAccount {
 const FIRST = 3;
 
 /** Least slack, microseconds: timers, the event loop and a proxy on the way. */
-const LEAST_SLACK_US = 2_000;
+const MIN_SLACK_US = 2_000;
 
 /** Round trips of the past that tell what is usual now. */
 const RECENT = 101;
 
 /** Longest time that a stream is held, ms. */
-const LONGEST_HOLD_MS = 120_000;
+const MAX_HOLD_MS = 120_000;
 
 /** How long what was sent before an interruption may still be analysed, ms. */
 const ANALYSIS_AFTER_STOP_MS = 1_000;
 
 /** What an admitted request took longer than others is the model's time rather than a stall beyond this, microseconds. */
-const MOST_STALL_US = 200_000;
+const MAX_STALL_US = 200_000;
 
 /** The gateway itself. One account, its keys, and everything that was sent to it. */
 export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
@@ -66,7 +66,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
       url: endpointUrl(target.baseUrl, "chat"),
       maxConnections: options.maxConnections,
       // Streams are held on purpose: as long as it takes to reach the concurrency limit.
-      deadlineMs: Math.max(LONGEST_HOLD_MS, target.timeouts.answerMs),
+      deadlineMs: Math.max(MAX_HOLD_MS, target.timeouts.answerMs),
       headMs: target.timeouts.answerMs,
       idleMs: target.timeouts.idleMs,
       http: target.http,
@@ -102,7 +102,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   /** Half the round trip of most denials: a denial is decided somewhere between its sending and its answer. */
   get slackUs(): number {
     const sorted = [...this.#roundTripsUs].sort((a, b) => a - b);
-    return Math.max(LEAST_SLACK_US, (sorted[Math.floor(sorted.length * 0.9)] ?? 0) / 2 + 500);
+    return Math.max(MIN_SLACK_US, (sorted[Math.floor(sorted.length * 0.9)] ?? 0) / 2 + 500);
   }
 
   nowUs(): number {
@@ -186,7 +186,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     const usualUs = median(this.#roundTripsUs.slice(-RECENT)) || roundTripUs;
     const excessUs = verdict === "rate" ? 0 : Math.max(0, roundTripUs - median(like.slice(-RECENT)));
     const onTheWayUs =
-      verdict === "rate" ? roundTripUs : Math.min(roundTripUs, usualUs + Math.min(excessUs, MOST_STALL_US));
+      verdict === "rate" ? roundTripUs : Math.min(roundTripUs, usualUs + Math.min(excessUs, MAX_STALL_US));
     const unnamed = isUnnamedLimit({ ...outcomeOf(exchange, this.#read), status: exchange.status });
     return { ordinal, kind, atUs: sentUs + onTheWayUs / 2, slackUs: onTheWayUs / 2, verdict, unnamed };
   }
