@@ -14,8 +14,9 @@ import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
+import { spellingsOf } from "../shared/spellings.ts";
 import { atOnce } from "./burst.ts";
-import { type Extra, extraKindsOf, sendSpelled } from "./extra-requests.ts";
+import { type Extra, extraKindsOf } from "./extra-requests.ts";
 import { untilInFlight } from "./in-flight.ts";
 import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
@@ -226,20 +227,22 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   // It is waited for at the end; what ends the run before then is told there.
   others.catch(() => undefined);
   // All kinds together: a gateway whose denials are slow must be through before the streams are.
-  const kinds = Object.entries(await extraKindsOf(t, account));
+  const spellings = spacingMs > 0 || t.isQuick ? {} : spellingsOf(key);
+  const kinds = Object.entries({ ...(await extraKindsOf(t, account)), ...spellings });
   const first = await Promise.all(
     kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => sendExtra(request))),
   );
   const again = await Promise.all(
     kinds.map(([, request], index) => t.wait(index * spacingMs).then(() => sendExtra(request))),
   );
-  const extras = kinds.map(
+  const sent = kinds.map(
     ([kind], index): Extra => ({
       kind,
       answers: [first[index], again[index]].filter((answer) => answer !== undefined),
     }),
   );
-  const spelled = spacingMs > 0 || t.isQuick ? [] : await sendSpelled(t, key);
+  const spelled = sent.filter(({ kind }) => kind in spellings);
+  const extras = sent.filter(({ kind }) => !(kind in spellings));
   const extraBurst = await (spacingMs > 0
     ? evenly(t, { key, intent: "either" }, 8, spacingMs)
     : sendPlainAtOnce(t, key, 8));

@@ -1,8 +1,5 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import type { Key } from "../../src/target/index.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
-import { spellingsOf } from "../shared/spellings.ts";
-import { atOnce } from "./burst.ts";
 
 /** Requests sent at the concurrency limit. */
 export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
@@ -23,12 +20,4 @@ export async function extraKindsOf(t: Session, { key, second }: LimitedAccount):
     "unknown model": { key, model: "unknown" },
     "model list": { key, endpoint: "models" },
   };
-}
-
-/** Requests of a key in each of its other spellings, twice each, all at once. */
-export async function sendSpelled(t: Session, key: Key): Promise<Extra[]> {
-  const entries = Object.entries(spellingsOf(key));
-  return Promise.all(
-    entries.map(async ([kind, request]) => ({ kind, answers: await atOnce(t, [{ intent: "either", ...request }], 2) })),
-  );
 }
