@@ -201,7 +201,7 @@ describe.each([
     // What is looked at, two windows of the lowest rate in each dialect, and what passes the limit of concurrency.
     expect(requests).toBeLessThanOrEqual(40 + 2 * 20 + 2 + 2 * 6);
     expect(denials.filter(({ isRight }) => !isRight).map(({ what }) => what)).toEqual([]);
-    expect(yaml).toContain(`# Read by this file: ${denials.filter(({ reason }) => reason !== null).length} of `);
+    expect(yaml).toContain(`# This file recognizes ${denials.filter(({ reason }) => reason !== null).length} of `);
     expect(parse(yaml)).toMatchObject({ ...expected, baseUrl: gateway.baseUrl, models: { chat: expect.any(String) } });
     expect(yaml).toContain("# what the operator knows");
     // Each line that was added says what speaks for it, and no key gets into the file.
@@ -255,7 +255,7 @@ function aliasOf(key: string): string {
 }
 
 describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
-  test("is proposed what holds for two keys, and shown what only one key shows", async () => {
+  test("is proposed what holds for two keys, and shown what was seen with one key only", async () => {
     await using gateway = await gatewayBehind(namesKeys);
     const { yaml, denials } = await gateway.propose();
     const { contract } = parse(yaml);
@@ -276,8 +276,8 @@ describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
     expect(yaml).toMatch(
       /# key_revoked is not read: 401 to the key revoked on \/v1\/chat\/completions: \{.*is blocked by/,
     );
-    expect(yaml).toMatch(/only one key shows it: make another one with a provision hook/);
-    expect(yaml).toMatch(/only one key shows it: set keys\.emptySecond/);
+    expect(yaml).toMatch(/only one key was denied this way: make another one with a provision hook/);
+    expect(yaml).toMatch(/only one key was denied this way: set keys\.emptySecond/);
   });
 
   test("is proposed the others, too, where a hook makes a second key", async () => {
