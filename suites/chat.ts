@@ -64,13 +64,13 @@ const conversations = defineCheck({
     return { first: await t.send({ prompt }), second: await t.send({ prompt }) };
   },
   judge({ first, second }, verdict) {
-    for (const answer of [first, second]) {
-      const seen = { in: answer, because: answer.summary };
-      if (!verdict.must("CHAT-4", answer.status, success, { ...seen, at: "status" })) continue;
-      if (isCutByUs(answer)) return verdict.inconclusive(`the reply is longer than a run keeps: ${answer.summary}`);
-      verdict.must("CHAT-4", answer.admitted, aReply, seen);
-      if (!answer.streamed)
-        verdict.must("CHAT-2", typeof answer.reply.text === "string" && answer.reply.text !== "", true, {
+    for (const response of [first, second]) {
+      const seen = { in: response, because: response.summary };
+      if (!verdict.must("CHAT-4", response.status, success, { ...seen, at: "status" })) continue;
+      if (isCutByUs(response)) return verdict.inconclusive(`the reply is longer than a run keeps: ${response.summary}`);
+      verdict.must("CHAT-4", response.admitted, aReply, seen);
+      if (!response.streamed)
+        verdict.must("CHAT-2", typeof response.reply.text === "string" && response.reply.text !== "", true, {
           ...seen,
           at: "/choices/0/message/content",
         });
@@ -100,14 +100,16 @@ const notStreamed = defineCheck({
     };
   },
   judge({ replies }, verdict, axes) {
-    for (const answer of replies) {
-      if (axes.case !== "accepts-streams") verdict.assumeGood(answer, "a plain request");
-      else if (!verdict.must("CHAT-1", answer.status, success, { in: answer, at: "status", because: answer.summary }))
+    for (const response of replies) {
+      if (axes.case !== "accepts-streams") verdict.assumeGood(response, "a plain request");
+      else if (
+        !verdict.must("CHAT-1", response.status, success, { in: response, at: "status", because: response.summary })
+      )
         continue;
       const framing = that("one JSON document", (value) => value === "single-json");
-      verdict.must("CHAT-7", answer.stream.framing, framing, { in: answer, because: answer.text.slice(0, 80) });
-      verdict.must("CHAT-7", answer.reply.parts !== undefined, true, { in: answer, at: "/choices" });
-      judgeNonStreamingReply(verdict, answer);
+      verdict.must("CHAT-7", response.stream.framing, framing, { in: response, because: response.text.slice(0, 80) });
+      verdict.must("CHAT-7", response.reply.parts !== undefined, true, { in: response, at: "/choices" });
+      judgeNonStreamingReply(verdict, response);
     }
   },
 });
@@ -228,12 +230,12 @@ const optionalParameters = defineCheck({
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
   async run(t) {
-    return { answer: await t.send({ ...OPTIONAL[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...OPTIONAL[t.case], intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.observe("CHAT-9", answer.summary, {
-      in: answer,
-      ...((answer.status ?? 0) >= 500 ? { because: "a server error for a legal body" } : {}),
+  judge({ response }, verdict) {
+    verdict.observe("CHAT-9", response.summary, {
+      in: response,
+      ...((response.status ?? 0) >= 500 ? { because: "a server error for a legal body" } : {}),
     });
   },
 });

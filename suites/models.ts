@@ -86,9 +86,9 @@ const isUnknownAs =
   (noSuchModel: Response) =>
   (tried: Tried): boolean =>
     answersOf(tried).every(
-      (answer) =>
-        answer.status === 404 &&
-        (answer.reason === "model_not_found" || likenessOf(answer) === likenessOf(noSuchModel)),
+      (response) =>
+        response.status === 404 &&
+        (response.reason === "model_not_found" || likenessOf(response) === likenessOf(noSuchModel)),
     );
 
 /** Whether anything is known of it: it was served, at work or not found, and not lost to the moment. */
@@ -166,9 +166,9 @@ const listedIdsWork = defineCheck({
     }
     if (tried.length === 0) return verdict.observe("MODELS-3", "the list is empty", { in: list });
     if (!tried.some(isDecided)) return verdict.inconclusive(`no listed model was served: ${tried[0]?.first.summary}`);
-    for (const answer of unlisted) {
-      verdict.should("MODELS-3", answer.admitted, false, {
-        in: answer,
+    for (const response of unlisted) {
+      verdict.should("MODELS-3", response.admitted, false, {
+        in: response,
         because: "a configured model is served to a key whose list lacks it",
       });
     }
@@ -219,8 +219,8 @@ const allListsAgree = defineInvariant({
   covers: ["MODELS-4"],
   explains:
     "Looks at every list that a valid key was given during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
-  judge(answers, verdict) {
-    const lists = answers.filter(isPlainList).sort((a, b) => a.exchange.timeline.dueUs - b.exchange.timeline.dueUs);
+  judge(responses, verdict) {
+    const lists = responses.filter(isPlainList).sort((a, b) => a.exchange.timeline.dueUs - b.exchange.timeline.dueUs);
     // Which models a key may use can be its own affair.
     const keys = [...new Set(lists.map(({ exchange }) => exchange.key))];
     const byKey = keys
@@ -237,8 +237,8 @@ const everyListIsOne = defineInvariant({
   covers: ["MODELS-1", "MODELS-2"],
   explains:
     "Looks at every list that any key was given during the run, also those of accounts that may not spend: `data` must be an array whose entries each have a non-empty string `id`.",
-  judge(answers, verdict) {
-    const lists = answers.filter(isList);
+  judge(responses, verdict) {
+    const lists = responses.filter(isList);
     const bad = lists.find((list) => {
       const { isArray, withoutId } = listedModels(list);
       return !isArray || withoutId.length > 0;
@@ -253,7 +253,7 @@ function isList({ asked, admitted, exchange }: Response): boolean {
   return asked.endpoint === "models" && asked.intent !== "odd" && admitted && exchange.request.url.endsWith("/models");
 }
 
-const isPlainList = (answer: Response): boolean => isList(answer) && answer.asked.intent === "good";
+const isPlainList = (response: Response): boolean => isList(response) && response.asked.intent === "good";
 
 /** An id may be added or dropped once; one that is there, gone and there again is flicker. Lists in the order of asking. */
 function judgeSteadiness(lists: readonly Response[], verdict: Verdict): void {

@@ -6,8 +6,8 @@ const noKeyInAnswers = defineInvariant({
   covers: ["SEC-3"],
   explains:
     "Looks at headers and bodies of every answer for the keys in use, as they are and encoded. Bodies end up in logs; a key in them is a key in the log. Masked forms are fine.",
-  judge(answers, verdict) {
-    const answered = answers.filter(({ status }) => status !== undefined);
+  judge(responses, verdict) {
+    const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
     const leaks = answered.filter(({ exchange }) =>
       exchange.redactions.some(({ place, whole }) => whole && place !== "request"),

@@ -21,17 +21,17 @@ const endpointsExist = defineCheck({
   across: { case: ENDPOINTS },
   cost: { requests: 1 },
   async run(t) {
-    return { answer: await t.send({ endpoint: endpointOf(t) }) };
+    return { response: await t.send({ endpoint: endpointOf(t) }) };
   },
-  judge({ answer }, verdict) {
-    const { status: answered = 500 } = answer;
-    if (answered >= 500) return verdict.inconclusive(answer.summary);
+  judge({ response }, verdict) {
+    const { status: answered = 500 } = response;
+    if (answered >= 500) return verdict.inconclusive(response.summary);
     const there = that(
       "anything but a redirect, 404 or 405 for the path",
-      () => answered !== 405 && (answered !== 404 || answer.reason === "model_not_found") && !isRedirect(answered),
+      () => answered !== 405 && (answered !== 404 || response.reason === "model_not_found") && !isRedirect(answered),
     );
-    verdict.must("BASE-1", answer.status, there, { in: answer, at: "status", because: answer.summary });
-    verdict.must("VER-1", answer.status, there, { in: answer, at: "status", because: answer.summary });
+    verdict.must("BASE-1", response.status, there, { in: response, at: "status", because: response.summary });
+    verdict.must("VER-1", response.status, there, { in: response, at: "status", because: response.summary });
   },
 });
 
@@ -54,16 +54,17 @@ const generatesReplies = defineCheck({
       verdict.observe("MSG-14", control.control.summary, { in: control.control });
       assumeControl(verdict, control);
     }
-    for (const answer of [control.control, ...more]) {
-      const seen = { in: answer, because: answer.summary };
-      if (!verdict.must("BASE-3", answer.status, success, { ...seen, at: "status" })) continue;
-      if (mode === "non-streaming") verdict.must("BASE-2", answer.admitted, aReply, seen);
-      if (!answer.streamed) {
-        if (!leftWithoutText(verdict, answer))
-          verdict.must("BASE-3", answer.reply.text, filledString, { ...seen, at: answer.reply.textPointer });
-      } else if (answer.stream.text === undefined)
-        verdict.must("BASE-3", answer.bytes.length === 0, false, { ...seen, because: "an empty stream" });
-      else verdict.must("BASE-3", answer.stream.outputs === 0, false, { ...seen, because: "a stream without output" });
+    for (const response of [control.control, ...more]) {
+      const seen = { in: response, because: response.summary };
+      if (!verdict.must("BASE-3", response.status, success, { ...seen, at: "status" })) continue;
+      if (mode === "non-streaming") verdict.must("BASE-2", response.admitted, aReply, seen);
+      if (!response.streamed) {
+        if (!leftWithoutText(verdict, response))
+          verdict.must("BASE-3", response.reply.text, filledString, { ...seen, at: response.reply.textPointer });
+      } else if (response.stream.text === undefined)
+        verdict.must("BASE-3", response.bytes.length === 0, false, { ...seen, because: "an empty stream" });
+      else
+        verdict.must("BASE-3", response.stream.outputs === 0, false, { ...seen, because: "a stream without output" });
     }
   },
 });
@@ -83,14 +84,14 @@ const unknownPath = defineCheck({
   across: { case: Object.keys(UNKNOWN_PATHS) },
   cost: { requests: 1 },
   async run(t) {
-    return { answer: await t.send({ ...UNKNOWN_PATHS[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...UNKNOWN_PATHS[t.case], intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.should("BASE-4", answer.status, 404, { in: answer, at: "status", because: answer.summary });
-    verdict.should("BASE-4", answer.reason === "model_not_found", false, {
-      in: answer,
+  judge({ response }, verdict) {
+    verdict.should("BASE-4", response.status, 404, { in: response, at: "status", because: response.summary });
+    verdict.should("BASE-4", response.reason === "model_not_found", false, {
+      in: response,
       at: "reason",
-      because: answer.summary,
+      because: response.summary,
     });
   },
 });
@@ -115,10 +116,10 @@ const outsideTheDocument = defineCheck({
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
   async run(t) {
-    return { answer: await t.send({ ...OUTSIDE[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...OUTSIDE[t.case], intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.observe("BASE-5", answer.summary, { in: answer });
+  judge({ response }, verdict) {
+    verdict.observe("BASE-5", response.summary, { in: response });
   },
 });
 
@@ -163,7 +164,7 @@ const toolsDependOnModel = defineCheck({
   async run(t) {
     const tools = toolsOf(t.dialect, { get_weather: "Weather of a city" });
     return {
-      answer: await t.send({
+      response: await t.send({
         model: "tools",
         prompt: "What is the weather in Paris?",
         fields: { tools },
@@ -171,9 +172,9 @@ const toolsDependOnModel = defineCheck({
       }),
     };
   },
-  judge({ answer }, verdict) {
-    const calls = answer.reply.toolCalls.map(({ name }) => name);
-    verdict.observe("CAP-1", { answer: answer.summary, calls }, { in: answer });
+  judge({ response }, verdict) {
+    const calls = response.reply.toolCalls.map(({ name }) => name);
+    verdict.observe("CAP-1", { answer: response.summary, calls }, { in: response });
   },
 });
 
@@ -192,16 +193,16 @@ const moreDependsOnModel = defineCheck({
   cost: { requests: 1 },
   async run(t) {
     const role = t.case as keyof typeof CAPABILITIES;
-    if (!(await t.hasModel(role))) return { answer: null };
+    if (!(await t.hasModel(role))) return { response: null };
     const content = CAPABILITIES[role](t.dialect);
     const format = role === "structured" ? structuredFields(t.dialect) : {};
     const fields = { ...format, messages: [{ role: "user", content }] };
-    return { answer: await t.send({ model: role, fields, intent: "odd" }) };
+    return { response: await t.send({ model: role, fields, intent: "odd" }) };
   },
-  judge({ answer }, verdict, axes) {
-    if (answer === null)
+  judge({ response }, verdict, axes) {
+    if (response === null)
       return verdict.notApplicable(`the target names no model for this dialect at models.${axes.case}`);
-    verdict.observe("CAP-1", { answer: answer.summary }, { in: answer });
+    verdict.observe("CAP-1", { answer: response.summary }, { in: response });
   },
 });
 

@@ -60,9 +60,9 @@ const ends = defineCheck({
     if (axes.case === "slow" && isTimedOut(control.control.exchange))
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
     if (control.nonStreaming !== null && status >= 400) assumeControl(verdict, control);
-    for (const answer of [control.control, ...more]) {
-      if (answer.status === undefined || answer.status >= 300) verdict.assumeGood(answer, "a plain stream");
-      judgeEnd(answer, verdict);
+    for (const response of [control.control, ...more]) {
+      if (response.status === undefined || response.status >= 300) verdict.assumeGood(response, "a plain stream");
+      judgeEnd(response, verdict);
     }
     const { framing, endMarkers, comments, events } = control.control.stream;
     const type = control.control.header("content-type");
@@ -76,11 +76,11 @@ const ends = defineCheck({
   },
 });
 
-function judgeEnd(answer: Response, verdict: Verdict): void {
-  const seen = { in: answer, because: answer.summary };
-  verdict.should("STREAM-3", answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
-  const { tailMs } = arrivalOf(answer);
-  if (answer.complete && tailMs !== undefined) {
+function judgeEnd(response: Response, verdict: Verdict): void {
+  const seen = { in: response, because: response.summary };
+  verdict.should("STREAM-3", response.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+  const { tailMs } = arrivalOf(response);
+  if (response.complete && tailMs !== undefined) {
     verdict.should("STREAM-3", Math.round(tailMs), atMost(MAX_TAIL_MS), {
       ...seen,
       because: "ms from the last output to the end",
@@ -127,7 +127,7 @@ function withoutLimit({ maxTokens: _, ...request }: RequestSpec): RequestSpec {
 }
 
 function judgeSameText(nonStreaming: Response, streams: readonly Response[], verdict: Verdict): void {
-  const whole = streams.filter((answer) => !isCutByUs(answer));
+  const whole = streams.filter((response) => !isCutByUs(response));
   if (whole.length === 0 && streams.length > 0)
     verdict.inconclusive("these streams were cut, because the run already keeps as much as it may");
   const served = whole.filter(({ status = 0 }) => status >= 200 && status < 300);
@@ -138,13 +138,13 @@ function judgeSameText(nonStreaming: Response, streams: readonly Response[], ver
     if (first !== undefined) verdict.assumeGood(first, "a plain stream");
   }
   const expected = nonStreaming.replyText ?? "";
-  for (const answer of served) {
-    const text = answer.replyText;
+  for (const response of served) {
+    const text = response.replyText;
     if (text === undefined) continue;
-    const seen = { in: answer, because: difference(expected, text) ?? "same text" };
+    const seen = { in: response, because: difference(expected, text) ?? "same text" };
     verdict.should("STREAM-4", text === expected, isTrue("the text of the non-streaming reply"), seen);
     const broken = text.includes("\uFFFD") && !expected.includes("\uFFFD");
-    verdict.should("STREAM-4", broken, false, { in: answer, because: "replacement characters in the streamed text" });
+    verdict.should("STREAM-4", broken, false, { in: response, because: "replacement characters in the streamed text" });
   }
   if (verdict.findings.length === 0) verdict.notApplicable("the text of this stream has no known place");
 }
@@ -201,7 +201,7 @@ const cutStream = defineCheck({
   cost: { requests: 2 },
   async run(t) {
     return {
-      answer: await sendPastRate(t, {
+      response: await sendPastRate(t, {
         model: "cutStream",
         mode: "streaming",
         intent: "odd",
@@ -210,24 +210,24 @@ const cutStream = defineCheck({
       }),
     };
   },
-  judge({ answer }, verdict) {
-    const { endMarkers, finishReasons, errors, pieces } = answer.stream;
-    const looksComplete = answer.complete && errors.length === 0 && (endMarkers > 0 || finishReasons.length > 0);
+  judge({ response }, verdict) {
+    const { endMarkers, finishReasons, errors, pieces } = response.stream;
+    const looksComplete = response.complete && errors.length === 0 && (endMarkers > 0 || finishReasons.length > 0);
     verdict.observe(
       "STREAM-6",
       {
-        status: answer.status,
-        ending: answer.exchange.ending.kind,
+        status: response.status,
+        ending: response.exchange.ending.kind,
         errors: errors.length,
         endMarkers,
         finishReasons,
         looksComplete,
       },
-      { in: answer, ...(looksComplete ? { because: "the broken stream looks like a complete one" } : {}) },
+      { in: response, ...(looksComplete ? { because: "the broken stream looks like a complete one" } : {}) },
     );
     const texts = pieces.map(({ text }) => text);
     verdict.should("STREAM-4", restarts(texts), false, {
-      in: answer,
+      in: response,
       because: "the text begins again inside one answer",
     });
   },
@@ -246,8 +246,8 @@ const goodStreamsAreComplete = defineInvariant({
   covers: ["STREAM-3", "STREAM-4"],
   explains:
     "Looks at every stream of the run that was served. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
-  judge(answers, verdict) {
-    const streams = answers.filter(
+  judge(responses, verdict) {
+    const streams = responses.filter(
       ({ asked, status = 0, streamed }) =>
         asked.mode === "streaming" &&
         asked.intent === "good" &&
@@ -270,7 +270,7 @@ const goodStreamsAreComplete = defineInvariant({
         const closed = complete.filter(has);
         // A gateway without the marker is legal; one that usually sends it and sometimes does not has lost an ending.
         if (closed.length < complete.length * 0.7) continue;
-        const cut = complete.filter((answer) => !has(answer));
+        const cut = complete.filter((response) => !has(response));
         verdict.should("STREAM-4", cut.length, 0, {
           in: cut[0],
           because: `${cut.length} of ${complete.length} ${endpoint} streams without ${what}`,
@@ -302,7 +302,7 @@ const everyStream = defineInvariant({
   },
 });
 
-const CLOSINGS: readonly (readonly [string, (answer: Response) => boolean])[] = [
+const CLOSINGS: readonly (readonly [string, (response: Response) => boolean])[] = [
   ["an end marker", ({ stream }) => stream.endMarkers > 0],
   ["a finish reason", ({ stream }) => stream.finishReasons.length > 0],
   ["output", ({ stream }) => stream.outputs > 0],

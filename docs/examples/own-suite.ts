@@ -24,8 +24,8 @@ const answersNameTheRegion = defineInvariant({
   title: "The region of every response is recorded",
   covers: ["HIST-2"],
   explains: "Reads a header of every response of the run. An observation never fails a run.",
-  judge(answers, verdict) {
-    const regions = new Set(answers.map((answer) => answer.header("x-region") ?? "none"));
+  judge(responses, verdict) {
+    const regions = new Set(responses.map((response) => response.header("x-region") ?? "none"));
     verdict.observe("HIST-2", [...regions].sort());
   },
 });

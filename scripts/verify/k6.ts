@@ -58,10 +58,10 @@ async function tiersWith(engine: string, more: readonly string[]) {
   const done = await gauntlet(args, { VALID: ready.keys.valid, ...keys });
   console.log(done.stdout);
   const request = async (path: string) => {
-    const answer = await fetch(`${ready.adminUrl}${path}`, {
+    const response = await fetch(`${ready.adminUrl}${path}`, {
       headers: { Authorization: `Bearer ${ready.adminToken}` },
     });
-    return (await answer.json()) as unknown;
+    return (await response.json()) as unknown;
   };
   const counts = await Promise.all(
     TIERS.map(async (tier): Promise<Counts> => {

@@ -165,9 +165,9 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   tiers = plan && new TierRuns({ ...step, plan, quick: isQuickRun }, opened.provisioner);
   const running = { instances, rounds, traffic: prepared, folder, control, progress };
   const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
-  const undeclared = dialectAdvice(target, traffic.answers);
+  const undeclared = dialectAdvice(target, traffic.responses);
   if (undeclared !== undefined) advise(undeclared);
-  const undeclaredLimit = limitAdvice(target, traffic.answers);
+  const undeclaredLimit = limitAdvice(target, traffic.responses);
   if (undeclaredLimit !== undefined) advise(undeclaredLimit);
   const ofTiers = await tiers?.result(prepared);
   const load = traffic.watch.stop === undefined ? await driveFurther(ofTiers, workloads, step) : ofTiers;
@@ -186,7 +186,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     requests: traffic.sent.requests + sentBy(load) + (tiers?.sentBefore ?? 0),
     outputTokens: traffic.sent.outputTokens,
     qualifiers: planned.qualifiers,
-    build: traffic.answers.map((answer) => answer.header("server")).find((server) => server !== undefined),
+    build: traffic.responses.map((response) => response.header("server")).find((server) => server !== undefined),
     interruptedBy: interruption.by(),
     cutOff: folder.ioError?.message ?? traffic.watch.circuitOpen,
     redactor,
@@ -201,14 +201,14 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
 }
 
 /** A gateway that stops responding, or serving, is judged whatever was selected. */
-function judgeStop({ checks, notSelected }: Planned, { watch, answers }: Traffic, folder: RunFolder): CheckResult[] {
+function judgeStop({ checks, notSelected }: Planned, { watch, responses }: Traffic, folder: RunFolder): CheckResult[] {
   if (watch.stop === undefined && watch.recovery.outages.length === 0) return [];
   const instances = checks.filter((check) => check.kind === "invariant" && check.judgesStop).flatMap(instancesOf);
   return instances
     .filter(({ id }) => notSelected.includes(id))
     .map((instance) => {
-      folder.recording(instance.id, freeze(answers), 0);
-      return resultOf(instance, answers, { attestations: [], durationMs: 0 });
+      folder.recording(instance.id, freeze(responses), 0);
+      return resultOf(instance, responses, { attestations: [], durationMs: 0 });
     });
 }
 

@@ -10,17 +10,17 @@ const NOT_THERE: readonly number[] = [404, 405, 501];
 /**
  * Whether a gateway seems to serve one dialect only and the target file does not say so.
  *
- * @param answers of a run so far, whatever they were sent for.
+ * @param responses of a run so far, whatever they were sent for.
  * @returns `undefined` unless the one was served and every valid request in the other met 404, 405 or 501.
  */
 export function dialectAdvice(
   { dialects }: Pick<Target, "dialects">,
-  answers: readonly Response[],
+  responses: readonly Response[],
 ): Advice | undefined {
   if (dialects.length < DIALECTS.length) return undefined;
   for (const [served, missing] of [DIALECTS, [...DIALECTS].reverse()] as [Dialect, Dialect][]) {
     const good = (dialect: Dialect) =>
-      answers.filter(
+      responses.filter(
         ({ asked, status }) => asked.endpoint === dialect && asked.intent !== "denied" && status !== undefined,
       );
     const seen = good(missing);

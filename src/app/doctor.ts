@@ -47,7 +47,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const listed = listedModels(list);
   for (const advice of modelAdvice(target, listed))
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   const [endpoint = "chat"] = target.dialects;
   const first = { endpoint, mode: "non-streaming" } as const;
   // Where no model is known, one that there is not still shows whether the key is.
@@ -59,18 +59,18 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   };
   for (const name of Object.keys(target.keys) as KeyName[]) {
     onProgress({ kind: "step", text: `trying key ${name}` });
-    const answer = await traffic.send({ ...attempt, key: name }, first);
-    answers.push(answer);
-    say(keySymptom(name, answer, traffic.target));
+    const response = await traffic.send({ ...attempt, key: name }, first);
+    responses.push(response);
+    say(keySymptom(name, response, traffic.target));
   }
   if (endpoint === "chat" && target.dialects.includes("messages")) {
     onProgress({ kind: "step", text: "trying the messages dialect" });
     const messages = await traffic.send({ ...attempt, endpoint: "messages" }, first);
-    say(messagesSymptom([...answers, messages], traffic.target));
+    say(messagesSymptom([...responses, messages], traffic.target));
   } else {
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
   }
-  for (const symptom of limitSymptoms(target, [list, ...answers])) say(symptom);
+  for (const symptom of limitSymptoms(target, [list, ...responses])) say(symptom);
   for (const symptom of await machineSymptoms(target)) say(symptom);
   for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad").length;
@@ -132,8 +132,8 @@ const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> 
 };
 
 /** Served, as far as the status says, and yet nothing of a reply. */
-function isNoReply(answer: Response): boolean {
-  return answer.admitted && answer.reply.parts === undefined;
+function isNoReply(response: Response): boolean {
+  return response.admitted && response.reply.parts === undefined;
 }
 
 function noReply(about: string, { status }: Response): Symptom {
@@ -145,28 +145,33 @@ function noReply(about: string, { status }: Response): Symptom {
   };
 }
 
-/** @param answers of both dialects; the last is the one of the messages dialect. */
-function messagesSymptom(answers: readonly Response[], target: Target): Symptom {
+/** @param responses of both dialects; the last is the one of the messages dialect. */
+function messagesSymptom(responses: readonly Response[], target: Target): Symptom {
   const about = "messages dialect";
-  const answer = answers.at(-1) as Response;
+  const response = responses.at(-1) as Response;
   const { models } = target;
-  if (isNoReply(answer)) return noReply(about, answer);
-  if (answer.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
-  const undeclared = dialectAdvice(target, answers)?.next;
+  if (isNoReply(response)) return noReply(about, response);
+  if (response.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
+  const undeclared = dialectAdvice(target, responses)?.next;
   const named = "Name a model that /messages serves as models.messages.";
-  const next = headerHint(answer) ?? (undeclared === undefined ? named : `${named} ${undeclared}`);
-  return { about, level: "bad", text: toldBy(answer), next };
+  const next = headerHint(response) ?? (undeclared === undefined ? named : `${named} ${undeclared}`);
+  return { about, level: "bad", text: toldBy(response), next };
 }
 
-function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
+function keySymptom(name: KeyName, response: Response, target: Target): Symptom {
   const about = `key ${name}`;
   const expected = EXPECTED[name];
   if (expected === undefined) {
-    if (isNoReply(answer)) return noReply(about, answer);
-    if (answer.admitted) return { about, level: "good", text: "served" };
-    return { about, level: "bad", text: toldBy(answer), next: headerHint(answer) ?? keyStep(name, answer, target) };
+    if (isNoReply(response)) return noReply(about, response);
+    if (response.admitted) return { about, level: "good", text: "served" };
+    return {
+      about,
+      level: "bad",
+      text: toldBy(response),
+      next: headerHint(response) ?? keyStep(name, response, target),
+    };
   }
-  if (answer.admitted) {
+  if (response.admitted) {
     return {
       about,
       level: "bad",
@@ -174,11 +179,11 @@ function keySymptom(name: KeyName, answer: Response, target: Target): Symptom {
       next: `keys.${name} should be denied as ${expected.reason}: it is not in that state.`,
     };
   }
-  const own = target.contract.reasonFrom === undefined && answer.reason !== expected.reason;
+  const own = target.contract.reasonFrom === undefined && response.reason !== expected.reason;
   return {
     about,
     level: own ? "note" : "good",
-    text: `denied: ${own ? toldBy(answer) : answer.summary}`,
+    text: `denied: ${own ? toldBy(response) : response.summary}`,
     next: own
       ? `The specification's reason is ${expected.reason}; if yours is another, map it in contract.`
       : undefined,
@@ -199,9 +204,11 @@ function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: 
   return `keys.${name} should be served; see what the variable or file holds.`;
 }
 
-function limitSymptoms(target: Target, answers: readonly Response[]): Symptom[] {
-  const stated = answers
-    .map((answer) => readRateLimit(answer.header("x-ratelimit-limit"))?.perMinute.filter((limit) => limit > 0) ?? [])
+function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[] {
+  const stated = responses
+    .map(
+      (response) => readRateLimit(response.header("x-ratelimit-limit"))?.perMinute.filter((limit) => limit > 0) ?? [],
+    )
     .find((perMinute) => perMinute.length > 0);
   const seen = stated?.[0];
   if (target.limits === undefined) {

@@ -12,9 +12,9 @@ const LOOKED_AT = 1_000;
  *
  * @returns `undefined` when the request was served, or when nothing was said that a person would read.
  */
-function ownWords(answer: Response): string | undefined {
-  if (answer.admitted) return undefined;
-  const said = [answer.error.message, member(answer.json, "detail"), plainText(answer)].find(
+function ownWords(response: Response): string | undefined {
+  if (response.admitted) return undefined;
+  const said = [response.error.message, member(response.json, "detail"), plainText(response)].find(
     (text) => typeof text === "string" && text.trim() !== "",
   );
   if (typeof said !== "string") return undefined;
@@ -28,16 +28,16 @@ function ownWords(answer: Response): string | undefined {
 }
 
 /** A body that is meant for people and is no page: some servers and proxies answer so. */
-function plainText(answer: Response): string | undefined {
-  if (answer.json !== undefined || /html/i.test(answer.header("content-type") ?? "")) return undefined;
-  const text = answer.text.slice(0, LOOKED_AT);
+function plainText(response: Response): string | undefined {
+  if (response.json !== undefined || /html/i.test(response.header("content-type") ?? "")) return undefined;
+  const text = response.text.slice(0, LOOKED_AT);
   return text.trimStart().startsWith("<") ? undefined : text;
 }
 
 /** What happened in a few words, and what the gateway said of it: `400: "a model is required"`. */
-export function toldBy(answer: Response): string {
-  const words = ownWords(answer);
-  return words === undefined ? answer.summary : `${answer.summary}: "${words}"`;
+export function toldBy(response: Response): string {
+  const words = ownWords(response);
+  return words === undefined ? response.summary : `${response.summary}: "${words}"`;
 }
 
 /** Sent by us, or a place for the key: in `extraHeaders` one key would go with every request, also where another is tried. */
@@ -49,8 +49,8 @@ const MAX_NAMES = 3;
  *
  * @returns `undefined` when its words ask for none, or for one that is sent anyway.
  */
-export function headerHint(answer: Response): string | undefined {
-  const words = ownWords(answer);
+export function headerHint(response: Response): string | undefined {
+  const words = ownWords(response);
   if (words === undefined || !/\bheaders?\b/i.test(words)) return undefined;
   const named = [...words.matchAll(/\bx-[a-z\d-]{1,60}|[a-z\d]+(?:-[a-z\d]+)+(?=["'`]? header)/gi)].map(
     ([name]) => name,

@@ -43,11 +43,11 @@ async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
       maxTokens: 8,
       ...(!isNamed && { model: { id: "gauntlet" } }),
     };
-    const answer = await traffic.send(request, { endpoint, mode: "non-streaming" });
+    const response = await traffic.send(request, { endpoint, mode: "non-streaming" });
     // Clients of the messages dialect add the version to a bare host: what is there says nothing of this address.
-    const isBelow = answer.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
-    if (isBelow && isOfGateway(answer)) return;
-    seen.push(answer);
+    const isBelow = response.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
+    if (isBelow && isOfGateway(response)) return;
+    seen.push(response);
   }
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
   const advice = listAdvice(target, list);
@@ -64,19 +64,19 @@ async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
 const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;
 
 /** An answer in a few words, with the kind of its body where that tells the most. */
-function shown(answer: Response): string {
-  const { endpoint } = answer.asked;
-  const type = answer.header("content-type")?.split(";")[0]?.trim();
+function shown(response: Response): string {
+  const { endpoint } = response.asked;
+  const type = response.header("content-type")?.split(";")[0]?.trim();
   const what =
-    answer.json === undefined && type !== undefined ? `${answer.summary}, ${type.slice(0, 60)}` : toldBy(answer);
+    response.json === undefined && type !== undefined ? `${response.summary}, ${type.slice(0, 60)}` : toldBy(response);
   return `/${PATHS[endpoint]} answers ${what}`;
 }
 
 /** Whether an answer is one that only a gateway gives: a list, a reply, or an error in words that programs read. */
-function isOfGateway(answer: Response): boolean {
-  const { status = 0, json } = answer;
-  if (answer.admitted) return Array.isArray(member(json, "data")) || answer.reply.parts !== undefined;
-  const { reason } = answer;
+function isOfGateway(response: Response): boolean {
+  const { status = 0, json } = response;
+  if (response.admitted) return Array.isArray(member(json, "data")) || response.reply.parts !== undefined;
+  const { reason } = response;
   // That a path or a method is unknown is said in JSON, too, by frameworks and by gateways; here only of a model it counts.
   if (status === 404 || status === 405)
     return /\bmodel\b|model_/i.test(`${reason} ${JSON.stringify(member(json, "error"))}`);

@@ -75,13 +75,13 @@ function rejudgeChecks(
   dir: string,
 ): CheckResult[] {
   const rules = recordedRules(record);
-  const answers = new Map(
+  const responses = new Map(
     exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
   );
   const answerOf = (id: string): Response => {
-    const answer = answers.get(id);
-    if (answer === undefined) throw truncatedFile(dir, EXCHANGES, `exchange ${id}, to which a recording refers`);
-    return answer;
+    const response = responses.get(id);
+    if (response === undefined) throw truncatedFile(dir, EXCHANGES, `exchange ${id}, to which a recording refers`);
+    return response;
   };
   const instances = new Map(checks.flatMap(instancesOf).map((instance) => [instance.id, instance]));
   return record.checks.map((before): CheckResult => {

@@ -96,7 +96,7 @@ export interface InvariantSpec extends Declaration {
   /** Whether it also gets the requests that were lost because the gateway stopped responding, or serving a model. */
   readonly judgesStop?: boolean;
   /** Decides over the answers to everything that the run sent. Pure. */
-  judge(answers: readonly Response[], verdict: Verdict): void;
+  judge(responses: readonly Response[], verdict: Verdict): void;
 }
 
 /** A check that sends requests of its own. */

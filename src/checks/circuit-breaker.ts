@@ -36,16 +36,16 @@ export class CircuitBreaker {
   opened: CircuitOpen | undefined;
 
   /** @param isPlain whether it answers a plain prompt by the plain model: other models are slow on purpose. */
-  note(answer: Response, isPlain: boolean): void {
-    const { status, asked } = answer;
+  note(response: Response, isPlain: boolean): void {
+    const { status, asked } = response;
     if (asked.intent !== "good" || this.opened !== undefined) return;
     // A list of models is often free: it says nothing about the account.
-    if (answer.admitted && asked.endpoint !== "models") this.#admitted = true;
+    if (response.admitted && asked.endpoint !== "models") this.#admitted = true;
     else if (status === 401 || status === 402) this.#refused++;
-    if (answer.admitted && isPlain && asked.endpoint !== "models") this.#noteReply(answer);
+    if (response.admitted && isPlain && asked.endpoint !== "models") this.#noteReply(response);
     if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
-        `every valid request was refused, ${REFUSALS} of them (last: ${answer.summary})`,
+        `every valid request was refused, ${REFUSALS} of them (last: ${response.summary})`,
         "See whether keys.valid is an active key of an account with balance: `gauntlet doctor`.",
       );
   }

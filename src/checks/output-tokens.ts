@@ -4,15 +4,15 @@ import type { Response } from "./response.ts";
 const CHARACTERS = 4;
 
 /** Output tokens that an answer came to: as the gateway counts them, or estimated from the text. */
-export function outputTokensOf(answer: Response): number {
-  const { status = 0, asked } = answer;
+export function outputTokensOf(response: Response): number {
+  const { status = 0, asked } = response;
   if (asked.endpoint === "models" || status < 200 || status > 299) return 0;
-  if (!answer.streamed) {
-    const { completion_tokens: chat, output_tokens: messages } = answer.reply.usage ?? {};
+  if (!response.streamed) {
+    const { completion_tokens: chat, output_tokens: messages } = response.reply.usage ?? {};
     const counted = chat ?? messages;
     // A count beyond one token per byte is a defect of the count, not an expense.
     if (counted !== undefined && counted >= 0)
-      return Math.min(Math.ceil(counted), answer.exchange.response?.body.bytes ?? 0);
+      return Math.min(Math.ceil(counted), response.exchange.response?.body.bytes ?? 0);
   }
-  return Math.ceil((answer.replyText?.length ?? 0) / CHARACTERS);
+  return Math.ceil((response.replyText?.length ?? 0) / CHARACTERS);
 }

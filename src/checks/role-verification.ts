@@ -57,8 +57,8 @@ const APOLOGY =
   /\b(errors?|fail(ed|ure|s)?|unavailable|unreachable|overloaded|timed out|timeout|try again|sorry|wrong|cannot|could not|upstream|provider|gateway|5\d\d)\b/i;
 
 /** A reply with text that ends as every good one does. */
-function textOf(answer: Response): string | undefined {
-  const text = answer.admitted ? answer.replyText?.trim() : undefined;
+function textOf(response: Response): string | undefined {
+  const text = response.admitted ? response.replyText?.trim() : undefined;
   return text === "" ? undefined : text;
 }
 
@@ -69,8 +69,8 @@ async function verifyEcho({ send, target, nonce }: RoleTrial, role: ModelRole, d
   for (const each of [dialect, ...same.filter((other) => other !== dialect)])
     for (const mode of MODES) {
       const prompt = `Please repeat this line: ${nonce()} one two three four five`;
-      const answer = await send({ model: role, mode, prompt, maxTokens: 256, intent: "either" }, each);
-      const text = textOf(answer);
+      const response = await send({ model: role, mode, prompt, maxTokens: 256, intent: "either" }, each);
+      const text = textOf(response);
       if (text === undefined || text === prompt) return undefined;
       deviation ??= `does not repeat its prompt exactly: it answered ${shown(text)} to ${shown(prompt)}`;
     }
@@ -85,8 +85,8 @@ async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Diale
   for (const mode of MODES.toReversed()) {
     const request: RequestSpec = { model: role, mode, prompt: "Tell me a long story.", maxTokens: 1_024 };
     // Counted from the first byte: a slow provider does not make a reply long.
-    const answer = await endsWithin(trial, request, dialect, { ms: LONG.ms, from: "first-byte" });
-    const text = answer === undefined ? undefined : textOf(answer);
+    const response = await endsWithin(trial, request, dialect, { ms: LONG.ms, from: "first-byte" });
+    const text = response === undefined ? undefined : textOf(response);
     if (text === undefined || text.length >= LONG.characters) return undefined;
     longest = text.length > longest.length ? text : longest;
   }
@@ -97,9 +97,9 @@ async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Diale
 const SLOW_MS = 1_000;
 
 async function verifySlow(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
-  const answer = await endsWithin(trial, { model: role, maxTokens: 256 }, dialect, { ms: SLOW_MS, from: "sent" });
-  if (answer === undefined || textOf(answer) === undefined) return undefined;
-  return `is not slow: its whole reply arrived after ${Math.round(answer.durationMs)} ms`;
+  const response = await endsWithin(trial, { model: role, maxTokens: 256 }, dialect, { ms: SLOW_MS, from: "sent" });
+  if (response === undefined || textOf(response) === undefined) return undefined;
+  return `is not slow: its whole reply arrived after ${Math.round(response.durationMs)} ms`;
 }
 
 async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
@@ -107,9 +107,9 @@ async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialec
   let said = "";
   for (const mode of MODES) {
     const prompt = "What is the weather in Paris? Use the tool.";
-    const answer = await send({ model: role, mode, prompt, fields, maxTokens: 256, intent: "either" }, dialect);
-    const text = textOf(answer);
-    if (text === undefined || /"(tool_calls|tool_use|function_call)"/.test(answer.text)) return undefined;
+    const response = await send({ model: role, mode, prompt, fields, maxTokens: 256, intent: "either" }, dialect);
+    const text = textOf(response);
+    if (text === undefined || /"(tool_calls|tool_use|function_call)"/.test(response.text)) return undefined;
     said ||= text;
   }
   return `does not call a tool: told to use the one in the request, it replied ${shown(said)}`;
@@ -118,8 +118,8 @@ async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialec
 async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
   let said = "";
   for (const mode of MODES) {
-    const answer = await send({ model: role, mode, intent: "odd", maxTokens: 64, repeats: false }, dialect);
-    const text = textOf(answer);
+    const response = await send({ model: role, mode, intent: "odd", maxTokens: 64, repeats: false }, dialect);
+    const text = textOf(response);
     if (text === undefined || APOLOGY.test(text)) return undefined;
     said ||= text;
   }
@@ -152,12 +152,12 @@ async function endsWithin(
   const begun = from === "sent" ? Promise.resolve(true) : held.started;
   const late = begun.then(() => sleep(ms, over.signal)).then(() => undefined);
   try {
-    const answer = await Promise.race([held.done, late]);
-    if (answer === undefined) {
+    const response = await Promise.race([held.done, late]);
+    if (response === undefined) {
       held.abort();
       await held.done;
     }
-    return answer;
+    return response;
   } finally {
     over.abort();
   }

@@ -182,10 +182,10 @@ function overAllTraffic(
   if (gap !== undefined) return unjudged(instance, { status: "not-applicable", message: `${about}: ${gap}` });
   const { stop } = traffic.watch;
   const { outages } = traffic.watch.recovery;
-  const seen = traffic.answers.filter((answer) => {
-    if (judgesStop) return stop !== undefined || !traffic.signal.aborted || !wasAborted(answer);
-    if (isRefusedIn(outages, answer)) return false;
-    return stop === undefined ? !traffic.signal.aborted || !wasAborted(answer) : !isLostTo(stop, answer);
+  const seen = traffic.responses.filter((response) => {
+    if (judgesStop) return stop !== undefined || !traffic.signal.aborted || !wasAborted(response);
+    if (isRefusedIn(outages, response)) return false;
+    return stop === undefined ? !traffic.signal.aborted || !wasAborted(response) : !isLostTo(stop, response);
   });
   onRecording?.(instance, seen);
   if (seen.length > 0) return resultOf(instance, seen, { attestations: [], durationMs: 0 });

@@ -98,12 +98,12 @@ export class ServedModels {
     return { refusal: isUnknown ? second.summary : undefined, isServed: second === undefined || second.admitted };
   }
 
-  async #isLikeUnknown(answer: Response, dialect: Dialect): Promise<boolean> {
-    const { status = 0 } = answer;
+  async #isLikeUnknown(response: Response, dialect: Dialect): Promise<boolean> {
+    const { status = 0 } = response;
     if (status < 400 || status > 499 || NOT_OF_THE_MODEL.includes(status)) return false;
-    if (answer.reason === "model_not_found") return true;
+    if (response.reason === "model_not_found") return true;
     const unknown = await onceUnlessFailed(this.#unknown, dialect, () => this.#request("unknown", dialect));
-    return unknown !== undefined && likenessOf(unknown) === likenessOf(answer);
+    return unknown !== undefined && likenessOf(unknown) === likenessOf(response);
   }
 
   /** @returns `undefined` when no answer came in time: the gateway is at work on it. */

@@ -11,7 +11,7 @@ export interface TrafficOptions {
   readonly budget: RequestBudget;
   readonly seed: number;
   readonly signal: AbortSignal;
-  readonly onAnswer?: (answer: Response) => void;
+  readonly onAnswer?: (response: Response) => void;
   /** Called when a wait of some seconds begins. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */

@@ -41,7 +41,7 @@ export class Traffic implements AsyncDisposable {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly rules: ReadingRules;
-  readonly answers: Response[] = [];
+  readonly responses: Response[] = [];
   readonly recorder: Recorder;
   readonly watch: GatewayWatch;
   readonly scenarios = new ScenarioRuns();
@@ -54,7 +54,7 @@ export class Traffic implements AsyncDisposable {
     (control) => this.watch.recovery.isOver(control),
   );
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
-  readonly #onAnswer: ((answer: Response) => void) | undefined;
+  readonly #onAnswer: ((response: Response) => void) | undefined;
   readonly #packer = new ResponsePacker();
   readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #inFlightOfLoad: () => number;
@@ -82,7 +82,7 @@ export class Traffic implements AsyncDisposable {
       nowMs,
       signal,
       start: (request, defaults) => this.start(request, defaults),
-      responses: () => this.answers,
+      responses: () => this.responses,
       onStopped: options.onStopped,
       onWait: options.onWait,
     });
@@ -142,7 +142,7 @@ export class Traffic implements AsyncDisposable {
   nextRound(): void {
     this.scenarios.clear();
     this.#controls.clear();
-    this.answers.length = 0;
+    this.responses.length = 0;
     this.#timeouts.forget();
     this.serverErrors.forget();
   }
@@ -161,17 +161,17 @@ export class Traffic implements AsyncDisposable {
   /** Waits below the account's limits, sends, and repeats what an ambient denial stopped. */
   async send(given: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const request = withDefaultKey(given, defaults);
-    let answer = await this.#throttledOnce(request, defaults);
+    let response = await this.#throttledOnce(request, defaults);
     for (let repeat = 0; repeat < REPEATS; repeat++) {
-      if (request.repeats === false || !this.#pacing.slowDownFor(answer)) break;
-      answer = await this.#throttledOnce(request, defaults, answer.id);
+      if (request.repeats === false || !this.#pacing.slowDownFor(response)) break;
+      response = await this.#throttledOnce(request, defaults, response.id);
     }
-    for (let times = 0; times < MAX_OUTAGES && (await this.watch.recovery.isOver(answer)); times++) {
-      answer = await this.#throttledOnce(request, defaults, answer.id);
+    for (let times = 0; times < MAX_OUTAGES && (await this.watch.recovery.isOver(response)); times++) {
+      response = await this.#throttledOnce(request, defaults, response.id);
     }
-    this.#pacing.noteFinal(answer);
-    await this.serverErrors.confirm(answer, request, defaults);
-    return answer;
+    this.#pacing.noteFinal(response);
+    await this.serverErrors.confirm(response, request, defaults);
+    return response;
   }
 
   async #throttledOnce(request: RequestSpec, defaults: SendDefaults, repeats?: string): Promise<Response> {
@@ -186,7 +186,7 @@ export class Traffic implements AsyncDisposable {
 
   /** Waits until the plain models are served, after checks that made providers fail. */
   async recovered(): Promise<void> {
-    if (!this.answers.some(({ asked }) => asked.upstreamFails === true)) return;
+    if (!this.responses.some(({ asked }) => asked.upstreamFails === true)) return;
     const goOn = (error: unknown) => {
       // The checks that follow say so.
       if (!(error instanceof GauntletError) && !this.signal.aborted) throw error;
@@ -240,17 +240,17 @@ export class Traffic implements AsyncDisposable {
     );
     const done = live.done.then((exchange) => {
       this.#inFlight--;
-      const answer = new Response(exchange, asked, this.rules);
-      this.answers.push(answer);
-      this.watch.ended(live, answer, isPlain);
-      if (isPlain) this.replyTimes.note(answer);
-      if (answer.admitted) this.watch.recovery.noteServed(answer);
-      this.#count(answer);
-      this.#onAnswer?.(answer);
+      const response = new Response(exchange, asked, this.rules);
+      this.responses.push(response);
+      this.watch.ended(live, response, isPlain);
+      if (isPlain) this.replyTimes.note(response);
+      if (response.admitted) this.watch.recovery.noteServed(response);
+      this.#count(response);
+      this.#onAnswer?.(response);
       // At once: what is held for some seconds and let go then is what a garbage collector is worst at.
-      const { isHeld } = answer.pack(this.#packer);
+      const { isHeld } = response.pack(this.#packer);
       this.#timeouts.note(kind, exchange, isHeld);
-      return answer;
+      return response;
     });
     this.watch.started(live, done, { asked });
     return { live, done };

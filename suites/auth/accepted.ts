@@ -28,13 +28,13 @@ const bearerAuthenticates = defineCheck({
   judge({ others, ...own }, verdict) {
     // Another account may not have the model; a gateway that says so has taken the key.
     const isWithoutModel = ({ exchange, reason }: Response) => exchange.key === "other" && reason === "model_not_found";
-    const answers = [...Object.values(own), ...others.filter((answer) => !isWithoutModel(answer))];
+    const responses = [...Object.values(own), ...others.filter((response) => !isWithoutModel(response))];
     // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
-    const answered = answers.filter(({ status = 500 }) => status < 500);
+    const answered = responses.filter(({ status = 500 }) => status < 500);
     const [first] = answered;
     if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${own.fresh.summary}`);
-    for (const answer of answered) {
-      verdict.must("AUTH-1", answer.status, success, { in: answer, at: "status", because: answer.summary });
+    for (const response of answered) {
+      verdict.must("AUTH-1", response.status, success, { in: response, at: "status", because: response.summary });
     }
     verdict.must("BASE-2", first.admitted, aReply, { in: first, because: first.summary });
   },
@@ -57,10 +57,10 @@ const otherWays = defineCheck({
   cost: { requests: 1 },
   async run(t) {
     const way = OTHER_WAYS[t.case]?.(t.target.keys.valid.reveal()) ?? {};
-    return { answer: await t.send({ ...way, intent: "odd" }) };
+    return { response: await t.send({ ...way, intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.observe("AUTH-6", answer.summary, { in: answer });
+  judge({ response }, verdict) {
+    verdict.observe("AUTH-6", response.summary, { in: response });
   },
 });
 
@@ -75,17 +75,20 @@ const validKeysAlwaysAccepted = defineInvariant({
   covers: ["AUTH-1", "ERR-401-INVALID"],
   explains:
     "Looks at every request of the run that carried a valid key and was otherwise valid: none may come back as 401 or 403. A failure means that keys are accepted only some of the time, for instance because a cache and a database disagree.",
-  judge(answers, verdict) {
-    const good = answers.filter(
+  judge(responses, verdict) {
+    const good = responses.filter(
       ({ asked, exchange, status = 500 }) => asked.intent === "good" && isGoodKey(exchange.key) && status < 500,
     );
     if (good.length === 0) verdict.inconclusive("no request with a valid key was answered, but for server errors");
     const refused = good.filter(({ status }) => status === 401 || status === 403);
     const named = `${refused.length} of ${good.length} refused`;
     verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });
-    const invalid = answers.filter(
-      (answer) =>
-        answer.status === 401 && isGoodKey(answer.exchange.key) && isOfInterface(answer) && !isOtherDenial(answer),
+    const invalid = responses.filter(
+      (response) =>
+        response.status === 401 &&
+        isGoodKey(response.exchange.key) &&
+        isOfInterface(response) &&
+        !isOtherDenial(response),
     );
     verdict.must("ERR-401-INVALID", invalid.length, 0, {
       in: invalid[0],

@@ -37,17 +37,17 @@ const bothKeys = defineCheck({
     const control = await sendControl(t, request);
     const first = await send();
     // A provider may fail once.
-    return { control, answer: isSporadic(first) ? await send() : first };
+    return { control, response: isSporadic(first) ? await send() : first };
   },
   judge(recording, verdict) {
     if (recording === null) return verdict.notApplicable("the target has no revoked key");
-    const { control, answer } = recording;
+    const { control, response } = recording;
     assumeControl(verdict, control);
-    if (answer.status === undefined || answer.status === 429)
-      return verdict.inconclusive(`no response shows which key counts: ${answer.summary}`);
-    const seen = { in: answer, because: answer.summary };
-    verdict.observe("AUTH-6", answer.summary, { in: answer });
-    verdict.compat("COMPAT-BOTH-KEYS", answer.admitted, aReply, seen);
+    if (response.status === undefined || response.status === 429)
+      return verdict.inconclusive(`no response shows which key counts: ${response.summary}`);
+    const seen = { in: response, because: response.summary };
+    verdict.observe("AUTH-6", response.summary, { in: response });
+    verdict.compat("COMPAT-BOTH-KEYS", response.admitted, aReply, seen);
   },
 });
 

@@ -28,13 +28,21 @@ const missingKeyIsDenied = defineCheck({
   run: (t) => onEndpoint(t, { key: null }),
   judge({ control, denied, expected }, verdict) {
     verdict.assumeGood(control);
-    for (const answer of denied) {
-      verdict.must("AUTH-2", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
-      if (answer.asked.endpoint === "models") {
-        verdict.must("MODELS-5", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
-        verdict.must("MODELS-5", answer.reason, expected.readAs, { in: answer, at: "reason" });
+    for (const response of denied) {
+      verdict.must("AUTH-2", response.status, expected.status, {
+        in: response,
+        at: "status",
+        because: response.summary,
+      });
+      if (response.asked.endpoint === "models") {
+        verdict.must("MODELS-5", response.status, expected.status, {
+          in: response,
+          at: "status",
+          because: response.summary,
+        });
+        verdict.must("MODELS-5", response.reason, expected.readAs, { in: response, at: "reason" });
       }
-      judgeDenial(verdict, answer, expected);
+      judgeDenial(verdict, response, expected);
     }
   },
 });
@@ -54,11 +62,15 @@ const unknownKeyIsDenied = defineCheck({
   },
   judge({ control, denied, expected, invented }, verdict) {
     verdict.assumeGood(control);
-    for (const answer of denied) {
-      verdict.must("AUTH-3", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
-      judgeDenial(verdict, answer, expected);
-      const repeated = JSON.stringify(answer.headers).includes(invented) || answer.text.includes(invented);
-      verdict.should("SEC-3", repeated, false, { in: answer, because: "the answer repeats the key that it refuses" });
+    for (const response of denied) {
+      verdict.must("AUTH-3", response.status, expected.status, {
+        in: response,
+        at: "status",
+        because: response.summary,
+      });
+      judgeDenial(verdict, response, expected);
+      const repeated = JSON.stringify(response.headers).includes(invented) || response.text.includes(invented);
+      verdict.should("SEC-3", repeated, false, { in: response, because: "the answer repeats the key that it refuses" });
     }
   },
 });
@@ -173,10 +185,18 @@ const revokedKeyStaysRevoked = defineCheck({
   },
   judge({ control, denied, expected }, verdict) {
     verdict.assumeGood(control);
-    for (const answer of denied) {
-      verdict.must("AUTH-4", answer.status, expected.status, { in: answer, at: "status", because: answer.summary });
-      verdict.must("AUTH-4", answer.reason, expected.readAs, { in: answer, at: "reason", because: answer.summary });
-      judgeDenial(verdict, answer, expected);
+    for (const response of denied) {
+      verdict.must("AUTH-4", response.status, expected.status, {
+        in: response,
+        at: "status",
+        because: response.summary,
+      });
+      verdict.must("AUTH-4", response.reason, expected.readAs, {
+        in: response,
+        at: "reason",
+        because: response.summary,
+      });
+      judgeDenial(verdict, response, expected);
     }
   },
 });
@@ -191,10 +211,10 @@ const precedence = defineCheck({
   cost: { requests: 1 },
   async run(t) {
     const invented = nonexistentKey(t).reveal();
-    return { answer: await t.send({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
+    return { response: await t.send({ authorization: `Bearer ${invented}`, model: "unknown", intent: "denied" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.observe("AUTH-8", answer.summary, { in: answer });
+  judge({ response }, verdict) {
+    verdict.observe("AUTH-8", response.summary, { in: response });
   },
 });
 

@@ -17,9 +17,9 @@ async function sendWith(t: Session, role: Capability, fields: readonly Readonly<
   if (!(await t.hasModel(role, dialect))) return { control: null, answers: [] };
   const request = { model: role, maxTokens: AMPLE_TOKENS } as const;
   const control = await t.send({ ...request, intent: "either" });
-  const answers: Response[] = [];
-  for (const own of fields) answers.push(await t.send({ ...request, fields: own, intent: "either" }));
-  return { control, answers };
+  const responses: Response[] = [];
+  for (const own of fields) responses.push(await t.send({ ...request, fields: own, intent: "either" }));
+  return { control, answers: responses };
 }
 
 function assumeDeclared(verdict: Verdict, control: Response | null, role: Capability): void {
@@ -48,12 +48,12 @@ function images(dialect: Dialect): Check {
           ],
         })),
       ),
-    judge({ control, answers }, verdict) {
+    judge({ control, answers: responses }, verdict) {
       assumeDeclared(verdict, control, "images");
-      for (const [index, answer] of answers.entries())
-        verdict.compat("COMPAT-IMAGES", answer.admitted, aReply, {
-          in: answer,
-          because: `${answer.summary} for an image of ${SIDES[index]} by ${SIDES[index]} pixels`,
+      for (const [index, response] of responses.entries())
+        verdict.compat("COMPAT-IMAGES", response.admitted, aReply, {
+          in: response,
+          because: `${response.summary} for an image of ${SIDES[index]} by ${SIDES[index]} pixels`,
         });
     },
   });
@@ -75,15 +75,15 @@ function structured(dialect: Dialect): Check {
       sendWith(t, "structured", [
         { ...structuredFields(t.dialect), messages: [{ role: "user", content: STRUCTURED_PROMPT }] },
       ]),
-    judge({ control, answers }, verdict) {
+    judge({ control, answers: responses }, verdict) {
       assumeDeclared(verdict, control, "structured");
-      for (const answer of answers) {
-        const options = { in: answer, because: answer.summary } as const;
-        if (!verdict.compat("COMPAT-STRUCTURED", answer.admitted, aReply, options)) continue;
-        const ended = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
+      for (const response of responses) {
+        const options = { in: response, because: response.summary } as const;
+        if (!verdict.compat("COMPAT-STRUCTURED", response.admitted, aReply, options)) continue;
+        const ended = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
         if (CUT.includes(String(ended))) verdict.inconclusive("the limit on output tokens cut the reply off");
         const wanted = "JSON of the schema";
-        verdict.compat("COMPAT-STRUCTURED", misfitOf(answer.replyText ?? "") ?? wanted, wanted, options);
+        verdict.compat("COMPAT-STRUCTURED", misfitOf(response.replyText ?? "") ?? wanted, wanted, options);
       }
     },
   });

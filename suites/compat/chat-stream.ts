@@ -19,15 +19,15 @@ function chunksOf({ stream }: Response): readonly StreamEvent[] {
   return stream.events.filter(({ raw, json }) => !isEndMarker(raw, json));
 }
 
-function judgeFraming(answer: Response, verdict: Verdict): boolean {
-  const { framing, strayBytes } = answer.stream;
-  const seen = { in: answer };
+function judgeFraming(response: Response, verdict: Verdict): boolean {
+  const { framing, strayBytes } = response.stream;
+  const seen = { in: response };
   if (!verdict.compat("COMPAT-FRAMING", framing, "event-stream", seen)) return false;
   verdict.compat("COMPAT-FRAMING", strayBytes, 0, {
     ...seen,
     because: "bytes after the last blank line, or outside of any field",
   });
-  const notJson = chunksOf(answer).filter(({ json }) => !isObject(json));
+  const notJson = chunksOf(response).filter(({ json }) => !isObject(json));
   verdict.compat("COMPAT-FRAMING", notJson.length, 0, {
     ...seen,
     because: `data that is no JSON object: ${JSON.stringify(notJson[0]?.raw.slice(0, 60))}`,
@@ -42,16 +42,16 @@ function isAboutPrompt({ json }: StreamEvent, index: number): boolean {
 }
 
 /** The chunks of the reply itself. */
-function replyChunksOf(answer: Response): readonly StreamEvent[] {
-  return chunksOf(answer).filter((chunk, index) => isObject(chunk.json) && !isAboutPrompt(chunk, index));
+function replyChunksOf(response: Response): readonly StreamEvent[] {
+  return chunksOf(response).filter((chunk, index) => isObject(chunk.json) && !isAboutPrompt(chunk, index));
 }
 
-function judgeChunks(answer: Response, verdict: Verdict): void {
-  const seen = { in: answer };
-  const chunks = replyChunksOf(answer);
+function judgeChunks(response: Response, verdict: Verdict): void {
+  const seen = { in: response };
+  const chunks = replyChunksOf(response);
   const roles: unknown[] = [];
   for (const { json } of chunks) {
-    const judge = memberJudge(answer, verdict, json);
+    const judge = memberJudge(response, verdict, json);
     judge("COMPAT-CHAT-CHUNKS", "/object", "chat.completion.chunk");
     judge("COMPAT-CHAT-CHUNKS", "/created", inSeconds);
     judge("COMPAT-CHAT-CHUNKS", "/model", filledString);
@@ -75,9 +75,9 @@ function judgeChunks(answer: Response, verdict: Verdict): void {
   verdict.compat("COMPAT-REPLY-ID", [...ids][0], filledString, { ...seen, at: "/id" });
 }
 
-function judgeFinish(answer: Response, verdict: Verdict): void {
-  const seen = { in: answer };
-  const chunks = chunksOf(answer);
+function judgeFinish(response: Response, verdict: Verdict): void {
+  const seen = { in: response };
+  const chunks = chunksOf(response);
   const finishes = chunks.flatMap(({ json }, index) => {
     const reason = member(chatChoice(json), "finish_reason");
     return reason === null || reason === undefined ? [] : [{ reason, index }];
@@ -99,12 +99,12 @@ function judgeFinish(answer: Response, verdict: Verdict): void {
   });
 }
 
-function judgeDone(answer: Response, verdict: Verdict): void {
-  const { events } = answer.stream;
+function judgeDone(response: Response, verdict: Verdict): void {
+  const { events } = response.stream;
   const markers = events.filter(({ raw }) => raw === "[DONE]");
-  verdict.compat("COMPAT-CHAT-DONE", markers.length, 1, { in: answer, because: "end markers" });
+  verdict.compat("COMPAT-CHAT-DONE", markers.length, 1, { in: response, because: "end markers" });
   if (markers.length === 0) return;
-  verdict.compat("COMPAT-CHAT-DONE", events.at(-1)?.raw, "[DONE]", { in: answer, because: "the last event" });
+  verdict.compat("COMPAT-CHAT-DONE", events.at(-1)?.raw, "[DONE]", { in: response, because: "the last event" });
 }
 
 const streamShape = defineCompat("chat", {
@@ -132,18 +132,20 @@ const streamShape = defineCompat("chat", {
     };
   },
   judge({ streams }, verdict) {
-    for (const answer of streams) {
-      verdict.assumeGood(answer, "a plain stream");
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "text/event-stream", {
-        in: answer,
+    for (const response of streams) {
+      verdict.assumeGood(response, "a plain stream");
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), "text/event-stream", {
+        in: response,
         at: "Content-Type",
       });
-      if (!judgeFraming(answer, verdict)) continue;
-      judgeChunks(answer, verdict);
-      judgeFinish(answer, verdict);
-      judgeDone(answer, verdict);
+      if (!judgeFraming(response, verdict)) continue;
+      judgeChunks(response, verdict);
+      judgeFinish(response, verdict);
+      judgeDone(response, verdict);
     }
-    const ids = streams.map((answer) => member(replyChunksOf(answer)[0]?.json, "id")).filter((id) => id !== undefined);
+    const ids = streams
+      .map((response) => member(replyChunksOf(response)[0]?.json, "id"))
+      .filter((id) => id !== undefined);
     judgeIds(ids, streams[1], verdict, "streams");
   },
 });
@@ -232,12 +234,12 @@ const wholeShape = defineCompat("chat", {
     return { replies: [await t.send({ endpoint: "chat" }), await t.send({ endpoint: "chat" })] };
   },
   judge({ replies }, verdict) {
-    for (const answer of replies) {
-      verdict.assumeGood(answer);
-      const choice = chatChoice(answer.json);
-      const at = (pointer: string) => ({ in: answer, at: pointer });
-      const judge = memberJudge(answer, verdict);
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, at("Content-Type"));
+    for (const response of replies) {
+      verdict.assumeGood(response);
+      const choice = chatChoice(response.json);
+      const at = (pointer: string) => ({ in: response, at: pointer });
+      const judge = memberJudge(response, verdict);
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), aJsonType, at("Content-Type"));
       judge("COMPAT-REPLY-ID", "/id", filledString);
       judge("COMPAT-CHAT-REPLY", "/object", "chat.completion");
       judge("COMPAT-CHAT-REPLY", "/created", inSeconds);
@@ -286,12 +288,12 @@ const turns = defineCompat("chat", {
   async run(t) {
     return {
       control: await t.control({ endpoint: "chat" }),
-      answer: await t.send({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "either" }),
+      response: await t.send({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "either" }),
     };
   },
-  judge({ control, answer }, verdict) {
+  judge({ control, response }, verdict) {
     verdict.assumeGood(control);
-    verdict.compat("COMPAT-CHAT-TURNS", answer.admitted, aReply, { in: answer, because: answer.summary });
+    verdict.compat("COMPAT-CHAT-TURNS", response.admitted, aReply, { in: response, because: response.summary });
   },
 });
 

@@ -13,8 +13,8 @@ const CUT_FACTOR = 3;
 const REASON = { chat: "length", messages: "max_tokens" } as const;
 const REQUIREMENT = { chat: "COMPAT-CHAT-FINISH", messages: "COMPAT-MSG-REPLY" } as const;
 
-function finishOf(answer: Response): unknown {
-  return answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
+function finishOf(response: Response): unknown {
+  return response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
 }
 
 function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Response, verdict: Verdict): void {

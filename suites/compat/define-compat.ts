@@ -17,9 +17,9 @@ export function defineCompat<P extends Recordable>(dialect: "chat" | "messages",
 }
 
 /** Judges members of a body, or of one event of a stream, each by its JSON pointer. */
-export function memberJudge(answer: Response, verdict: Verdict, json = answer.json) {
+export function memberJudge(response: Response, verdict: Verdict, json = response.json) {
   return (requirement: CompatRequirement, pointer: string, expected: unknown): boolean =>
-    verdict.compat(requirement, atPointer(json, pointer), expected, { in: answer, at: pointer });
+    verdict.compat(requirement, atPointer(json, pointer), expected, { in: response, at: pointer });
 }
 
 /** Judges that the ids of several replies or streams, `of` which they are, differ. */

@@ -32,14 +32,14 @@ const envelopes = DIALECTS.map((dialect) =>
       };
     },
     judge({ errors }, verdict) {
-      for (const answer of errors) {
-        if ((answer.status ?? 0) < 400) continue;
-        const seen = { in: answer, because: answer.summary };
-        verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, {
+      for (const response of errors) {
+        if ((response.status ?? 0) < 400) continue;
+        const seen = { in: response, because: response.summary };
+        verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), aJsonType, {
           ...seen,
           at: "Content-Type",
         });
-        const error = member(answer.json, "error");
+        const error = member(response.json, "error");
         if (!verdict.compat("COMPAT-ERROR-BODY", error, that("an object", isObject), { ...seen, at: "/error" }))
           continue;
         verdict.compat("COMPAT-ERROR-BODY", member(error, "message"), filledString, { ...seen, at: "/error/message" });
@@ -54,7 +54,7 @@ const envelopes = DIALECTS.map((dialect) =>
           { ...seen, at: "/error/type" },
         );
         if (dialect === "messages")
-          verdict.compat("COMPAT-ERROR-BODY", member(answer.json, "type"), "error", { ...seen, at: "/type" });
+          verdict.compat("COMPAT-ERROR-BODY", member(response.json, "type"), "error", { ...seen, at: "/type" });
       }
       if (verdict.findings.length === 0) verdict.notApplicable("nothing was refused");
     },
@@ -81,9 +81,9 @@ const streamErrors = DIALECTS.map((dialect) =>
       return { cuts: [await sendPastRate(t, request), await sendPastRate(t, request), await sendPastRate(t, request)] };
     },
     judge({ cuts }, verdict) {
-      for (const answer of cuts) {
-        if ((answer.status ?? 500) >= 300) continue;
-        judgeCut(answer, dialect, verdict);
+      for (const response of cuts) {
+        if ((response.status ?? 500) >= 300) continue;
+        judgeCut(response, dialect, verdict);
       }
       if (verdict.findings.length === 0) verdict.notApplicable("the failing model did not begin a stream");
     },
@@ -93,11 +93,11 @@ const streamErrors = DIALECTS.map((dialect) =>
 /** Finish reasons beyond those of either dialect, by which some gateways say that a reply is not complete. */
 const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
 
-function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdict): void {
-  const { endMarkers, finishReasons, errors, events } = answer.stream;
-  const seen = { in: answer, because: answer.summary };
-  if (answer.exchange.ending.kind === "idle-timeout" || answer.exchange.ending.kind === "deadline") {
-    verdict.compat("COMPAT-STREAM-ERROR", answer.exchange.ending.kind, oneOf("complete", "reset"), {
+function judgeCut(response: Response, dialect: "chat" | "messages", verdict: Verdict): void {
+  const { endMarkers, finishReasons, errors, events } = response.stream;
+  const seen = { in: response, because: response.summary };
+  if (response.exchange.ending.kind === "idle-timeout" || response.exchange.ending.kind === "deadline") {
+    verdict.compat("COMPAT-STREAM-ERROR", response.exchange.ending.kind, oneOf("complete", "reset"), {
       ...seen,
       because: "the broken stream stays open",
     });
@@ -110,7 +110,9 @@ function judgeCut(answer: Response, dialect: "chat" | "messages", verdict: Verdi
     because: "a broken stream with the ending of a complete one",
   });
   const signalled =
-    errors.length > 0 || answer.exchange.ending.kind === "reset" || answer.exchange.ending.kind === "protocol-error";
+    errors.length > 0 ||
+    response.exchange.ending.kind === "reset" ||
+    response.exchange.ending.kind === "protocol-error";
   verdict.compat("COMPAT-STREAM-ERROR", !(signalled || done || finishReasons.length > 0), false, {
     ...seen,
     because: "neither an error event nor an abnormal close",
@@ -172,12 +174,12 @@ const requestIds = defineInvariant({
   covers: ["COMPAT-REQUEST-ID", "REQID-1"],
   explains:
     'An id is mentioned "if available". Where it is sent it should be worth quoting in a support request: one per request. Which answers carry one is noted.',
-  judge(answers, verdict) {
-    const answered = answers.filter(({ status }) => status !== undefined);
+  judge(responses, verdict) {
+    const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    const withId = answered.flatMap((answer) => {
-      const id = requestId(answer.headers);
-      return id === undefined ? [] : [{ answer, id }];
+    const withId = answered.flatMap((response) => {
+      const id = requestId(response.headers);
+      return id === undefined ? [] : [{ answer: response, id }];
     });
     verdict.observe("REQID-1", `${withId.length} of ${answered.length} answers carry a request id`);
     if (withId.length < 2) return verdict.notApplicable("answers carry no request ids");

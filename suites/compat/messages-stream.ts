@@ -24,19 +24,19 @@ function typesOf({ stream }: Response): string[] {
     .filter((type) => typeof type === "string" && type !== "ping") as string[];
 }
 
-function judgeNames(answer: Response, verdict: Verdict): void {
-  for (const { name, json } of answer.stream.events) {
+function judgeNames(response: Response, verdict: Verdict): void {
+  for (const { name, json } of response.stream.events) {
     const type = member(json, "type");
     if (
       !verdict.compat("COMPAT-MSG-EVENTS", type, filledString, {
-        in: answer,
+        in: response,
         at: "/type",
         because: `event ${name ?? "without a name"}`,
       })
     )
       continue;
     verdict.compat<unknown>("COMPAT-MSG-EVENTS", name, type, {
-      in: answer,
+      in: response,
       at: "event",
       because: "events are named like their type",
     });
@@ -44,26 +44,26 @@ function judgeNames(answer: Response, verdict: Verdict): void {
 }
 
 /** Walks through the events as the SDKs do: what may come next depends on what came. */
-export function judgeOrder(answer: Response, verdict: Verdict): void {
-  const types = typesOf(answer);
+export function judgeOrder(response: Response, verdict: Verdict): void {
+  const types = typesOf(response);
   const expect = (observed: unknown, expected: unknown, because: string) =>
-    verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: answer, because });
+    verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: response, because });
   expect(types[0], "message_start", "the first event");
   expect(types.at(-1), "message_stop", "the last event");
   for (const once of ["message_start", "message_stop"])
     expect(types.filter((type) => type === once).length, 1, `events ${once}`);
   expect(types.includes("message_delta"), true, "a message_delta before the end");
-  judgeBlocks(answer, verdict);
+  judgeBlocks(response, verdict);
 }
 
 /** Judges each event by the state that the events before it left. */
-function judgeBlocks(answer: Response, verdict: Verdict): void {
+function judgeBlocks(response: Response, verdict: Verdict): void {
   const expect = (observed: unknown, expected: unknown, seen: { readonly at?: string; readonly because?: string }) =>
-    verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: answer, ...seen });
+    verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: response, ...seen });
   let open: number | undefined;
   let blocks = 0;
   let closing = false;
-  for (const { json } of answer.stream.events) {
+  for (const { json } of response.stream.events) {
     const type = member(json, "type");
     const index = member(json, "index");
     switch (type) {
@@ -95,11 +95,11 @@ function judgeBlocks(answer: Response, verdict: Verdict): void {
   expect(blocks > 0, true, { because: "at least one block" });
 }
 
-function judgeStartAndDelta(answer: Response, verdict: Verdict): void {
-  const find = (type: string) => answer.stream.events.findLast(({ json }) => member(json, "type") === type)?.json;
+function judgeStartAndDelta(response: Response, verdict: Verdict): void {
+  const find = (type: string) => response.stream.events.findLast(({ json }) => member(json, "type") === type)?.json;
   const start = find("message_start");
   if (member(start, "message") !== undefined) {
-    const judge = memberJudge(answer, verdict, start);
+    const judge = memberJudge(response, verdict, start);
     judge("COMPAT-REPLY-ID", "/message/id", filledString);
     judge("COMPAT-MSG-EVENTS", "/message/role", "assistant");
     judge("COMPAT-MSG-EVENTS", "/message/type", "message");
@@ -109,7 +109,7 @@ function judgeStartAndDelta(answer: Response, verdict: Verdict): void {
   }
   const delta = find("message_delta");
   if (delta === undefined) return;
-  const judge = memberJudge(answer, verdict, delta);
+  const judge = memberJudge(response, verdict, delta);
   judge("COMPAT-MSG-EVENTS", "/delta/stop_reason", oneOf(...STOP_REASONS));
   judge("COMPAT-USAGE", "/usage/output_tokens", wholeNumber);
 }
@@ -144,40 +144,40 @@ const streamShape = defineCompat("messages", {
   },
   judge({ isLong, nonStreaming, streams }, verdict) {
     verdict.assumeGood(nonStreaming, "the non-streaming form");
-    for (const answer of streams) {
-      const seen = { in: answer, because: answer.summary };
+    for (const response of streams) {
+      const seen = { in: response, because: response.summary };
       if (
         !verdict.compat(
           "COMPAT-MSG-STREAM",
-          answer.admitted && answer.streamed,
+          response.admitted && response.streamed,
           isTrue("a complete stream without an error"),
           seen,
         )
       )
         continue;
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), "text/event-stream", {
-        in: answer,
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), "text/event-stream", {
+        in: response,
         at: "Content-Type",
       });
-      if (!verdict.compat("COMPAT-FRAMING", answer.stream.framing, "event-stream", seen)) continue;
-      verdict.compat("COMPAT-FRAMING", answer.stream.strayBytes, 0, {
+      if (!verdict.compat("COMPAT-FRAMING", response.stream.framing, "event-stream", seen)) continue;
+      verdict.compat("COMPAT-FRAMING", response.stream.strayBytes, 0, {
         ...seen,
         because: "bytes after the last blank line",
       });
-      const notJson = answer.stream.events.filter(({ json, name }) => !isObject(json) && name !== "ping");
+      const notJson = response.stream.events.filter(({ json, name }) => !isObject(json) && name !== "ping");
       verdict.compat("COMPAT-FRAMING", notJson.length, 0, {
         ...seen,
         because: `data that is no JSON object: ${notJson[0]?.raw.slice(0, 60)}`,
       });
-      judgeNames(answer, verdict);
-      judgeOrder(answer, verdict);
-      judgeStartAndDelta(answer, verdict);
-      judgeCounts(nonStreaming, answer, verdict);
+      judgeNames(response, verdict);
+      judgeOrder(response, verdict);
+      judgeStartAndDelta(response, verdict);
+      judgeCounts(nonStreaming, response, verdict);
     }
-    const held = streams.filter((answer) => {
-      const arrival = arrivalOf(answer);
+    const held = streams.filter((response) => {
+      const arrival = arrivalOf(response);
       // A short reply may be one piece.
-      return isLong && isOneBurst(arrival) && isFairlySeen(answer, arrival);
+      return isLong && isOneBurst(arrival) && isFairlySeen(response, arrival);
     });
     // One of two may be an accident of the network.
     verdict.compat("COMPAT-MSG-STREAM", held.length >= streams.length, false, {
@@ -220,19 +220,22 @@ const wholeShape = defineCompat("messages", {
     return { replies: [await t.send({ endpoint: "messages" }), await t.send({ endpoint: "messages" })] };
   },
   judge({ replies }, verdict) {
-    for (const answer of replies) {
-      verdict.assumeGood(answer);
-      const judge = memberJudge(answer, verdict);
-      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(answer.headers), aJsonType, { in: answer, at: "Content-Type" });
+    for (const response of replies) {
+      verdict.assumeGood(response);
+      const judge = memberJudge(response, verdict);
+      verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), aJsonType, {
+        in: response,
+        at: "Content-Type",
+      });
       judge("COMPAT-REPLY-ID", "/id", filledString);
       judge("COMPAT-MSG-REPLY", "/type", "message");
       judge("COMPAT-MSG-REPLY", "/role", "assistant");
       judge("COMPAT-MSG-REPLY", "/model", filledString);
       judge("COMPAT-MSG-REPLY", "/stop_reason", oneOf(...STOP_REASONS));
       if (judge("COMPAT-MSG-REPLY", "/content", anArray)) {
-        const blocks = member(answer.json, "content") as unknown[];
+        const blocks = member(response.json, "content") as unknown[];
         const untyped = blocks.filter((block) => typeof member(block, "type") !== "string").length;
-        const seen = { in: answer, at: "/content", because: "blocks without a type" };
+        const seen = { in: response, at: "/content", because: "blocks without a type" };
         verdict.compat("COMPAT-MSG-REPLY", untyped, 0, seen);
       }
       judge("COMPAT-USAGE", "/usage/input_tokens", countOfInput);

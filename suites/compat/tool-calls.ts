@@ -23,8 +23,8 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-export function chatCalls(answer: Response): Call[] {
-  return listOf(member(member(chatChoice(answer.json), "message"), "tool_calls")).map((call) => {
+export function chatCalls(response: Response): Call[] {
+  return listOf(member(member(chatChoice(response.json), "message"), "tool_calls")).map((call) => {
     const text = member(member(call, "function"), "arguments");
     return {
       id: member(call, "id"),
@@ -34,14 +34,14 @@ export function chatCalls(answer: Response): Call[] {
   });
 }
 
-export function messagesCalls(answer: Response): Call[] {
-  return listOf(member(answer.json, "content"))
+export function messagesCalls(response: Response): Call[] {
+  return listOf(member(response.json, "content"))
     .filter((block) => member(block, "type") === "tool_use")
     .map((block) => ({ id: member(block, "id"), name: member(block, "name"), input: member(block, "input") }));
 }
 
-export function judgeCalls(calls: readonly Call[], answer: Response, verdict: Verdict, where: string): void {
-  const seen = { in: answer };
+export function judgeCalls(calls: readonly Call[], response: Response, verdict: Verdict, where: string): void {
+  const seen = { in: response };
   if (
     !verdict.compat("COMPAT-TOOLS", calls.length > 0, isTrue("one"), {
       ...seen,
@@ -60,18 +60,18 @@ export function judgeCalls(calls: readonly Call[], answer: Response, verdict: Ve
   });
 }
 
-function judgeStreamedCalls(calls: readonly Call[], answer: Response, verdict: Verdict, expected: number): void {
-  judgeCalls(calls, answer, verdict, "streaming");
-  const seen = { in: answer, because: "as many calls as in the non-streaming reply" };
+function judgeStreamedCalls(calls: readonly Call[], response: Response, verdict: Verdict, expected: number): void {
+  judgeCalls(calls, response, verdict, "streaming");
+  const seen = { in: response, because: "as many calls as in the non-streaming reply" };
   if (expected > 0) verdict.compat("COMPAT-TOOLS", calls.length, expected, seen);
 }
 
 /** Joins the fragments of a chat stream by their index. */
-export function judgeChatStream(answer: Response, verdict: Verdict, expected: number): number {
-  const seen = { in: answer };
+export function judgeChatStream(response: Response, verdict: Verdict, expected: number): number {
+  const seen = { in: response };
   const parts = new Map<number, { ids: unknown[]; names: unknown[]; text: string }>();
   const finishes: unknown[] = [];
-  for (const { json } of answer.stream.events) {
+  for (const { json } of response.stream.events) {
     const choice = chatChoice(json);
     const finish = member(choice, "finish_reason");
     if (finish !== null && finish !== undefined) finishes.push(finish);
@@ -108,18 +108,18 @@ export function judgeChatStream(answer: Response, verdict: Verdict, expected: nu
     name: names[0],
     input: parseJson(text),
   }));
-  judgeStreamedCalls(calls, answer, verdict, expected);
+  judgeStreamedCalls(calls, response, verdict, expected);
   verdict.compat("COMPAT-TOOLS", finishes.at(-1), "tool_calls", { ...seen, at: "/choices/0/finish_reason" });
   return calls.length;
 }
 
 /** Joins the fragments of a message stream by their block. */
-export function judgeMessagesStream(answer: Response, verdict: Verdict, expected: number): number {
-  judgeOrder(answer, verdict);
-  const seen = { in: answer };
+export function judgeMessagesStream(response: Response, verdict: Verdict, expected: number): number {
+  judgeOrder(response, verdict);
+  const seen = { in: response };
   const blocks = new Map<unknown, { block: unknown; text: string }>();
   let stopReason: unknown;
-  for (const { json } of answer.stream.events) {
+  for (const { json } of response.stream.events) {
     const type = member(json, "type");
     const index = member(json, "index");
     if (type === "content_block_start") blocks.set(index, { block: member(json, "content_block"), text: "" });
@@ -140,7 +140,7 @@ export function judgeMessagesStream(answer: Response, verdict: Verdict, expected
       name: member(block, "name"),
       input: text === "" ? member(block, "input") : parseJson(text),
     }));
-  judgeStreamedCalls(calls, answer, verdict, expected);
+  judgeStreamedCalls(calls, response, verdict, expected);
   verdict.compat("COMPAT-TOOLS", stopReason, "tool_use", { ...seen, at: "/delta/stop_reason" });
   return calls.length;
 }

@@ -32,9 +32,9 @@ function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<s
 async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, count: number) {
   const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
   const several = async (mode: Mode): Promise<Response[]> => {
-    const answers: Response[] = [];
-    for (let sent = 0; sent < count; sent++) answers.push(await t.send({ ...request, mode }));
-    return answers;
+    const responses: Response[] = [];
+    for (let sent = 0; sent < count; sent++) responses.push(await t.send({ ...request, mode }));
+    return responses;
   };
   return { nonStreaming: await several("non-streaming"), streams: plain.streamed ? await several("streaming") : [] };
 }
@@ -97,17 +97,18 @@ function tools(dialect: Dialect): Check {
     run: (t) => askForTools(t, dialect),
     judge({ nonStreaming, streams, result }, verdict) {
       const [first] = nonStreaming;
-      for (const answer of nonStreaming) {
-        if (!verdict.compat("COMPAT-TOOLS", answer.admitted, aReply, { in: answer, because: answer.summary })) continue;
-        judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
+      for (const response of nonStreaming) {
+        if (!verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response, because: response.summary }))
+          continue;
+        judgeCalls(callsOf(response), response, verdict, "non-streaming reply");
         const { word, at } = FINISH[dialect];
-        verdict.compat("COMPAT-TOOLS", answer.reply.finishReason, word, { in: answer, at });
+        verdict.compat("COMPAT-TOOLS", response.reply.finishReason, word, { in: response, at });
       }
       const expected = first === undefined ? 0 : callsOf(first).length;
-      for (const answer of streams) {
-        const served = answer.admitted && (dialect === "chat" || answer.streamed);
-        if (verdict.compat("COMPAT-TOOLS", served, aReply, { in: answer, because: answer.summary }))
-          JUDGE_STREAM[dialect](answer, verdict, expected);
+      for (const response of streams) {
+        const served = response.admitted && (dialect === "chat" || response.streamed);
+        if (verdict.compat("COMPAT-TOOLS", served, aReply, { in: response, because: response.summary }))
+          JUDGE_STREAM[dialect](response, verdict, expected);
       }
       if (result !== null)
         verdict.compat("COMPAT-TOOL-RESULT", result.admitted, aReply, { in: result, because: result.summary });
@@ -132,14 +133,14 @@ function parallelTools(dialect: Dialect): Check {
     run: (t) => someOfEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS), OF_EACH),
     judge({ nonStreaming, streams }, verdict) {
       const [callsOf, judgeStream] = [CALLS_OF[dialect], JUDGE_STREAM[dialect]];
-      for (const answer of [...nonStreaming, ...streams])
-        verdict.compat("COMPAT-TOOLS", answer.admitted, aReply, { in: answer, because: answer.summary });
-      const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((answer) => callsOf(answer).length);
-      for (const answer of nonStreaming)
-        if (answer.admitted) judgeCalls(callsOf(answer), answer, verdict, "non-streaming reply");
+      for (const response of [...nonStreaming, ...streams])
+        verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response, because: response.summary });
+      const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((response) => callsOf(response).length);
+      for (const response of nonStreaming)
+        if (response.admitted) judgeCalls(callsOf(response), response, verdict, "non-streaming reply");
       const inStreams = streams
         .filter(({ admitted, streamed }) => admitted && streamed)
-        .map((answer) => judgeStream(answer, verdict, 0));
+        .map((response) => judgeStream(response, verdict, 0));
       const [some, ...others] = [new Set(inReplies), new Set(inStreams)].map((counts) =>
         counts.size === 1 ? [...counts][0] : undefined,
       );

@@ -100,7 +100,7 @@ const denialChecks = CASES.map((entry) =>
     },
     judge({ control, denied, expected }, verdict) {
       assumeControl(verdict, control);
-      for (const answer of denied) judgeDenial(verdict, answer, expected);
+      for (const response of denied) judgeDenial(verdict, response, expected);
     },
   }),
 );

@@ -48,13 +48,13 @@ const deniedInEveryForm = defineCheck({
     if (who === null) return null;
     const request: RequestSpec = { ...who, intent: "denied", repeats: false };
     const both = async (way: RequestSpec) => {
-      const answers: Response[] = [];
+      const responses: Response[] = [];
       for (const endpoint of t.dialects) {
         // A stream may be refused on /messages before anything else is looked at.
         if (endpoint === "chat" || way.mode !== "streaming")
-          answers.push(await t.send({ ...request, ...way, endpoint }));
+          responses.push(await t.send({ ...request, ...way, endpoint }));
       }
-      return answers;
+      return responses;
     };
     const single: Response[] = [];
     for (const way of Object.values(WAYS)) single.push(...(await both(way)));
@@ -79,26 +79,26 @@ const deniedInEveryForm = defineCheck({
     // Runs recorded by earlier builds have none.
     if (control !== undefined) verdict.assumeGood(control);
     const { requirement } = denial(expected.reason);
-    for (const answer of [...plain, ...single, ...together]) {
-      const seen = { in: answer, because: answer.summary };
+    for (const response of [...plain, ...single, ...together]) {
+      const seen = { in: response, because: response.summary };
       // Whoever takes no body without its length says so before anything else; so does one whose account is busy.
-      if (answer.status === NO_LENGTH || BUSY.includes(answer.reason ?? "")) continue;
-      if (!verdict.must(requirement, answer.status, expected.status, { ...seen, at: "status" })) continue;
-      verdict.must(requirement, answer.reason, expected.readAs, { ...seen, at: "reason" });
-      if (answer.asked.endpoint === "chat" && plain[0]?.json !== undefined)
-        verdict.should("ERR-BODY-2", answer.json === undefined, false, {
+      if (response.status === NO_LENGTH || BUSY.includes(response.reason ?? "")) continue;
+      if (!verdict.must(requirement, response.status, expected.status, { ...seen, at: "status" })) continue;
+      verdict.must(requirement, response.reason, expected.readAs, { ...seen, at: "reason" });
+      if (response.asked.endpoint === "chat" && plain[0]?.json !== undefined)
+        verdict.should("ERR-BODY-2", response.json === undefined, false, {
           ...seen,
           because: "the denial has no JSON body",
         });
     }
     const notServed = that("no reply", (status) => !success.test(status));
-    for (const answer of twice) {
-      const seen = { in: answer, at: "status", because: answer.summary };
-      if (!verdict.must(requirement, answer.status, notServed, seen)) continue;
+    for (const response of twice) {
+      const seen = { in: response, at: "status", because: response.summary };
+      if (!verdict.must(requirement, response.status, notServed, seen)) continue;
       // A caller that is answered with a server error in any case is not answered so for the second mistake.
-      const own = plain.filter(({ asked }) => asked.endpoint === answer.asked.endpoint);
+      const own = plain.filter(({ asked }) => asked.endpoint === response.asked.endpoint);
       if (own.some(({ status }) => serverError.test(status))) continue;
-      verdict.should("BAD-BODY", serverError.test(answer.status), false, seen);
+      verdict.should("BAD-BODY", serverError.test(response.status), false, seen);
     }
     verdict.must(requirement, afterExpect, notServed, { at: "status", because: "after Expect: 100-continue" });
   },

@@ -21,7 +21,7 @@ function derivedFrom(id: string, nonce: string): Readonly<Record<string, string>
 }
 
 /** An id that the list lacks, and what became of requests for it; the second only where the first was not denied. */
-type Derived = { readonly how: string; readonly id: string; readonly answers: readonly Response[] };
+type Derived = { readonly how: string; readonly id: string; readonly responses: readonly Response[] };
 
 /** Denied like a model that does not exist, or refused for its form. */
 function isRefused({ status = 0 }: Response): boolean {
@@ -54,7 +54,7 @@ const derivedModels = defineCheck({
       if (known.has(id)) continue;
       const send = () => t.send({ model: { id }, intent: "either" });
       const first = await send();
-      derived.push({ how, id, answers: isRefused(first) ? [first] : [first, await send()] });
+      derived.push({ how, id, responses: isRefused(first) ? [first] : [first, await send()] });
     }
     return { control: await t.control(), list, unknown: await t.send({ model: "unknown", intent: "denied" }), derived };
   },
@@ -64,16 +64,16 @@ const derivedModels = defineCheck({
     if (!isRefused(unknown)) return verdict.notApplicable("an unknown model is not denied; see errors.model-not-found");
     // What a list has on further pages is not known (MODELS-6).
     if (hasMorePages(list)) return verdict.notApplicable("the list has more pages");
-    for (const { how, id, answers } of derived) {
-      const answer = answers.at(-1);
-      if (answer === undefined) continue;
-      const seen = { in: answer, because: `${id} (${how}): ${answer.summary}` };
-      if (answers.some(({ status }) => status === undefined || status === 429)) {
-        verdict.leaveOpen("inconclusive", `no response shows whether ${id} is enabled: ${answer.summary}`);
+    for (const { how, id, responses } of derived) {
+      const response = responses.at(-1);
+      if (response === undefined) continue;
+      const seen = { in: response, because: `${id} (${how}): ${response.summary}` };
+      if (responses.some(({ status }) => status === undefined || status === 429)) {
+        verdict.leaveOpen("inconclusive", `no response shows whether ${id} is enabled: ${response.summary}`);
         continue;
       }
-      const isServed = answers.every(({ admitted }) => admitted);
-      const isPassedOn = answers.every(({ status }) => serverError.test(status));
+      const isServed = responses.every(({ admitted }) => admitted);
+      const isPassedOn = responses.every(({ status }) => serverError.test(status));
       verdict.should("MODELS-4", !isServed && !isPassedOn, isTrue("denied, like any model that is not enabled"), seen);
     }
     if (derived.length === 0) verdict.notApplicable("the list has every id that resembles the plain model's");

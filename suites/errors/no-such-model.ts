@@ -19,23 +19,23 @@ const noSuchModel = defineCheck({
   cost: { requests: 7 },
   async run(t) {
     const request: RequestSpec = { intent: "denied" };
-    const answers: Response[] = [];
-    for (const id of NO_MODELS(t.nonce())) answers.push(await t.send({ ...request, model: { id } }));
+    const responses: Response[] = [];
+    for (const id of NO_MODELS(t.nonce())) responses.push(await t.send({ ...request, model: { id } }));
     return {
       control: await t.control(),
       beyondAscii: await t.send({ ...request, model: { id: NO_ID(t.nonce()) } }),
       plain: await t.send({ ...request, model: "unknown" }),
-      answers,
+      answers: responses,
       expected: expectedDenial(t, "model_not_found"),
     };
   },
-  judge({ control, plain, answers, beyondAscii, expected }, verdict) {
+  judge({ control, plain, answers: responses, beyondAscii, expected }, verdict) {
     // Runs recorded by earlier builds have none.
     if (control !== undefined) verdict.assumeGood(control);
-    for (const answer of [plain, ...answers]) {
-      const seen = { in: answer, because: answer.summary };
-      verdict.must("ERR-404-MODEL", answer.status, expected.status, { ...seen, at: "status" });
-      verdict.must("ERR-404-MODEL", answer.reason, expected.readAs, { ...seen, at: "reason" });
+    for (const response of [plain, ...responses]) {
+      const seen = { in: response, because: response.summary };
+      verdict.must("ERR-404-MODEL", response.status, expected.status, { ...seen, at: "status" });
+      verdict.must("ERR-404-MODEL", response.reason, expected.readAs, { ...seen, at: "reason" });
     }
     const refused = that(`${expected.status}, or another refusal`, (status) => callerError.test(status));
     const seen = { in: beyondAscii, at: "status", because: `an id beyond ASCII: ${beyondAscii.summary}` };

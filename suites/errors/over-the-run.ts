@@ -10,39 +10,39 @@ const successIsAReply = defineInvariant({
   covers: ["ERR-200-1", "REFUSED-IN-TIME"],
   explains:
     "Looks at every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to tell success from failure by the status alone. A stream that began with 2xx and holds an error instead of output was refused too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a body that is refused) it is one warning here, and other checks take it for a refusal.",
-  judge(answers, verdict) {
-    const replies = answers.filter((answer) => {
-      const { status = 0, asked, complete } = answer;
-      return asked.endpoint !== "models" && isOfInterface(answer) && complete && status >= 200 && status < 300;
+  judge(responses, verdict) {
+    const replies = responses.filter((response) => {
+      const { status = 0, asked, complete } = response;
+      return asked.endpoint !== "models" && isOfInterface(response) && complete && status >= 200 && status < 300;
     });
     if (!replies.some(({ asked }) => asked.intent === "good"))
       return verdict.inconclusive("no inference request was served");
-    for (const answer of replies) judgeSuccess(answer, verdict);
+    for (const response of replies) judgeSuccess(response, verdict);
   },
 });
 
 const IN_TIME = "a stream with output, or a refusal by its status";
 const LATE = "200, and an error in place of output";
 
-function judgeSuccess(answer: Response, verdict: Verdict): void {
-  const seen = { in: answer, because: answer.summary };
-  if (answer.streamed) {
-    if (answer.asked.intent === "denied")
-      verdict.must("ERR-200-1", answer.refusedLate ? answer.stream.errors[0] : undefined, absent, {
+function judgeSuccess(response: Response, verdict: Verdict): void {
+  const seen = { in: response, because: response.summary };
+  if (response.streamed) {
+    if (response.asked.intent === "denied")
+      verdict.must("ERR-200-1", response.refusedLate ? response.stream.errors[0] : undefined, absent, {
         ...seen,
         at: "status",
       });
-    else verdict.should("REFUSED-IN-TIME", answer.refusedLate ? LATE : IN_TIME, IN_TIME, { ...seen, at: "status" });
+    else verdict.should("REFUSED-IN-TIME", response.refusedLate ? LATE : IN_TIME, IN_TIME, { ...seen, at: "status" });
     return;
   }
-  if (answer.asked.mode === "streaming" && answer.stream.framing === "empty") return;
-  if (!verdict.must("ERR-200-1", answer.json === undefined, false, { ...seen, because: "the body is not JSON" }))
+  if (response.asked.mode === "streaming" && response.stream.framing === "empty") return;
+  if (!verdict.must("ERR-200-1", response.json === undefined, false, { ...seen, because: "the body is not JSON" }))
     return;
-  verdict.must("ERR-200-1", answer.reply.error, absent, { ...seen, at: "/error" });
+  verdict.must("ERR-200-1", response.reply.error, absent, { ...seen, at: "/error" });
   // A reply to an unusual request may have another form.
-  if (answer.asked.intent !== "good") return;
-  const place = answer.asked.endpoint === "messages" ? "content" : "choices";
-  verdict.must("ERR-200-1", answer.reply.parts === undefined, false, {
+  if (response.asked.intent !== "good") return;
+  const place = response.asked.endpoint === "messages" ? "content" : "choices";
+  verdict.must("ERR-200-1", response.reply.parts === undefined, false, {
     ...seen,
     because: `no list "${place}" in the reply`,
   });
@@ -54,21 +54,21 @@ const everyDenialIsNamed = defineInvariant({
   covers: ["ERR-HDR-1"],
   explains:
     "Whichever check provoked it: an answer with 401, 402 or 429, for a model that serves others, is a denial of the gateway and must carry one of the reasons that the table has for that status.",
-  judge(answers, verdict) {
+  judge(responses, verdict) {
     // A model that never served anything may have a provider that denies; whose denial it is cannot be told then.
-    const serving = new Set(answers.filter(({ admitted }) => admitted).map(modelOf));
-    const denials = answers.filter(
-      (answer) =>
-        (answer.status === 401 || answer.status === 402 || answer.status === 429) &&
-        isOfInterface(answer) &&
-        (answer.asked.endpoint === "models" || answer.reason !== undefined || serving.has(modelOf(answer))),
+    const serving = new Set(responses.filter(({ admitted }) => admitted).map(modelOf));
+    const denials = responses.filter(
+      (response) =>
+        (response.status === 401 || response.status === 402 || response.status === 429) &&
+        isOfInterface(response) &&
+        (response.asked.endpoint === "models" || response.reason !== undefined || serving.has(modelOf(response))),
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
-    for (const answer of denials) {
-      verdict.must("ERR-HDR-1", answer.reason, oneOf(...answer.reasonsOfStatus), {
-        in: answer,
+    for (const response of denials) {
+      verdict.must("ERR-HDR-1", response.reason, oneOf(...response.reasonsOfStatus), {
+        in: response,
         at: "reason",
-        because: answer.summary,
+        because: response.summary,
       });
     }
   },

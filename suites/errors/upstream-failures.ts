@@ -29,7 +29,7 @@ const upstreamFailure = defineCheck({
   },
   judge({ control, failed }, verdict) {
     assumeControl(verdict, control);
-    for (const answer of failed) judgeUpstream(answer, "models.upstreamError", verdict);
+    for (const response of failed) judgeUpstream(response, "models.upstreamError", verdict);
   },
 });
 
@@ -132,15 +132,23 @@ function brokeOff({ status, streamed, stream, complete }: Response): boolean {
   return success.test(status) && streamed && stream.outputs > 0 && (stream.errors.length > 0 || !complete);
 }
 
-function judgeUpstream(answer: Response, model: string, verdict: Verdict): void {
-  if (brokeOff(answer)) {
-    verdict.leaveOpen("blocked", `${model} fails in the middle of its streams: ${answer.summary}`);
+function judgeUpstream(response: Response, model: string, verdict: Verdict): void {
+  if (brokeOff(response)) {
+    verdict.leaveOpen("blocked", `${model} fails in the middle of its streams: ${response.summary}`);
     return;
   }
-  verdict.must("ERR-5XX-1", answer.status, serverError, { in: answer, at: "status", because: answer.summary });
-  verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { in: answer, at: "reason", because: answer.summary });
-  const { envelope, type, code } = answer.error;
-  verdict.observe("ERR-5XX-2", { status: answer.status, reason: answer.reason, envelope, type, code }, { in: answer });
+  verdict.must("ERR-5XX-1", response.status, serverError, { in: response, at: "status", because: response.summary });
+  verdict.must("ERR-5XX-1", response.reason, notACallersReason, {
+    in: response,
+    at: "reason",
+    because: response.summary,
+  });
+  const { envelope, type, code } = response.error;
+  verdict.observe(
+    "ERR-5XX-2",
+    { status: response.status, reason: response.reason, envelope, type, code },
+    { in: response },
+  );
 }
 
 export const UPSTREAM_FAILURES: readonly Check[] = [upstreamFailure, cutReply, upstreamTimeout];

@@ -6,7 +6,7 @@ import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } fr
 export type Burst = {
   /** What was sent, in words. */
   readonly what: string;
-  readonly answers: readonly Response[];
+  readonly responses: readonly Response[];
   /** From the first sending to the last answer, seconds. */
   readonly seconds: number;
 };
@@ -31,7 +31,7 @@ const IDLE_US = 1_500_000;
 
 /** Sends until one request is denied for the rate; those already under way are waited for. */
 export async function burst(t: Session, { what, specs, most, parallel }: BurstPlan): Promise<Burst> {
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   const startUs = t.nowUs();
   let sent = 0;
   let denied = false;
@@ -41,9 +41,9 @@ export async function burst(t: Session, { what, specs, most, parallel }: BurstPl
     while (!denied && sent < most) {
       const request = specs[sent % specs.length] ?? {};
       sent++;
-      const answer = await t.start({ ...request, intent: "either" }).done;
-      answers.push(answer);
-      if (isConcurrencyDenial(answer)) {
+      const response = await t.start({ ...request, intent: "either" }).done;
+      responses.push(response);
+      if (isConcurrencyDenial(response)) {
         const pauseMs = RELEASE_PAUSES_MS[pauses++];
         if (pauseMs === undefined) return;
         sent--;
@@ -51,12 +51,12 @@ export async function burst(t: Session, { what, specs, most, parallel }: BurstPl
         continue;
       }
       pauses = 0;
-      refused = isRefused(answer) ? refused + 1 : 0;
-      if (isRateDenial(answer) || refused >= PERSISTENT) denied = true;
+      refused = isRefused(response) ? refused + 1 : 0;
+      if (isRateDenial(response) || refused >= PERSISTENT) denied = true;
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
-  return { what, answers, seconds: (t.nowUs() - startUs) / 1_000_000 };
+  return { what, responses, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
 /** Sends all of them at once; the specs take turns. */
@@ -73,11 +73,13 @@ export async function leaveStarted(t: Session, held: readonly Held[], latestMs?:
 }
 
 /** Concurrency denials while nothing was in flight, nor had been for a while: they mean something else. */
-export function concurrencyDenialsWhenIdle({ answers }: Burst): readonly Response[] {
-  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
-  return answers.filter((answer) => {
-    const { dueUs } = answer.exchange.timeline;
-    return isConcurrencyDenial(answer) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - IDLE_US);
+export function concurrencyDenialsWhenIdle({ responses }: Burst): readonly Response[] {
+  const served = responses.filter(isServed).map(({ exchange }) => exchange.timeline);
+  return responses.filter((response) => {
+    const { dueUs } = response.exchange.timeline;
+    return (
+      isConcurrencyDenial(response) && served.every((other) => other.dueUs > dueUs || other.endUs < dueUs - IDLE_US)
+    );
   });
 }
 
@@ -88,8 +90,8 @@ const EARLY_SLACK = 0.15;
 const USED_SHARE = 0.8;
 
 /** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */
-export function exceedsLimit({ answers, seconds }: Burst, { rpm }: Limits): boolean {
-  return admittedIn(answers) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
+export function exceedsLimit({ responses, seconds }: Burst, { rpm }: Limits): boolean {
+  return admittedIn(responses) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
 }
 
 /**
@@ -98,16 +100,16 @@ export function exceedsLimit({ answers, seconds }: Burst, { rpm }: Limits): bool
  */
 export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boolean {
   const betweenMs = startedMs(second) - startedMs(first);
-  if (betweenMs > EARLY_MS || admittedIn(first.answers) < rpm * USED_SHARE) return false;
-  return admittedIn(second.answers) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
+  if (betweenMs > EARLY_MS || admittedIn(first.responses) < rpm * USED_SHARE) return false;
+  return admittedIn(second.responses) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
 }
 
 /** When the first request of a burst was due, ms on the time base of the exchanges. */
-export function startedMs({ answers }: Burst): number {
-  return Math.min(...answers.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
+export function startedMs({ responses }: Burst): number {
+  return Math.min(...responses.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
 }
 
 /** When the last answer of a burst ended, ms. */
-export function endedMs({ answers }: Burst): number {
-  return Math.max(...answers.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
+export function endedMs({ responses }: Burst): number {
+  return Math.max(...responses.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
 }

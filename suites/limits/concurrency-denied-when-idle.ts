@@ -13,11 +13,13 @@ const deniedWhenIdle = defineInvariant({
   covers: ["LIMIT-CONC-4"],
   explains:
     "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. Where nothing else of the run was in flight on the account, nor had ended or been aborted in the seconds before, the gateway counts requests that are over: ended in some way that it does not count down, or denied for the rate.",
-  judge(answers, verdict) {
-    const own = answers.filter(({ asked }) => asked.account.startsWith("limited."));
+  judge(responses, verdict) {
+    const own = responses.filter(({ asked }) => asked.account.startsWith("limited."));
     if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
-    const taking = own.filter((answer) => !isConcurrencyDenial(answer) && answer.asked.endpoint !== "models");
-    const lone = own.filter((answer) => isConcurrencyDenial(answer) && !taking.some((other) => mayHold(other, answer)));
+    const taking = own.filter((response) => !isConcurrencyDenial(response) && response.asked.endpoint !== "models");
+    const lone = own.filter(
+      (response) => isConcurrencyDenial(response) && !taking.some((other) => mayHold(other, response)),
+    );
     verdict.must("LIMIT-CONC-4", lone.length >= FEWEST, false, {
       in: lone[0] ?? own[0],
       because: `${lone.length} concurrency denials with no request in flight`,

@@ -25,7 +25,7 @@ const enforced = defineCheck({
     "Sends several times the limit of long streams at once. At least one must be refused: a gateway that silently queues the rest, or serves it, does not enforce the limit. How it is refused is a separate requirement: 429 concurrency_limit_exceeded.",
   judge({ burst, limits, unnamed, expected }, verdict) {
     const refused = withoutStrays(burst).filter(
-      (answer) => limitDenials(unnamed).isConcurrency(answer) || isTurnedAway(answer),
+      (response) => limitDenials(unnamed).isConcurrency(response) || isTurnedAway(response),
     );
     const because = `sent ${burst.length} concurrent requests with a limit of ${limits.inFlight}: ${outcomesOf(burst)}`;
     const seen = { in: refused[0] ?? burst.at(-1), because };
@@ -33,8 +33,8 @@ const enforced = defineCheck({
     verdict.must("LIMIT-2", refused.length, atLeast(1), seen);
     const [first] = refused;
     if (first === undefined) return;
-    const isNamed = (answer: Response) => answer.status === expected.status && answer.reason === expected.readAs;
-    const other = refused.find((answer) => !isNamed(answer));
+    const isNamed = (response: Response) => response.status === expected.status && response.reason === expected.readAs;
+    const other = refused.find((response) => !isNamed(response));
     const named = that(`${expected.status} ${expected.readAs}`, () => other === undefined);
     verdict.must("ERR-429-CONC", (other ?? first).summary, named, { in: other ?? first, because });
   },
@@ -46,12 +46,12 @@ function isTurnedAway({ status = 0 }: Response): boolean {
 }
 
 /** How many were admitted, and how the others were answered, in words. */
-function outcomesOf(answers: readonly Response[]): string {
+function outcomesOf(responses: readonly Response[]): string {
   const counts = new Map<string, number>();
-  for (const answer of answers) {
-    const { status, reason } = answer;
+  for (const response of responses) {
+    const { status, reason } = response;
     const named = status !== undefined && status >= 400 && reason === undefined ? " without a reason code" : "";
-    const what = isServed(answer) ? "admitted" : `answered ${answer.summary}${named}`;
+    const what = isServed(response) ? "admitted" : `answered ${response.summary}${named}`;
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
@@ -101,26 +101,26 @@ const heldToTheEnd = defineCheck({
     if (missed.length > 0) return;
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const queued = queuedAtLimit(
-      [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers), ...extraBurst],
+      [...extras.filter(({ kind }) => kind !== "model list").flatMap(({ responses }) => responses), ...extraBurst],
       held,
     );
     verdict.must("LIMIT-CONC-1", queued !== undefined, false, {
       in: queued,
       because: "queued, and served when another request had ended",
     });
-    const early = extras.find(({ kind }) => kind === "plain requests")?.answers ?? [];
+    const early = extras.find(({ kind }) => kind === "plain requests")?.responses ?? [];
     const moments: readonly (readonly [string, readonly Response[]])[] = [
       ["at the concurrency limit", early],
       ["at the concurrency limit, after denials", extraBurst],
       ["shortly before the streams ended", late],
     ];
-    if (![...early, ...extraBurst].some((answer) => wasAtLimit(answer, held))) {
+    if (![...early, ...extraBurst].some((response) => wasAtLimit(response, held))) {
       return verdict.inconclusive(
         "the streams were over before a request could be tried; name a longer model as models.stream",
       );
     }
-    for (const [when, answers] of moments) {
-      const served = servedAtLimit(answers, held);
+    for (const [when, responses] of moments) {
+      const served = servedAtLimit(responses, held);
       verdict.must("LIMIT-CONC-3", served !== undefined, false, { in: served, because: `served ${when}` });
     }
     if (freed !== null) {
@@ -168,7 +168,7 @@ export function muchShorter(streams: readonly Response[]): readonly Response[] {
     const usual = alike.length > 2 ? median(lengths) : Math.max(0, ...lengths);
     const rest = alike.filter(({ bytes }) => bytes.length >= usual * SHORT_SHARE);
     return {
-      short: alike.filter((answer) => !rest.includes(answer)),
+      short: alike.filter((response) => !rest.includes(response)),
       rest,
       areAlike: rest.every(({ bytes }) => Math.abs(bytes.length - usual) <= usual * ALIKE_SHARE),
     };
@@ -190,13 +190,13 @@ const denialFormat = defineCheck({
       ...burst,
       ...extraBurst,
       ...late,
-      ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ answers }) => answers),
+      ...extras.filter(({ kind }) => kind !== "model list").flatMap(({ responses }) => responses),
     ];
     const refused = withoutStrays(tried).filter(
-      (answer) => isConcurrencyDenial(answer) || answer.status === 429 || (answer.status ?? 500) >= 500,
+      (response) => isConcurrencyDenial(response) || response.status === 429 || (response.status ?? 500) >= 500,
     );
     verdict.assume(refused.length > 0, "something was denied at the concurrency limit");
-    for (const answer of refused) judgeDenial(verdict, answer, expected);
+    for (const response of refused) judgeDenial(verdict, response, expected);
   },
 });
 
@@ -213,13 +213,13 @@ const notQueued = defineCheck({
     "A request over the limit is denied while the others are still in flight. One that is answered only when another has ended was queued: a caller that is never denied does not know that it should send less in parallel.",
   judge({ extras, extraBurst, held, unnamedLater }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
-    const denied = [...extraBurst, ...extras.flatMap(({ answers }) => answers)].filter(
+    const denied = [...extraBurst, ...extras.flatMap(({ responses }) => responses)].filter(
       limitDenials(unnamedLater).isConcurrency,
     );
     if (denied.length === 0) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
     // A gateway that is slow with everything, as on a busy machine, does not queue.
     const usualMs = Math.max(...held.map(({ exchange }) => beginsAfterMs(exchange.timeline)));
-    const slow = denied.filter((answer) => answer.durationMs > usualMs + PROMPT_MS && !wasAtLimit(answer, held));
+    const slow = denied.filter((response) => response.durationMs > usualMs + PROMPT_MS && !wasAtLimit(response, held));
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
     verdict.should("ANSWER-IN-TIME", slow.length, most, {
       in: slow[0],

@@ -8,8 +8,8 @@ import type { Wave } from "./release-waves.ts";
 const RATE_TOO_LOW = "the account's rate is too low for repeated full waves";
 
 /** Judges that a wave was admitted up to the limit; a MUST where the requests before it had ended by themselves. */
-function judgeWave({ what, disconnected, expected, answers, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
-  const last = later ?? answers;
+function judgeWave({ what, disconnected, expected, responses, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
+  const last = later ?? responses;
   const served = admittedIn(last);
   // What the rate denied says nothing about concurrency.
   if (served < expected && last.some(limitDenials(unnamed).isRate)) return;

@@ -197,8 +197,8 @@ async function lateIn(t: Session, request: RequestSpec, limit: number, typical: 
 }
 
 /** Middle duration of the admitted ones, ms. */
-function typicalMs(answers: readonly Response[]): number {
-  return median(answers.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
+function typicalMs(responses: readonly Response[]): number {
+  return median(responses.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
 }
 
 interface Pacing extends WavePacing {
@@ -238,7 +238,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   const sent = kinds.map(
     ([kind], index): Extra => ({
       kind,
-      answers: [first[index], again[index]].filter((answer) => answer !== undefined),
+      responses: [first[index], again[index]].filter((response) => response !== undefined),
     }),
   );
   const spelled = sent.filter(({ kind }) => kind in spellings);
@@ -281,8 +281,8 @@ async function reachConcurrencyLimit(
 /** Whether one of them was over at once, denied for concurrency or failed; the others go on. */
 async function lacksOne(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Response[] = [];
-  for (const { done } of streams) void done.then((answer) => ended.push(answer));
+  for (const { done } of streams) void done.then((response) => ended.push(response));
   await t.wait(AT_ONCE_MS);
   const { isRate } = limitDenials(unnamed);
-  return ended.some((answer) => !isServed(answer) && !isRate(answer));
+  return ended.some((response) => !isServed(response) && !isRate(response));
 }

@@ -6,14 +6,14 @@ import { isConcurrencyDenial, isServed } from "./limit-denials.ts";
 
 /** The response of a kind of request that was served at the concurrency limit. */
 function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string): Response | undefined {
-  return servedAtLimit(extras.find((extra) => extra.kind === kind)?.answers ?? [], held);
+  return servedAtLimit(extras.find((extra) => extra.kind === kind)?.responses ?? [], held);
 }
 
 /** Leaves open what was sent, and answered only when the streams at the limit were over. */
 function openWhereLate({ extras, held }: ConcurrencyRecording, kinds: readonly string[], verdict: Verdict): void {
   const late = extras.filter(
-    ({ kind, answers }) =>
-      kinds.includes(kind) && answers.length > 0 && !answers.some((answer) => wasAtLimit(answer, held)),
+    ({ kind, responses }) =>
+      kinds.includes(kind) && responses.length > 0 && !responses.some((response) => wasAtLimit(response, held)),
   );
   if (late.length === 0) return;
   const names = late.map(({ kind }) => kind).join(", ");
@@ -63,14 +63,14 @@ const sharedByKinds = defineCheck({
     for (const kind of ["messages", "messages streams"])
       if (recording.extras.some((extra) => extra.kind === kind))
         verdict.should("LIMIT-5", served(kind), false, say(kind));
-    const unknown = recording.extras.find(({ kind }) => kind === "unknown model")?.answers ?? [];
+    const unknown = recording.extras.find(({ kind }) => kind === "unknown model")?.responses ?? [];
     const failed = unknown.find(({ status }) => serverError.test(status) || success.test(status));
     if (unknown.length > 0)
       verdict.must("ERR-404-MODEL", failed !== undefined, false, {
         in: failed ?? unknown[0],
         because: "at the concurrency limit an unknown model was denied for neither reason",
       });
-    const list = recording.extras.find(({ kind }) => kind === "model list")?.answers.map(({ status }) => status);
+    const list = recording.extras.find(({ kind }) => kind === "model list")?.responses.map(({ status }) => status);
     verdict.observe("LIMIT-CONC-8", { listWhileFull: list ?? [] });
   },
 });
@@ -85,10 +85,10 @@ const otherAccounts = defineCheck({
   judge({ others, held }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
-    if (!others.some(({ answers }) => answers.some((answer) => wasAtLimit(answer, held))))
+    if (!others.some(({ responses }) => responses.some((response) => wasAtLimit(response, held))))
       verdict.leaveOpen("inconclusive", "the streams were over before another account could be tried");
-    for (const { account, answers } of others) {
-      const denied = answers.filter(isConcurrencyDenial);
+    for (const { account, responses } of others) {
+      const denied = responses.filter(isConcurrencyDenial);
       verdict.must("LIMIT-1", denied.length, 0, {
         in: denied[0],
         because: `requests of another account (${account}) were denied for concurrency`,

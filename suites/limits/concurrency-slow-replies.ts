@@ -56,8 +56,8 @@ function wereSentBefore({ held, extra }: LateRequest): boolean {
   return Math.max(...held.map(sentUs)) < sentUs(extra);
 }
 
-const servedBefore = (answer: Response, us: number): boolean =>
-  isServed(answer) && (answer.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
+const servedBefore = (response: Response, us: number): boolean =>
+  isServed(response) && (response.exchange.timeline.headersUs ?? Number.POSITIVE_INFINITY) < us;
 
 export const silentStreams = defineCheck({
   id: "limits.concurrency-silent-streams",

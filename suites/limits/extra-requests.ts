@@ -2,7 +2,7 @@ import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/c
 import { otherDialect } from "../shared/other-dialect.ts";
 
 /** Requests sent at the concurrency limit. */
-export type Extra = { readonly kind: string; readonly answers: readonly Response[] };
+export type Extra = { readonly kind: string; readonly responses: readonly Response[] };
 
 /** One request of every kind that must go by the same count. */
 export async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {

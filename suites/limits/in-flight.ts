@@ -5,8 +5,8 @@ import { isServed } from "./limit-denials.ts";
  * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had
  * begun, and answered before the first of them ended. Anything else may have been rightly admitted.
  */
-export function wasAtLimit(answer: Response, held: readonly Response[]): boolean {
-  const { sentUs = 0, headersUs, endUs } = answer.exchange.timeline;
+export function wasAtLimit(response: Response, held: readonly Response[]): boolean {
+  const { sentUs = 0, headersUs, endUs } = response.exchange.timeline;
   const { fromUs, toUs } = spanAtLimit(held);
   return sentUs >= fromUs && (headersUs ?? endUs) < toUs;
 }
@@ -35,8 +35,8 @@ function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; read
 }
 
 /** Served although the limit was surely in flight. */
-export function servedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
-  return answers.find((answer) => isServed(answer) && wasAtLimit(answer, held));
+export function servedAtLimit(responses: readonly Response[], held: readonly Response[]): Response | undefined {
+  return responses.find((response) => isServed(response) && wasAtLimit(response, held));
 }
 
 /** A gateway may take so long to deny, µs; a request that waits longer was queued. */
@@ -46,22 +46,22 @@ const DENIAL_US = 1_000_000;
  * Sent at the concurrency limit, long before the first request ended, and served when it had: a queue. Where others that were sent
  * like it were denied in time, one that was not is a moment in which the gateway stood still.
  */
-export function queuedAtLimit(answers: readonly Response[], held: readonly Response[]): Response | undefined {
+export function queuedAtLimit(responses: readonly Response[], held: readonly Response[]): Response | undefined {
   const { fromUs, toUs } = spanAtLimit(held);
-  const early = answers.filter(({ exchange: { timeline } }) => {
+  const early = responses.filter(({ exchange: { timeline } }) => {
     const { sentUs = 0 } = timeline;
     return sentUs >= fromUs && sentUs < toUs - DENIAL_US;
   });
-  const queued = early.filter((answer) => {
-    const { headersUs, endUs } = answer.exchange.timeline;
-    return isServed(answer) && (headersUs ?? endUs) >= toUs;
+  const queued = early.filter((response) => {
+    const { headersUs, endUs } = response.exchange.timeline;
+    return isServed(response) && (headersUs ?? endUs) >= toUs;
   });
   return queued.length * 2 > early.length ? queued[0] : undefined;
 }
 
 /** How many served requests were running at one moment, from their first byte to their last. */
-export function mostInFlight(answers: readonly Response[]): number {
-  const edges = answers.filter(isServed).flatMap(({ exchange }) => {
+export function mostInFlight(responses: readonly Response[]): number {
+  const edges = responses.filter(isServed).flatMap(({ exchange }) => {
     const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;
     return [
       { atUs: startUs, change: 1 },

@@ -12,20 +12,20 @@ const NAMED: readonly (string | undefined)[] = [
 ];
 
 /** A concurrency denial, by its reason, whatever its status. */
-export function isConcurrencyDenial(answer: Response): boolean {
-  return isDeniedAs(answer, "concurrency_limit_exceeded");
+export function isConcurrencyDenial(response: Response): boolean {
+  return isDeniedAs(response, "concurrency_limit_exceeded");
 }
 
 /** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
-export function isRateDenial(answer: Response): boolean {
-  return !isConcurrencyDenial(answer) && (answer.status === 429 || isDeniedAs(answer, "rate_limit_exceeded"));
+export function isRateDenial(response: Response): boolean {
+  return !isConcurrencyDenial(response) && (response.status === 429 || isDeniedAs(response, "rate_limit_exceeded"));
 }
 
 /** Tells the denials of the two limits apart where 429s without a name are of one of them. */
 export function limitDenials(unnamed: Unnamed) {
-  const isConcurrency = (answer: Response) =>
-    isConcurrencyDenial(answer) || (unnamed === "concurrency" && isUnnamed(answer));
-  return { isConcurrency, isRate: (answer: Response) => isRateDenial(answer) && !isConcurrency(answer) };
+  const isConcurrency = (response: Response) =>
+    isConcurrencyDenial(response) || (unnamed === "concurrency" && isUnnamed(response));
+  return { isConcurrency, isRate: (response: Response) => isRateDenial(response) && !isConcurrency(response) };
 }
 
 function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
@@ -39,9 +39,9 @@ function isUnnamed({ status, reason }: Response): boolean {
 /**
  * What the 429s of a burst that name no limit are about: concurrency, when each came while the limit was in flight.
  */
-export function unnamedIn(answers: readonly Response[], limit: number): Unnamed {
-  const unnamed = answers.filter(isUnnamed);
-  const served = answers.filter(isServed).map(({ exchange }) => exchange.timeline);
+export function unnamedIn(responses: readonly Response[], limit: number): Unnamed {
+  const unnamed = responses.filter(isUnnamed);
+  const served = responses.filter(isServed).map(({ exchange }) => exchange.timeline);
   const isFull = ({ exchange: { timeline } }: Response) => {
     const atUs = timeline.headersUs ?? timeline.endUs;
     return served.filter(({ sentUs = 0, endUs }) => sentUs < atUs && endUs > atUs).length >= limit;
@@ -50,8 +50,8 @@ export function unnamedIn(answers: readonly Response[], limit: number): Unnamed 
 }
 
 /** Whatever was not served and is no concurrency denial: a rate denial by whatever status a gateway gives it. */
-export function isRefused(answer: Response): boolean {
-  return answer.status !== undefined && !isServed(answer) && !isConcurrencyDenial(answer);
+export function isRefused(response: Response): boolean {
+  return response.status !== undefined && !isServed(response) && !isConcurrencyDenial(response);
 }
 
 /** A provider may fail this share of many requests, and one of a few, without anything being said of a limit. */
@@ -61,26 +61,26 @@ const STRAY_SHARE = 0.03;
  * Failures that say nothing of a limit: 5xx without the name of a limit, or no answer at all, where they are rare. More of them are
  * how the gateway denies.
  */
-export function strayFailures(answers: readonly Response[]): readonly Response[] {
-  const failures = answers.filter(isFailure);
-  const most = Math.max(1, Math.floor(answers.length * STRAY_SHARE));
-  return failures.length <= most && failures.length < answers.length ? failures : [];
+export function strayFailures(responses: readonly Response[]): readonly Response[] {
+  const failures = responses.filter(isFailure);
+  const most = Math.max(1, Math.floor(responses.length * STRAY_SHARE));
+  return failures.length <= most && failures.length < responses.length ? failures : [];
 }
 
-export function withoutStrays(answers: readonly Response[]): Response[] {
-  const strays = strayFailures(answers);
-  return answers.filter((answer) => !strays.includes(answer));
+export function withoutStrays(responses: readonly Response[]): Response[] {
+  const strays = strayFailures(responses);
+  return responses.filter((response) => !strays.includes(response));
 }
 
 /** Neither served nor denied by the name of a limit: the gateway or a provider failed. */
-function isFailure(answer: Response): boolean {
-  return (answer.status ?? 500) >= 500 && !isConcurrencyDenial(answer) && !isRateDenial(answer);
+function isFailure(response: Response): boolean {
+  return (response.status ?? 500) >= 500 && !isConcurrencyDenial(response) && !isRateDenial(response);
 }
 
 export function isServed({ status = 0 }: Response): boolean {
   return status >= 200 && status < 300;
 }
 
-export function admittedIn(answers: readonly Response[]): number {
-  return answers.filter(isServed).length;
+export function admittedIn(responses: readonly Response[]): number {
+  return responses.filter(isServed).length;
 }

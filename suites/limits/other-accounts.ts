@@ -1,7 +1,7 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 
 /** Requests of an unrelated account while one account was denied. */
-export type OtherAccount = { readonly account: string; readonly answers: readonly Response[] };
+export type OtherAccount = { readonly account: string; readonly responses: readonly Response[] };
 
 /** Between tries, ms: even a limiter without burst admits an idle account's next request by then. */
 const SPACING_MS = 250;
@@ -24,19 +24,19 @@ export async function sendToOtherAccounts(
 ): Promise<OtherAccount[]> {
   const found: OtherAccount[] = [];
   if (t.target.keys.other !== undefined) {
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     for (let count = 0; count < tries; count++) {
       if (count > 0) await t.wait(SPACING_MS);
       if (again !== undefined) await t.start({ ...again, intent: "either" }).done;
-      answers.push(await t.start({ key: "other", intent: "either" }).done);
+      responses.push(await t.start({ key: "other", intent: "either" }).done);
     }
-    found.push({ account: "other", answers });
+    found.push({ account: "other", responses });
   }
   if (!shared) {
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     for (let count = 0; count < tries; count++)
-      answers.push(await t.send({ key: "valid", intent: "either", repeats: false }));
-    found.push({ account: "main", answers });
+      responses.push(await t.send({ key: "valid", intent: "either", repeats: false }));
+    found.push({ account: "main", responses });
   }
   return found;
 }

@@ -65,6 +65,6 @@ async function fill(
   await end(held);
   const extras = Array.from({ length: EXTRAS }, () => t.start(long));
   const all = [...held, ...extras];
-  const answers = await (t.isQuick ? leaveStarted(t, all) : Promise.all(all.map(({ done }) => done)));
-  return { what, held: answers.slice(0, streams), extras: answers.slice(streams) };
+  const responses = await (t.isQuick ? leaveStarted(t, all) : Promise.all(all.map(({ done }) => done)));
+  return { what, held: responses.slice(0, streams), extras: responses.slice(streams) };
 }

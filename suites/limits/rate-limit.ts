@@ -31,10 +31,10 @@ const enforced = defineCheck({
       assumeNoTrouble(run, verdict);
       assumeConcurrencyAllows(run, recording.limits, verdict);
       assumeReached(run, recording.limits, verdict);
-      const denied = run.answers.filter(isRateDenial);
+      const denied = run.responses.filter(isRateDenial);
       const seen = {
-        in: denied[0] ?? run.answers.at(-1),
-        because: `${run.what}: ${admittedIn(run.answers)} of ${run.answers.length} admitted in ${run.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute`,
+        in: denied[0] ?? run.responses.at(-1),
+        because: `${run.what}: ${admittedIn(run.responses)} of ${run.responses.length} admitted in ${run.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute`,
       };
       verdict.must("LIMIT-RATE-1", denied.length, atLeast(1), seen);
       verdict.must("ERR-429-RATE", denied.length, atLeast(1), seen);
@@ -42,28 +42,28 @@ const enforced = defineCheck({
     }
     const [free] = recording.undenied.filter((run) => exceedsLimit(run, recording.limits));
     if (free === undefined) return;
-    verdict.must("LIMIT-RATE-1", free.answers.filter(isRefused).length, atLeast(1), {
-      in: free.answers.at(-1),
-      because: `${free.what}: ${admittedIn(free.answers)} admitted in ${free.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute, after the limit had been reached`,
+    verdict.must("LIMIT-RATE-1", free.responses.filter(isRefused).length, atLeast(1), {
+      in: free.responses.at(-1),
+      because: `${free.what}: ${admittedIn(free.responses)} admitted in ${free.seconds.toFixed(1)} s at ${recording.limits.rpm} per minute, after the limit had been reached`,
     });
   },
 });
 
 /** A burst of which next to nothing was served ran into something else than the rate. */
-function assumeNoTrouble({ answers, what }: Burst, verdict: Verdict): void {
-  const trouble = answers.filter(
-    (answer) => !isServed(answer) && !isRateDenial(answer) && !isConcurrencyDenial(answer),
+function assumeNoTrouble({ responses, what }: Burst, verdict: Verdict): void {
+  const trouble = responses.filter(
+    (response) => !isServed(response) && !isRateDenial(response) && !isConcurrencyDenial(response),
   );
-  if (trouble.length === 0 || admittedIn(answers) > 0) return;
+  if (trouble.length === 0 || admittedIn(responses) > 0) return;
   verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
 }
 
 /** Where nothing was denied, more must have been admitted than the limit allows; or so much that what refused the last ones is the denial. */
 function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Verdict): void {
-  const { answers, what, seconds } = run;
-  const admitted = admittedIn(answers);
-  if (answers.some(isRateDenial) || exceedsLimit(run, limits)) return;
-  const last = answers.findLast((answer) => !isServed(answer) && !isConcurrencyDenial(answer));
+  const { responses, what, seconds } = run;
+  const admitted = admittedIn(responses);
+  if (responses.some(isRateDenial) || exceedsLimit(run, limits)) return;
+  const last = responses.findLast((response) => !isServed(response) && !isConcurrencyDenial(response));
   const isStopped = last !== undefined || concurrencyDenialsWhenIdle(run).length >= MIN_LONE;
   if (isStopped && admitted >= limits.rpm * MAX_OF_RATE) return;
   verdict.inconclusive(
@@ -73,12 +73,16 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
 
 /** Too few were let in to say anything of the rate, when the concurrency limit was reached first. */
 function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
-  const { answers, what } = run;
-  if (answers.some(isRateDenial) || !answers.some(isConcurrencyDenial) || admittedIn(answers) >= rpm * MAX_OF_RATE)
+  const { responses, what } = run;
+  if (
+    responses.some(isRateDenial) ||
+    !responses.some(isConcurrencyDenial) ||
+    admittedIn(responses) >= rpm * MAX_OF_RATE
+  )
     return;
   if (concurrencyDenialsWhenIdle(run).length < MIN_LONE)
     verdict.inconclusive(
-      `${what}: the concurrency limit was reached before the rate limit; ${admittedIn(answers)} requests were admitted`,
+      `${what}: the concurrency limit was reached before the rate limit; ${admittedIn(responses)} requests were admitted`,
     );
 }
 
@@ -95,9 +99,9 @@ const holds = defineCheck({
     if (second === null) return verdict.inconclusive("the first burst was never denied; see limits.rate-enforced");
     const over = bursts(recording).filter((run) => exceedsLimit(run, limits));
     const counts = bursts(recording).map(
-      (run) => `${run.what}: ${admittedIn(run.answers)} in ${run.seconds.toFixed(1)} s`,
+      (run) => `${run.what}: ${admittedIn(run.responses)} in ${run.seconds.toFixed(1)} s`,
     );
-    const seen = { in: over[0]?.answers.at(-1), because: `${counts.join("; ")}; limit ${limits.rpm} per minute` };
+    const seen = { in: over[0]?.responses.at(-1), because: `${counts.join("; ")}; limit ${limits.rpm} per minute` };
     verdict.must("LIMIT-RATE-2", over.length, atMost(1), {
       ...seen,
       because: `bursts beyond the limit: ${seen.because}`,
@@ -109,10 +113,10 @@ const holds = defineCheck({
       because: `two bursts in a row that came before a minute could refill the limit: ${seen.because}`,
     });
     const runs = third === null ? [first, second] : [first, second, third];
-    const begun = runs[0]?.answers[0]?.exchange.timeline.dueUs ?? 0;
-    const ended = Math.max(...runs.flatMap((run) => run.answers.map(({ exchange }) => exchange.timeline.endUs)));
+    const begun = runs[0]?.responses[0]?.exchange.timeline.dueUs ?? 0;
+    const ended = Math.max(...runs.flatMap((run) => run.responses.map(({ exchange }) => exchange.timeline.endUs)));
     const minutes = Math.ceil((ended - begun) / 60_000_000);
-    const total = runs.reduce((sum, run) => sum + admittedIn(run.answers), 0);
+    const total = runs.reduce((sum, run) => sum + admittedIn(run.responses), 0);
     verdict.must("LIMIT-RATE-2", total, atMost(limits.rpm * (minutes + 1)), {
       ...seen,
       because: `admitted in ${minutes} minutes begun`,
@@ -131,11 +135,11 @@ const notEarly = defineCheck({
   judge({ first, paced, limits }, verdict) {
     assumeNoTrouble(first, verdict);
     if (paced.length === 0) {
-      const admitted = admittedIn(first.answers);
+      const admitted = admittedIn(first.responses);
       const least = Math.floor(limits.rpm * 0.8);
       if (admitted < least)
         return verdict.inconclusive(
-          first.answers.some(isRateDenial)
+          first.responses.some(isRateDenial)
             ? `denied after ${admitted} requests at once; evenly paced requests, which a quick run leaves out, would show whether that is too early`
             : `only ${admitted} requests were served`,
         );
@@ -143,7 +147,9 @@ const notEarly = defineCheck({
       verdict.must("LIMIT-2", admitted, atLeast(least));
       return;
     }
-    const denied = paced.filter((answer, at) => isRateDenial(answer) && cameEvenly(answer, paced[at - 1], limits.rpm));
+    const denied = paced.filter(
+      (response, at) => isRateDenial(response) && cameEvenly(response, paced[at - 1], limits.rpm),
+    );
     // On the way to the gateway one may have come nearer to the one before.
     const most = atMost(Math.floor(paced.length * JITTERED_SHARE));
     verdict.must("LIMIT-RATE-3", denied.length, most, {
@@ -180,18 +186,18 @@ const denialFormat = defineCheck({
     const tries = own.flatMap((entry) => entry.tries);
     const denials = [
       ...withoutStrays(surely),
-      ...tries.filter((answer) => isRateDenial(answer) || answer.reason === expected.readAs),
+      ...tries.filter((response) => isRateDenial(response) || response.reason === expected.readAs),
     ];
     verdict.assume(denials.length > 0, "the account could be brought to its limit");
-    for (const answer of denials) judgeDenial(verdict, answer, expected);
+    for (const response of denials) judgeDenial(verdict, response, expected);
   },
 });
 
 /** Refused for the rate, or refused otherwise when no request was served any more that was sent later. */
-function refusedAtTheEnd({ answers }: Burst): Response[] {
-  const lastServedUs = Math.max(...answers.filter(isServed).map(({ exchange }) => exchange.timeline.dueUs));
-  return answers.filter(
-    (answer) => isRateDenial(answer) || (isRefused(answer) && answer.exchange.timeline.dueUs > lastServedUs),
+function refusedAtTheEnd({ responses }: Burst): Response[] {
+  const lastServedUs = Math.max(...responses.filter(isServed).map(({ exchange }) => exchange.timeline.dueUs));
+  return responses.filter(
+    (response) => isRateDenial(response) || (isRefused(response) && response.exchange.timeline.dueUs > lastServedUs),
   );
 }
 
@@ -206,8 +212,8 @@ const whatCounts = defineCheck({
   judge({ first, second, firstWait, whileDenied }, verdict) {
     const list = whileDenied.find(({ kind }) => kind === "model list");
     verdict.observe("LIMIT-RATE-8", {
-      admittedFromQuiet: admittedIn(first.answers),
-      admittedAfterTheWait: second === null ? null : admittedIn(second.answers),
+      admittedFromQuiet: admittedIn(first.responses),
+      admittedAfterTheWait: second === null ? null : admittedIn(second.responses),
       waitMs: firstWait?.waitMs ?? null,
       listWhileDenied: list?.tries.map(({ status }) => status) ?? [],
     });

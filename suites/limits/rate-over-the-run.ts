@@ -19,20 +19,20 @@ const farBelow = defineInvariant({
   covers: ["LIMIT-RATE-3", "STEADY-SERVICE"],
   explains:
     "The run keeps its own accounts below the limits in the target file. A rate denial when less than 60 % of the limit was used in the minute before it, with a Retry-After of ten seconds or more or after the account was idle, means that a smaller limit is enforced. It is a failure on an account that is set aside for limits or a tier, because nobody else uses it, and a warning on other accounts. Denials that traffic before the run may explain do not count, nor do those of requests that a check sends in a burst.",
-  judge(answers, verdict) {
-    const known = answers.filter(({ asked }) => asked.rpm !== undefined);
+  judge(responses, verdict) {
+    const known = responses.filter(({ asked }) => asked.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
-    const startUs = answers.reduce(
+    const startUs = responses.reduce(
       (first, { exchange }) => Math.min(first, exchange.timeline.dueUs),
       Number.POSITIVE_INFINITY,
     );
     const odd = known.filter(
-      (answer) =>
-        saysRate(answer) &&
-        answer.asked.intent === "good" &&
-        !mayBeOlder(answer, startUs) &&
-        (longWait(answer) || hadRested(answer, known)) &&
-        usedBefore(answer, known) < FAR_BELOW,
+      (response) =>
+        saysRate(response) &&
+        response.asked.intent === "good" &&
+        !mayBeOlder(response, startUs) &&
+        (longWait(response) || hadRested(response, known)) &&
+        usedBefore(response, known) < FAR_BELOW,
     );
     const onSetAside = odd.filter(({ asked }) => isSetAside(asked.account));
     const seenOf = ([first]: readonly Response[]) => ({
@@ -43,7 +43,7 @@ const farBelow = defineInvariant({
           : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
     });
     verdict.must("LIMIT-RATE-3", onSetAside.length, atMost(1), seenOf(onSetAside));
-    const shared = odd.filter((answer) => !onSetAside.includes(answer));
+    const shared = odd.filter((response) => !onSetAside.includes(response));
     verdict.should("STEADY-SERVICE", shared.length, atMost(1), seenOf(shared));
   },
 });
@@ -57,15 +57,15 @@ function saysRate({ status, reason }: Response): boolean {
 }
 
 /** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
-function mayBeOlder(answer: Response, startUs: number): boolean {
-  return answer.exchange.timeline.endUs + 1_000 * (answer.retryAfterWaitMs ?? 0) <= startUs + MINUTE_US + SLACK_US;
+function mayBeOlder(response: Response, startUs: number): boolean {
+  return response.exchange.timeline.endUs + 1_000 * (response.retryAfterWaitMs ?? 0) <= startUs + MINUTE_US + SLACK_US;
 }
 
 /** Whether nothing else was sent on the account for a while. */
-function hadRested({ asked, exchange }: Response, answers: readonly Response[]): boolean {
+function hadRested({ asked, exchange }: Response, responses: readonly Response[]): boolean {
   const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (asked.rpm ?? 1));
   const { dueUs } = exchange.timeline;
-  return !answers.some(
+  return !responses.some(
     (other) =>
       other.asked.account === asked.account &&
       other.exchange.id !== exchange.id &&
@@ -74,14 +74,14 @@ function hadRested({ asked, exchange }: Response, answers: readonly Response[]):
   );
 }
 
-function longWait(answer: Response): boolean {
-  return (answer.retryAfterWaitMs ?? 0) >= LONG_WAIT_MS;
+function longWait(response: Response): boolean {
+  return (response.retryAfterWaitMs ?? 0) >= LONG_WAIT_MS;
 }
 
 /** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */
-function usedBefore({ asked, exchange }: Response, answers: readonly Response[]): number {
+function usedBefore({ asked, exchange }: Response, responses: readonly Response[]): number {
   const endUs = exchange.timeline.endUs;
-  const used = answers.filter(
+  const used = responses.filter(
     (other) =>
       other.asked.account === asked.account &&
       (isServed(other) || saysRate(other) || other.asked.intent !== "good") &&
@@ -101,13 +101,13 @@ const anyMinute = defineInvariant({
   covers: ["LIMIT-RATE-2"],
   explains:
     "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, split by something, or sometimes not kept.",
-  judge(answers, verdict) {
-    const limited = answers.filter(({ asked }) => asked.account.startsWith("limited.") && asked.rpm !== undefined);
+  judge(responses, verdict) {
+    const limited = responses.filter(({ asked }) => asked.account.startsWith("limited.") && asked.rpm !== undefined);
     if (limited.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
     for (const account of new Set(limited.map(({ asked }) => asked.account))) {
       const own = limited.filter(({ asked }) => asked.account === account);
       const served = own
-        .filter((answer) => isServed(answer) && answer.asked.endpoint !== "models")
+        .filter((response) => isServed(response) && response.asked.endpoint !== "models")
         .sort((a, b) => sentUs(a) - sentUs(b));
       const most = MAX_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
       // So many and one more, all of which surely came to the gateway within a minute.

@@ -86,7 +86,7 @@ export const rateScenario = defineScenario({
     const run = await reachLimit(t);
     const { limits, first, undenied } = run;
     const recording = { ...NOTHING_ELSE, limits, first, undenied, expected: expectedDenial(t, "rate_limit_exceeded") };
-    if (!first.answers.some(isRefused)) return recording;
+    if (!first.responses.some(isRefused)) return recording;
     const { kinds, ...denied } = await sendWhileDenied(run);
     if (t.isQuick) return { ...recording, ...denied };
     const denial = await denialNow(run);
@@ -142,7 +142,7 @@ async function reachLimit(t: Session): Promise<RateRun> {
 /** Brings an account that was denied to its limit again; a burst that met no denial is recorded. */
 async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> {
   const again = await burst(t, { ...plan, what: `to the limit again, ${t.dialect}, one key`, specs: chat.slice(0, 1) });
-  if (!again.answers.some(isRefused)) undenied.push(again);
+  if (!again.responses.some(isRefused)) undenied.push(again);
   return again;
 }
 
@@ -158,7 +158,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
     sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
     sendToOtherAccounts(t, account, { tries: 3, again: { key } }),
   ]);
-  const latest = [...first.answers, ...extraBurst].findLast(isRateDenial);
+  const latest = [...first.responses, ...extraBurst].findLast(isRateDenial);
   const waitMs = latest?.retryAfterWaitMs;
   const laterDenied = t.isQuick || (waitMs ?? 0) < LONG_WAIT_MS ? [] : await tryLater(t, account, plan.parallel);
   return { kinds, whileDenied, laterDenied, spelled, extraBurst, others };
@@ -167,12 +167,12 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
 /** A denial for the rate at this moment; the account is brought to its limit again if need be. */
 async function denialNow(run: RateRun): Promise<Response | null> {
   for (let round = 0; round < ROUNDS; round++) {
-    const answer = await sendPlain(run.t, run.account.key);
-    if (isRateDenial(answer)) return answer;
-    const { answers } = await toTheLimit(run);
-    const denied = answers.findLast(isRateDenial);
+    const response = await sendPlain(run.t, run.account.key);
+    if (isRateDenial(response)) return response;
+    const { responses } = await toTheLimit(run);
+    const denied = responses.findLast(isRateDenial);
     if (denied !== undefined) return denied;
-    if (!answers.some(isRefused)) return null;
+    if (!responses.some(isRefused)) return null;
   }
   return null;
 }
@@ -237,14 +237,14 @@ async function repeatExcess(run: RateRun, again: SecondBurst, denial: Response):
 
 /** Paces requests of the bursts that were denied early: a limiter with little burst must admit these. */
 async function paceWhereEarly(run: RateRun, bursts: readonly Burst[], least: number): Promise<Response[]> {
-  const early = bursts.filter(({ answers }) => admittedIn(answers) < least);
+  const early = bursts.filter(({ responses }) => admittedIn(responses) < least);
   const specs = early.flatMap((one) => (one === run.first ? run.chat : run.messages));
   return early.length > 0 ? paced(run.t, specs, run.limits.rpm * SAFE_SHARE) : [];
 }
 
 /** A denial that no request of the burst followed; one of the burst itself where the limit is over already. */
-async function lastDenialOf(t: Session, { answers }: Burst, request: RequestSpec): Promise<Response | undefined> {
-  const denial = answers.findLast(isRateDenial);
+async function lastDenialOf(t: Session, { responses }: Burst, request: RequestSpec): Promise<Response | undefined> {
+  const denial = responses.findLast(isRateDenial);
   if (denial === undefined) return undefined;
   const next = await t.start({ ...request, intent: "either" }).done;
   return isRateDenial(next) ? next : denial;

@@ -108,12 +108,12 @@ const otherAccounts = defineCheck({
   judge({ others, whileDenied }, verdict) {
     verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
-    for (const { account, answers } of others) {
-      const denied = answers.filter(isRateDenial);
-      const all = that("not all of them", (count) => (count as number) < answers.length);
+    for (const { account, responses } of others) {
+      const denied = responses.filter(isRateDenial);
+      const all = that("not all of them", (count) => (count as number) < responses.length);
       verdict.must("LIMIT-1", denied.length, all, {
         in: denied[0],
-        because: `of ${answers.length} requests of another account (${account}) were denied`,
+        because: `of ${responses.length} requests of another account (${account}) were denied`,
       });
       verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
     }

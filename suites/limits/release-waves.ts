@@ -10,7 +10,7 @@ export type Wave = {
   readonly disconnected: boolean;
   /** Requests that must be admitted: the concurrency limit. */
   readonly expected: number;
-  readonly answers: readonly Response[];
+  readonly responses: readonly Response[];
   /** Sent again later, when fewer than the limit had been admitted. */
   readonly later: readonly Response[] | null;
 };
@@ -61,14 +61,14 @@ export async function wavesAfterRelease(
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that carried other requests before: a request on one of these counts once, too.
     const request = disconnects ? long : { ...long, freshConnection: false };
-    const answers = await send(request);
+    const responses = await send(request);
     let later: Response[] | null = null;
-    if (admittedIn(answers) < limit && answers.some(isConcurrency)) {
+    if (admittedIn(responses) < limit && responses.some(isConcurrency)) {
       // A quick run has left the streams of the wave as well.
       await t.wait(disconnects || t.isQuick ? NOTICE_MS[1] : LATE_MS);
       later = await send(request);
     }
-    waves.push({ what, disconnected: disconnects, expected: limit, answers, later });
+    waves.push({ what, disconnected: disconnects, expected: limit, responses, later });
     await t.wait(SETTLE_MS);
     // A quick run leaves the streams of each wave.
     hasLeft = t.isQuick;
@@ -84,14 +84,14 @@ async function sendWave(
 ): Promise<Response[]> {
   const count = account.limits.inFlight + 2;
   if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-  const answers = await (t.isQuick
+  const responses = await (t.isQuick
     ? leaveStarted(
         t,
         Array.from({ length: count }, () => t.start(request)),
         BEGUN_MS,
       )
     : atOnce(t, [request], count));
-  if (!answers.some(limitDenials(unnamed).isRate)) return answers;
+  if (!responses.some(limitDenials(unnamed).isRate)) return responses;
   // A limiter with little burst denied our speed: at half the account's rate it has no reason to.
   const slowMs = 120_000 / account.limits.rpm;
   await t.wait(slowMs * count);

@@ -10,8 +10,8 @@ const NOT_TRIED = "a quick run, or a rate limit that leaves no room for these re
 const NOT_TAKEN = "the gateway accepts the key only in the form that the specification shows";
 
 /** Neither served nor denied like a request with the key in its usual spelling: the spelling is rejected. */
-function isRejected(answer: Response, usualDenial: Response | undefined): boolean {
-  return !isServed(answer) && answer.summary !== usualDenial?.summary;
+function isRejected(response: Response, usualDenial: Response | undefined): boolean {
+  return !isServed(response) && response.summary !== usualDenial?.summary;
 }
 
 const rateBySpelling = defineCheck({
@@ -52,14 +52,14 @@ const concurrencyBySpelling = defineCheck({
   judge({ held, spelled }, verdict) {
     if (spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
-    for (const { kind, answers } of spelled) {
-      if (!answers.some((answer) => isServed(answer) || isConcurrencyDenial(answer))) continue;
-      if (!answers.some((answer) => wasAtLimit(answer, held))) {
+    for (const { kind, responses } of spelled) {
+      if (!responses.some((response) => isServed(response) || isConcurrencyDenial(response))) continue;
+      if (!responses.some((response) => wasAtLimit(response, held))) {
         verdict.leaveOpen("inconclusive", `the streams ended before a request with ${kind} could be sent at the limit`);
         continue;
       }
-      const served = servedAtLimit(answers, held);
-      const seen = { in: served ?? answers[0], because: `served at the concurrency limit with ${kind}` };
+      const served = servedAtLimit(responses, held);
+      const seen = { in: served ?? responses[0], because: `served at the concurrency limit with ${kind}` };
       verdict.must("LIMIT-1", served !== undefined, false, seen);
       verdict.must("LIMIT-CONC-2", served !== undefined, false, seen);
     }

@@ -28,21 +28,21 @@ const tierChange = defineCheck({
     while (used.length <= 2 * before.rpm && used.at(-1)?.status !== 429) used.push(await t.send(request));
     const startedUs = t.nowUs();
     await upgrade();
-    let answer = await t.send(request);
-    while (!answer.admitted && (t.nowUs() - startedUs) / 1_000 < IN_FORCE_MS) {
+    let response = await t.send(request);
+    while (!response.admitted && (t.nowUs() - startedUs) / 1_000 < IN_FORCE_MS) {
       await t.wait(LOOK_MS, "an upgrade to take effect");
-      answer = await t.send(request);
+      response = await t.send(request);
     }
     const afterMs = Math.round((t.nowUs() - startedUs) / 1_000);
     const stream: RequestSpec = { ...request, model: "stream", mode: "streaming", prompt: LONG_STORY };
     const together = await Promise.all(Array.from({ length: before.inFlight + MORE }, () => t.start(stream).done));
-    return { denied: used.at(-1) as Response, answer, afterMs, together };
+    return { denied: used.at(-1) as Response, answer: response, afterMs, together };
   },
-  judge({ denied, answer, afterMs, together }, verdict) {
+  judge({ denied, answer: response, afterMs, together }, verdict) {
     if (denied.status !== 429) verdict.inconclusive(`the account was not denied before: ${denied.summary}`);
     const status = oneOf(200);
-    const seen = { in: answer, at: "status", because: `${Math.round(afterMs / 1_000)} s after the upgrade` };
-    if (!verdict.should("LIMIT-CHANGE", answer.status, status, seen)) return;
+    const seen = { in: response, at: "status", because: `${Math.round(afterMs / 1_000)} s after the upgrade` };
+    if (!verdict.should("LIMIT-CHANGE", response.status, status, seen)) return;
     // A limiter that wants requests to come evenly denies some of those that come at once, whatever its limit.
     for (const one of together.filter((response) => !isRateDenial(response)))
       verdict.should("LIMIT-CHANGE", one.status, status, {
@@ -50,7 +50,7 @@ const tierChange = defineCheck({
         at: "status",
         because: "streams in flight together",
       });
-    verdict.note("LIMIT-CHANGE", `in force after ${afterMs} ms`, { in: answer });
+    verdict.note("LIMIT-CHANGE", `in force after ${afterMs} ms`, { in: response });
   },
 });
 

@@ -105,14 +105,14 @@ async function sendUnrelated(t: Session): Promise<Response[]> {
   const aside = limitedFor(t.target, "concurrency");
   // What the rate of an account is measured on is left alone.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (let tried = 0; tried < UNRELATED_TRIES; tried++) {
     if (tried > 0) await t.wait(UNRELATED_SPACING_MS);
-    const answer = await sendPlain(t, aside.key);
-    answers.push(answer);
-    if (!isConcurrencyDenial(answer)) break;
+    const response = await sendPlain(t, aside.key);
+    responses.push(response);
+    if (!isConcurrencyDenial(response)) break;
   }
-  return answers;
+  return responses;
 }
 
 export const TIER_CONCURRENCY: readonly Check[] = [tierConcurrency];

@@ -43,7 +43,7 @@ type Tried = {
   readonly rpm: number;
   /** Requests that were to be sent unless one was denied. */
   readonly most: number;
-  readonly answers: readonly Response[];
+  readonly responses: readonly Response[];
   /** From the first of them to the last answer, seconds. */
   readonly seconds: number;
   /** One a second, after a denial that came late for a small bucket and early for the rate. */
@@ -115,35 +115,36 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   const startUs = t.nowUs();
   const sinceMs = () => (t.nowUs() - startUs) / 1_000;
   const atOnce = Math.max(1, Math.min(ROUNDS[tier].atOnce, Math.floor(limits.inFlight / 2)));
-  const answers: Response[] = [];
-  while (answers.length < most && answers.every(isServed) && sinceMs() < MAX_MS) {
+  const responses: Response[] = [];
+  while (responses.length < most && responses.every(isServed) && sinceMs() < MAX_MS) {
     const roundUs = t.nowUs();
     const { outputTokens } = t.left;
-    answers.push(...(await sendPlainAtOnce(t, key, Math.min(atOnce, most - answers.length))));
+    responses.push(...(await sendPlainAtOnce(t, key, Math.min(atOnce, most - responses.length))));
     // What a model says to a short prompt can be long.
-    if (answers.length <= atOnce) most = Math.min(most, room(t, (outputTokens - t.left.outputTokens) / answers.length));
+    if (responses.length <= atOnce)
+      most = Math.min(most, room(t, (outputTokens - t.left.outputTokens) / responses.length));
     if (most < rpm * LEAST) return undefined;
     await t.wait(Math.max(0, ROUNDS[tier].everyMs - (t.nowUs() - roundUs) / 1_000));
   }
-  const burst = { tier, rpm, most, answers, seconds: sinceMs() / 1_000 };
+  const burst = { tier, rpm, most, responses, seconds: sinceMs() / 1_000 };
   const tries: Response[] = [];
   let silentS = 0;
-  if (isDoubtful(burst) && served(answers) >= rpm * LARGE_BURST) {
+  if (isDoubtful(burst) && served(responses) >= rpm * LARGE_BURST) {
     while (!tries.some(isServed) && sinceMs() < NEARLY_A_MINUTE_MS) {
       await t.wait(RETRY_EVERY_MS);
-      const answer = await sendPlain(t, key);
-      tries.push(answer);
-      if (isRateDenial(answer)) silentS = sinceMs() / 1_000;
+      const response = await sendPlain(t, key);
+      tries.push(response);
+      if (isRateDenial(response)) silentS = sinceMs() / 1_000;
     }
   }
   return { ...burst, tries, silentS, evenly: [] };
 }
 
-const served = (answers: readonly Response[]): number => answers.filter(isServed).length;
+const served = (responses: readonly Response[]): number => responses.filter(isServed).length;
 
 /** Denied before the rate of the tier was used. */
-function isDoubtful({ answers, rpm, most }: Pick<Tried, "answers" | "rpm" | "most">): boolean {
-  return answers.some(isRateDenial) && served(answers) < Math.min(rpm * ENOUGH, most);
+function isDoubtful({ responses, rpm, most }: Pick<Tried, "responses" | "rpm" | "most">): boolean {
+  return responses.some(isRateDenial) && served(responses) < Math.min(rpm * ENOUGH, most);
 }
 
 /** Nothing came back for nearly a minute: that is what the account lets through in one. */
@@ -167,9 +168,9 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
 }
 
 function judgeRate(one: Tried, verdict: Verdict): void {
-  const { tier, rpm, most, answers, seconds, evenly } = one;
-  const denied = answers.find(isRateDenial);
-  const many = served(answers);
+  const { tier, rpm, most, responses, seconds, evenly } = one;
+  const denied = responses.find(isRateDenial);
+  const many = served(responses);
   /** What says something of the rate says it of the tier, too. */
   const must = (
     requirement: "LIMIT-RATE-1" | "LIMIT-RATE-3",
@@ -183,7 +184,7 @@ function judgeRate(one: Tried, verdict: Verdict): void {
     // Too slow to come so far, or stopped for another reason: nothing is known.
     if (many < most) return;
     const because = `served on the ${tier} tier's account within ${Math.round(seconds)} s, and none was denied`;
-    const seen = { in: answers.at(-1), because };
+    const seen = { in: responses.at(-1), because };
     if (most <= rpm) must("LIMIT-RATE-3", many, atLeast(most), seen);
     else must("LIMIT-RATE-1", many, atMost(2 * rpm), seen);
     return;

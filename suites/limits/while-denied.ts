@@ -87,7 +87,7 @@ export async function triesWhileDenied(
       if (round === 0 || isBracketed(entry)) tried.push(entry);
       if (isBracketed(entry)) break;
       tried.splice(-1, 1, entry);
-      reachable = (await toTheLimit()).answers.some(isRefused);
+      reachable = (await toTheLimit()).responses.some(isRefused);
     }
   }
   return tried;
@@ -122,8 +122,8 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
   const { key, limits } = account;
   await t.wait(LATER_MS, "a later moment of the same rate window");
   for (let sent = 0; sent <= limits.rpm && limits.rpm <= MAX_DENIED; sent += parallel) {
-    const answers = await sendPlainAtOnce(t, key, parallel);
-    if (!answers.some(isRateDenial)) return [];
+    const responses = await sendPlainAtOnce(t, key, parallel);
+    if (!responses.some(isRateDenial)) return [];
   }
   // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
   for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;

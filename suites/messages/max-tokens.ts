@@ -28,15 +28,15 @@ const maxTokensIsMandatory = defineCheck({
   },
   judge({ control, refused }, verdict) {
     assumeControl(verdict, control);
-    for (const answer of refused) {
-      const seen = { in: answer, at: "status", because: answer.summary };
+    for (const response of refused) {
+      const seen = { in: response, at: "status", because: response.summary };
       verdict.must(
         "MSG-4",
-        answer.status,
+        response.status,
         that("anything but 2xx", (value) => !success.test(value)),
         seen,
       );
-      verdict.should("MSG-5", answer.status, callerError, seen);
+      verdict.should("MSG-5", response.status, callerError, seen);
     }
   },
 });
@@ -101,18 +101,18 @@ const maxTokensBounds = defineCheck({
   judge({ control, short }, verdict) {
     assumeControl(verdict, control);
     const long = control.control.replyText?.length ?? 0;
-    for (const answer of short) {
-      verdict.assumeGood(answer, "the request with a small limit");
-      const count = outputCount(answer);
+    for (const response of short) {
+      verdict.assumeGood(response, "the request with a small limit");
+      const count = outputCount(response);
       if (count !== undefined)
         verdict.should("MSG-6", count, atMost(SHORT_LIMIT), {
-          in: answer,
+          in: response,
           at: "/usage",
           because: "output tokens counted",
         });
-      if (long >= LONG_REPLY && answer.replyText !== undefined) {
-        verdict.should("MSG-6", answer.replyText.length, atMost(Math.floor(long / 2)), {
-          in: answer,
+      if (long >= LONG_REPLY && response.replyText !== undefined) {
+        verdict.should("MSG-6", response.replyText.length, atMost(Math.floor(long / 2)), {
+          in: response,
           because: `characters of reply; ${long} with a limit of 2,000 tokens`,
         });
       }
@@ -122,9 +122,9 @@ const maxTokensBounds = defineCheck({
 });
 
 /** An output count, where one can be recognised. In streams the last one counts: usage there is cumulative. */
-function outputCount(answer: Response): number | undefined {
+function outputCount(response: Response): number | undefined {
   const names = ["output_tokens", "completion_tokens"];
-  const sources = answer.streamed ? answer.stream.events.map(({ json }) => json) : [answer.json];
+  const sources = response.streamed ? response.stream.events.map(({ json }) => json) : [response.json];
   const counts = sources.flatMap((json) => {
     const usage = isObject(json) ? json["usage"] : undefined;
     return isObject(usage) ? names.map((name) => usage[name]).filter((count) => typeof count === "number") : [];

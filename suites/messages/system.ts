@@ -52,9 +52,9 @@ const systemPrompt = defineCheck({
       in: stale ?? renamed[0],
       because: "the reply follows the system prompt of another request",
     });
-    for (const answer of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
-      verdict.must("MSG-7", answer.status, success, { in: answer, at: "status", because: answer.summary });
-      if (answer.admitted && !answer.streamed) judgeNonStreamingReply(verdict, answer);
+    for (const response of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
+      verdict.must("MSG-7", response.status, success, { in: response, at: "status", because: response.summary });
+      if (response.admitted && !response.streamed) judgeNonStreamingReply(verdict, response);
     }
   },
 });
@@ -77,10 +77,10 @@ const systemInMessages = defineCheck({
             ],
           }
         : { system: [{ type: "text", text: SYSTEM }] };
-    return { answer: await t.send({ endpoint: "messages", fields, intent: "odd" }) };
+    return { response: await t.send({ endpoint: "messages", fields, intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.observe("MSG-8", answer.summary, { in: answer });
+  judge({ response }, verdict) {
+    verdict.observe("MSG-8", response.summary, { in: response });
   },
 });
 

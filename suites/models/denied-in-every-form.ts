@@ -31,17 +31,17 @@ const listDeniedInEveryForm = defineCheck({
     const single: Response[] = [];
     for (const way of LIST_WAYS) single.push(await t.send({ ...request, ...way }));
     const together = await Promise.all(Array.from({ length: AT_ONCE }, () => t.start(request).done));
-    return { plain, answers: [...single, ...together] };
+    return { plain, responses: [...single, ...together] };
   },
   judge(recording, verdict, { case: caller }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
-    const { plain, answers } = recording;
+    const { plain, responses } = recording;
     verdict.assume((plain.status ?? 0) >= 400, `a plain request for the list of ${caller} is denied`);
     // A page for people in place of the list gives nothing away.
-    for (const answer of answers)
-      verdict.must(NO_LIST[caller as Listless], success.test(answer.status) && answer.json !== undefined, false, {
-        in: answer,
-        because: `the list is given: ${answer.summary}`,
+    for (const response of responses)
+      verdict.must(NO_LIST[caller as Listless], success.test(response.status) && response.json !== undefined, false, {
+        in: response,
+        because: `the list is given: ${response.summary}`,
       });
   },
 });

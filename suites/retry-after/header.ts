@@ -51,8 +51,8 @@ const present = defineInvariant({
   covers: ["LIMIT-RATE-4"],
   explains:
     "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, streaming and non-streaming, the model list. Without the header callers guess, and retry at the same time.",
-  judge(answers, verdict) {
-    const denials = answers.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
+  judge(responses, verdict) {
+    const denials = responses.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");
     for (const denial of denials) {
       verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {
@@ -70,18 +70,18 @@ const wellFormed = defineInvariant({
   covers: ["HTTP-RETRY-AFTER-FORM"],
   explains:
     "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows only digits or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values cannot be read, or are read differently by each client.",
-  judge(answers, verdict) {
-    const withHeader = answers.filter((answer) => answer.header("retry-after") !== undefined);
+  judge(responses, verdict) {
+    const withHeader = responses.filter((response) => response.header("retry-after") !== undefined);
     if (withHeader.length === 0)
       return verdict.notApplicable("no answer carried the header; retry-after.present asks for it");
-    for (const answer of withHeader) {
-      const values = [...new Set(answer.headerValues("retry-after"))];
-      const form = readRetryAfter(values[0] ?? "", answer.arrivedAtMs);
+    for (const response of withHeader) {
+      const values = [...new Set(response.headerValues("retry-after"))];
+      const form = readRetryAfter(values[0] ?? "", response.arrivedAtMs);
       const well = that("digits or an HTTP date, once", () => values.length === 1 && form.kind !== "unusable");
       verdict.must("HTTP-RETRY-AFTER-FORM", values.join(" and "), well, {
-        in: answer,
+        in: response,
         at: "Retry-After",
-        because: form.kind === "unusable" ? `${answer.summary}: ${form.why}` : answer.summary,
+        because: form.kind === "unusable" ? `${response.summary}: ${form.why}` : response.summary,
       });
     }
   },
@@ -94,10 +94,12 @@ const usable = defineInvariant({
   covers: ["LIMIT-RATE-5"],
   explains:
     "One value: whole seconds above zero, or an HTTP date in the future, and no longer than a one-minute rate can ask for. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
-  judge(answers, verdict) {
-    const denials = answers.filter(
-      (answer) =>
-        isRateDenial(answer) && answer.reason === "rate_limit_exceeded" && answer.header("retry-after") !== undefined,
+  judge(responses, verdict) {
+    const denials = responses.filter(
+      (response) =>
+        isRateDenial(response) &&
+        response.reason === "rate_limit_exceeded" &&
+        response.header("retry-after") !== undefined,
     );
     if (denials.length === 0) return verdict.inconclusive("no rate denial carried Retry-After");
     for (const denial of denials) judgeRetryAfter(verdict, denial, "LIMIT-RATE-5", MAX_RATE_WAIT_S);
@@ -111,8 +113,8 @@ const onConcurrencyDenial = defineInvariant({
   covers: ["LIMIT-CONC-6"],
   explains:
     'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; so is a value that cannot be used.',
-  judge(answers, verdict) {
-    const denials = answers.filter(isConcurrencyDenial);
+  judge(responses, verdict) {
+    const denials = responses.filter(isConcurrencyDenial);
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for concurrency");
     const without = denials.filter((denial) => denial.header("retry-after") === undefined);
     verdict.should("LIMIT-CONC-6", without.length, 0, {
@@ -130,10 +132,10 @@ const notOnSuccess = defineInvariant({
   title: "A success has no Retry-After",
   covers: ["HTTP-RETRY-AFTER"],
   explains: "Retry-After belongs to refusals. On a success it makes compliant clients wait for nothing.",
-  judge(answers, verdict) {
-    const served = answers.filter(({ status = 0 }) => status >= 200 && status < 300);
+  judge(responses, verdict) {
+    const served = responses.filter(({ status = 0 }) => status >= 200 && status < 300);
     if (served.length === 0) return verdict.inconclusive("nothing was served");
-    const withHeader = served.filter((answer) => answer.header("retry-after") !== undefined);
+    const withHeader = served.filter((response) => response.header("retry-after") !== undefined);
     verdict.should("HTTP-RETRY-AFTER", withHeader.length, 0, {
       in: withHeader[0],
       at: "Retry-After",
@@ -148,13 +150,13 @@ const counters = defineInvariant({
   covers: ["LIMIT-RATE-7"],
   explains:
     "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. The limit may be followed by its policies, as Envoy sends it (`20, 20;w=60`). On other answers they are whole numbers, too; a concurrency denial may count requests in flight. Counters that come with replies only and that no request changes are a provider's, and are only observed.",
-  judge(answers, verdict) {
-    const counted = answers.filter(
-      (answer) =>
-        answer.header("x-ratelimit-limit") !== undefined || answer.header("x-ratelimit-remaining") !== undefined,
+  judge(responses, verdict) {
+    const counted = responses.filter(
+      (response) =>
+        response.header("x-ratelimit-limit") !== undefined || response.header("x-ratelimit-remaining") !== undefined,
     );
     const others = new Set(
-      answers.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase()).filter(isOther)),
+      responses.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase()).filter(isOther)),
     );
     if (others.size > 0) verdict.observe("LIMIT-RATE-7", `counters by other names: ${[...others].sort().join(", ")}`);
     if (counted.length === 0 && others.size > 0) return;
@@ -163,7 +165,7 @@ const counters = defineInvariant({
       return verdict.observe("LIMIT-RATE-7", "counters of a provider: on replies only, and unchanged by requests", {
         in: counted[0],
       });
-    for (const answer of counted) judgeCounters(answer, verdict);
+    for (const response of counted) judgeCounters(response, verdict);
   },
 });
 
@@ -175,9 +177,11 @@ function areRelayed(counted: readonly Response[]): boolean {
   if (counted.length < MIN_COUNTED || !counted.every(({ admitted, asked }) => admitted && asked.endpoint !== "models"))
     return false;
   const values = counted.map(
-    (answer) => `${answer.header("x-ratelimit-limit")} ${answer.header("x-ratelimit-remaining")}`,
+    (response) => `${response.header("x-ratelimit-limit")} ${response.header("x-ratelimit-remaining")}`,
   );
-  return counted.every((answer) => answer.header("x-ratelimit-remaining") !== undefined) && new Set(values).size === 1;
+  return (
+    counted.every((response) => response.header("x-ratelimit-remaining") !== undefined) && new Set(values).size === 1
+  );
 }
 
 /** Counters that the interface does not know, a provider's own among them. */
@@ -191,12 +195,12 @@ const aRateLimit = that(
   (value) => readRateLimit(String(value)) !== undefined,
 );
 
-function judgeCounters(answer: Response, verdict: Verdict): void {
-  const limit = answer.header("x-ratelimit-limit")?.trim();
-  const remaining = answer.header("x-ratelimit-remaining")?.trim();
+function judgeCounters(response: Response, verdict: Verdict): void {
+  const limit = response.header("x-ratelimit-limit")?.trim();
+  const remaining = response.header("x-ratelimit-remaining")?.trim();
   // A concurrency denial may count requests in flight by the same names.
-  const configured = isConcurrencyDenial(answer) ? undefined : answer.asked.rpm;
-  const seen = { in: answer, because: answer.summary };
+  const configured = isConcurrencyDenial(response) ? undefined : response.asked.rpm;
+  const seen = { in: response, because: response.summary };
   const stated = readRateLimit(limit);
   if (
     limit !== undefined &&
@@ -215,7 +219,7 @@ function judgeCounters(answer: Response, verdict: Verdict): void {
     !verdict.should("LIMIT-RATE-7", remaining, wholeNumber, { ...seen, at: "X-RateLimit-Remaining" })
   )
     return;
-  if (answer.reason === "rate_limit_exceeded")
+  if (response.reason === "rate_limit_exceeded")
     verdict.should("LIMIT-RATE-7", Number(remaining), 0, {
       ...seen,
       at: "X-RateLimit-Remaining",

@@ -49,7 +49,7 @@ export async function testShortestWait(
   const usual = denial.retryAfterWaitMs ?? Number.POSITIVE_INFINITY;
   const found = whileDenied
     .flatMap(({ kind, tries }) =>
-      tries.filter(isRateDenial).map((answer) => ({ kind, waitMs: answer.retryAfterWaitMs })),
+      tries.filter(isRateDenial).map((response) => ({ kind, waitMs: response.retryAfterWaitMs })),
     )
     .filter(({ waitMs }) => waitMs !== undefined && waitMs < usual * MUCH_SHORTER && waitMs <= TESTED_WAIT_MS)
     .sort((a, b) => (a.waitMs ?? 0) - (b.waitMs ?? 0))[0];

@@ -70,19 +70,19 @@ const contentTypes = defineCheck({
   across: { dialect: DIALECTS, case: Object.keys(CONTENT_TYPES) },
   cost: { requests: 2 },
   async run(t) {
-    return { control: await t.control(), answer: await t.send({ ...CONTENT_TYPES[t.case], intent: "odd" }) };
+    return { control: await t.control(), response: await t.send({ ...CONTENT_TYPES[t.case], intent: "odd" }) };
   },
-  judge({ control, answer }, verdict, axes) {
+  judge({ control, response }, verdict, axes) {
     verdict.assumeGood(control);
-    const seen = { in: answer, at: "status", because: answer.summary };
+    const seen = { in: response, at: "status", because: response.summary };
     verdict.should(
       "BAD-BODY",
-      answer.status,
+      response.status,
       that("an answer, and no server error", (status) => status !== undefined && !serverError.test(status)),
       seen,
     );
-    if (axes.case === "with-charset") verdict.should("BAD-BODY", answer.admitted, aReply, seen);
-    verdict.observe("SPEND-14", answer.summary, { in: answer });
+    if (axes.case === "with-charset") verdict.should("BAD-BODY", response.admitted, aReply, seen);
+    verdict.observe("SPEND-14", response.summary, { in: response });
   },
 });
 
@@ -120,30 +120,30 @@ const largeBodies = defineCheck({
       freshConnection: true,
     };
     const control = await t.control();
-    let answer = await t.send(request);
+    let response = await t.send(request);
     const lost: Response[] = [];
-    while (isLost(answer) && lost.push(answer) < ATTEMPTS) answer = await t.send(request);
-    return { control, answer, lost };
+    while (isLost(response) && lost.push(response) < ATTEMPTS) response = await t.send(request);
+    return { control, answer: response, lost };
   },
   // Runs recorded by earlier builds have no `lost`.
-  judge({ control, answer, lost = [] }, verdict) {
+  judge({ control, answer: response, lost = [] }, verdict) {
     verdict.assumeGood(control);
-    verdict.observe("SPEND-14", { answer: answer.summary, ms: Math.round(answer.durationMs) }, { in: answer });
-    if (answer.status === undefined && lost.length < ATTEMPTS)
-      return verdict.leaveOpen("inconclusive", `no response: ${answer.summary}`);
+    verdict.observe("SPEND-14", { answer: response.summary, ms: Math.round(response.durationMs) }, { in: response });
+    if (response.status === undefined && lost.length < ATTEMPTS)
+      return verdict.leaveOpen("inconclusive", `no response: ${response.summary}`);
     const [first] = lost;
     verdict.shouldHold(
       "RESPONSE-BEFORE-CLOSE",
       lost.length < ATTEMPTS,
       "a response before the connection is closed",
-      first === undefined ? answer.summary : `${lost.length} connections closed without one: ${first.summary}`,
-      { in: first ?? answer },
+      first === undefined ? response.summary : `${lost.length} connections closed without one: ${first.summary}`,
+      { in: first ?? response },
     );
-    if (answer.status === undefined) return;
-    verdict.should("BAD-BODY", serverError.test(answer.status), false, {
-      in: answer,
+    if (response.status === undefined) return;
+    verdict.should("BAD-BODY", serverError.test(response.status), false, {
+      in: response,
       at: "status",
-      because: answer.summary,
+      because: response.summary,
     });
   },
 });

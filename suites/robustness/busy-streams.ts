@@ -15,14 +15,14 @@ const busyStreams = defineInvariant({
   covers: ["STEADY-LATENCY"],
   explains:
     "Compares the streams of the run that ran while others were in flight with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, requests wait for each other in the gateway.",
-  judge(answers, verdict) {
-    const streams = answers.filter(
+  judge(responses, verdict) {
+    const streams = responses.filter(
       ({ asked, admitted, exchange }) =>
         asked.mode === "streaming" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
     );
-    const othersInFlight = othersInFlightOf(answers);
-    const withOthers = streams.filter((answer) => othersInFlight(answer) >= BUSY);
-    const alone = streams.filter((answer) => othersInFlight(answer) < BUSY);
+    const othersInFlight = othersInFlightOf(responses);
+    const withOthers = streams.filter((response) => othersInFlight(response) >= BUSY);
+    const alone = streams.filter((response) => othersInFlight(response) < BUSY);
     if (withOthers.length < FEWEST || alone.length < FEWEST)
       return verdict.notApplicable("too few streams that ran while others were in flight, or too few that ran alone");
     const stalled = withOthers.filter(hasStalled);
@@ -37,8 +37,8 @@ const busyStreams = defineInvariant({
 });
 
 /** How many requests were under way at most while a stream was: a count of those that began before or in it. */
-function othersInFlightOf(answers: readonly Response[]): (answer: Response) => number {
-  const spans = answers.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
+function othersInFlightOf(responses: readonly Response[]): (response: Response) => number {
+  const spans = responses.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
   return ({ exchange: { timeline } }) => {
     const overlapping = spans.filter(([from, to]) => from < timeline.endUs && to > timeline.dueUs);
     const moments = [timeline.dueUs, ...overlapping.map(([from]) => from).filter((from) => from > timeline.dueUs)];

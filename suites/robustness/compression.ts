@@ -35,26 +35,26 @@ const compression = defineCheck({
       refused: await t.send({ headers, rawBody: "{", intent: "odd" }),
     };
   },
-  judge(answers, verdict, axes) {
-    for (const [what, answer] of Object.entries(answers)) {
+  judge(responses, verdict, axes) {
+    for (const [what, response] of Object.entries(responses)) {
       const seen = {
-        in: answer,
+        in: response,
         at: "Content-Encoding",
-        because: `${what}: ${answer.header("content-encoding") ?? "no label"}`,
+        because: `${what}: ${response.header("content-encoding") ?? "no label"}`,
       };
       if (axes.case === "identity")
-        verdict.should("HTTP-ACCEPT-ENCODING", answer.header("content-encoding"), NOT_CODED, seen);
-      verdict.must("HTTP-CODING", answer.exchange.response?.body.decodeError, undefined, seen);
-      verdict.must("HTTP-CODING", isCompressed(answer.bytes), false, {
+        verdict.should("HTTP-ACCEPT-ENCODING", response.header("content-encoding"), NOT_CODED, seen);
+      verdict.must("HTTP-CODING", response.exchange.response?.body.decodeError, undefined, seen);
+      verdict.must("HTTP-CODING", isCompressed(response.bytes), false, {
         ...seen,
         because: `${what}: the decoded body is still compressed`,
       });
-      if (what !== "stream" && isLabelledJson(answer))
-        verdict.must("JSON-TEXT", answer.json === undefined, false, { in: answer, because: `${what} is not JSON` });
+      if (what !== "stream" && isLabelledJson(response))
+        verdict.must("JSON-TEXT", response.json === undefined, false, { in: response, because: `${what} is not JSON` });
     }
-    verdict.must("HTTP-CODING", answers.reply.admitted || answers.reply.asked.mode === "streaming", aReply, {
-      in: answers.reply,
-      because: answers.reply.summary,
+    verdict.must("HTTP-CODING", responses.reply.admitted || responses.reply.asked.mode === "streaming", aReply, {
+      in: responses.reply,
+      because: responses.reply.summary,
     });
   },
 });
@@ -63,8 +63,8 @@ function isCompressed(bytes: Uint8Array): boolean {
   return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-function isLabelledJson(answer: Response): boolean {
-  return /json/i.test(answer.header("content-type") ?? "") && answer.bytes.length > 0;
+function isLabelledJson(response: Response): boolean {
+  return /json/i.test(response.header("content-type") ?? "") && response.bytes.length > 0;
 }
 
 export const COMPRESSION: readonly Check[] = [compression];

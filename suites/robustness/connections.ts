@@ -65,23 +65,23 @@ const longLivedConnection = defineCheck({
   cost: { requests: REQUESTS },
   schedule: { order: "exclusive" },
   async run(t) {
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     const endUs = t.nowUs() + MAX_MS * 1_000;
     for (let count = 0; count < REQUESTS && t.nowUs() < endUs; count++) {
-      answers.push(await t.send());
+      responses.push(await t.send());
       await t.wait(PAUSE_MS);
     }
-    return { answers };
+    return { answers: responses };
   },
-  judge({ answers }, verdict) {
+  judge({ answers: responses }, verdict) {
     // What met a cut connection was repeated once on a new one.
-    const cut = answers.filter(({ asked, exchange }, at) => {
-      const restMs = exchange.startedAtMs - (answers[at - 1]?.exchange.startedAtMs ?? 0);
+    const cut = responses.filter(({ asked, exchange }, at) => {
+      const restMs = exchange.startedAtMs - (responses[at - 1]?.exchange.startedAtMs ?? 0);
       return asked.repeats !== undefined && exchange.connection.earlier === 0 && restMs < MAX_REST_MS;
     });
     verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
       in: cut[0],
-      because: `of ${answers.length} requests met a connection that was cut after they went out`,
+      because: `of ${responses.length} requests met a connection that was cut after they went out`,
     });
   },
 });

@@ -9,14 +9,17 @@ export const counts = defineInvariant({
   covers: ["COUNTS-ADD-UP"],
   explains:
     "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Replies with text to a unique prompt, including streams, must not count 0 input or output tokens. Bills are computed from these.",
-  judge(answers, verdict) {
-    const replies = answers.filter(
-      (answer) =>
-        answer.asked.endpoint !== "models" && answer.admitted && !answer.streamed && answer.reply.usage !== undefined,
+  judge(responses, verdict) {
+    const replies = responses.filter(
+      (response) =>
+        response.asked.endpoint !== "models" &&
+        response.admitted &&
+        !response.streamed &&
+        response.reply.usage !== undefined,
     );
     if (replies.length === 0) return verdict.inconclusive("no reply carried counts");
-    for (const answer of replies) judgeUsage(answer, verdict);
-    judgeZeros(answers, verdict);
+    for (const response of replies) judgeUsage(response, verdict);
+    judgeZeros(responses, verdict);
   },
 });
 
@@ -25,11 +28,11 @@ function hasUniquePrompt({ asked, exchange }: Response): boolean {
   return asked.nonce !== undefined && exchange.request.body?.includes(asked.nonce) === true;
 }
 
-function judgeZeros(answers: readonly Response[], verdict: Verdict): void {
-  const counted = answers
+function judgeZeros(responses: readonly Response[], verdict: Verdict): void {
+  const counted = responses
     .filter(({ asked }) => asked.upstreamFails !== true)
-    .filter((answer) => hasUniquePrompt(answer) && answer.admitted && (answer.replyText ?? "").trim() !== "")
-    .map((answer) => ({ answer, counts: tokenCountsOf(answer) }));
+    .filter((response) => hasUniquePrompt(response) && response.admitted && (response.replyText ?? "").trim() !== "")
+    .map((response) => ({ answer: response, counts: tokenCountsOf(response) }));
   for (const [what, count] of [
     ["input", inputTokensIn],
     ["output", outputTokensIn],
@@ -45,15 +48,15 @@ function judgeZeros(answers: readonly Response[], verdict: Verdict): void {
   }
 }
 
-function judgeUsage(answer: Response, verdict: Verdict): void {
-  const usage = isObject(answer.json) ? answer.json["usage"] : undefined;
+function judgeUsage(response: Response, verdict: Verdict): void {
+  const usage = isObject(response.json) ? response.json["usage"] : undefined;
   if (!isObject(usage)) return;
   const odd = Object.entries(usage).filter(
     ([name, value]) =>
       /tokens?$/.test(name) && value !== null && !(Number.isSafeInteger(value) && (value as number) >= 0),
   );
   verdict.should("COUNTS-ADD-UP", odd.length === 0 ? "whole numbers" : odd, "whole numbers", {
-    in: answer,
+    in: response,
     at: "/usage",
   });
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
@@ -61,6 +64,6 @@ function judgeUsage(answer: Response, verdict: Verdict): void {
     // Some count what a model thought in the total alone.
     const thought = Number(atPointer(usage, "/completion_tokens_details/reasoning_tokens") ?? 0);
     const sums = [prompt + completion, prompt + completion + thought];
-    verdict.should("COUNTS-ADD-UP", total, oneOf(...new Set(sums)), { in: answer, at: "/usage/total_tokens" });
+    verdict.should("COUNTS-ADD-UP", total, oneOf(...new Set(sums)), { in: response, at: "/usage/total_tokens" });
   }
 }

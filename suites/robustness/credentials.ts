@@ -13,11 +13,11 @@ const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
 };
 
 /** Judges a request with the key in the wrong place. @param bare the same without any key. */
-function judgePlace(bare: Response, answer: Response, verdict: Verdict): void {
+function judgePlace(bare: Response, response: Response, verdict: Verdict): void {
   // Where no key is needed, one in the wrong place is not why the request was accepted.
   if (bare.admitted) verdict.notApplicable("a request without any key is served too; see auth.missing-key");
-  const seen = { in: answer, at: "status", because: answer.summary };
-  verdict.should("BEARER-PLACE", answer.status, notSuccess, seen);
+  const seen = { in: response, at: "status", because: response.summary };
+  verdict.should("BEARER-PLACE", response.status, notSuccess, seen);
 }
 
 const keyPlace = defineCheck({
@@ -33,12 +33,12 @@ const keyPlace = defineCheck({
     return {
       control: await t.control(),
       bare: await t.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "odd" })),
-      answer: await t.send({ key: null, intent: "odd", ...place }),
+      response: await t.send({ key: null, intent: "odd", ...place }),
     };
   },
-  judge({ control, bare, answer }, verdict) {
+  judge({ control, bare, response }, verdict) {
     verdict.assumeGood(control);
-    judgePlace(bare, answer, verdict);
+    judgePlace(bare, response, verdict);
   },
 });
 
@@ -55,12 +55,12 @@ const listKeyPlace = defineCheck({
     return {
       control: await t.control({ endpoint: "models" }),
       bare: await t.once("robustness.keyless models", () => t.send({ endpoint: "models", key: null, intent: "odd" })),
-      answer: await t.send({ endpoint: "models", key: null, intent: "odd", ...place }),
+      response: await t.send({ endpoint: "models", key: null, intent: "odd", ...place }),
     };
   },
-  judge({ control, bare, answer }, verdict) {
+  judge({ control, bare, response }, verdict) {
     verdict.assumeGood(control, "the list with its key");
-    judgePlace(bare, answer, verdict);
+    judgePlace(bare, response, verdict);
   },
 });
 
@@ -73,11 +73,11 @@ const schemeCase = defineCheck({
   cost: { requests: 2 },
   async run(t) {
     const key = t.target.keys.valid.reveal();
-    return { control: await t.control(), answer: await t.send({ authorization: `${t.case} ${key}`, intent: "odd" }) };
+    return { control: await t.control(), response: await t.send({ authorization: `${t.case} ${key}`, intent: "odd" }) };
   },
-  judge({ control, answer }, verdict) {
+  judge({ control, response }, verdict) {
     verdict.assumeGood(control);
-    verdict.should("BEARER-SCHEME", answer.admitted, aReply, { in: answer, because: answer.summary });
+    verdict.should("BEARER-SCHEME", response.admitted, aReply, { in: response, because: response.summary });
   },
 });
 

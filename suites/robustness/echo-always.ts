@@ -12,13 +12,13 @@ export const echoAlways = defineInvariant({
   covers: ["TEXT-INTACT"],
   explains:
     "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to the plainest request say the same around its text, one that says something else holds text that is not its own.",
-  judge(answers, verdict) {
-    judgeSurroundings(answers, verdict);
-    const echoes = answers.flatMap((answer) => {
-      const asked = shortPrompt(answer);
-      const text = asked !== undefined && answer.admitted ? answer.replyText : undefined;
+  judge(responses, verdict) {
+    judgeSurroundings(responses, verdict);
+    const echoes = responses.flatMap((response) => {
+      const asked = shortPrompt(response);
+      const text = asked !== undefined && response.admitted ? response.replyText : undefined;
       if (asked === undefined || text === undefined) return [];
-      return [{ answer, model: asked.model, own: text.includes(asked.prompt) }];
+      return [{ answer: response, model: asked.model, own: text.includes(asked.prompt) }];
     });
     for (const entries of groupBy(echoes, ({ model }) => model).values()) {
       const others = entries.filter(({ own }) => !own);
@@ -37,13 +37,13 @@ const ALIKE_LEAST = 20;
 const ALIKE = 0.95;
 
 /** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
-function judgeSurroundings(answers: readonly Response[], verdict: Verdict): void {
-  const echoes = answers.flatMap((answer) => {
-    const asked = shortPrompt(answer);
-    const text = asked !== undefined && answer.admitted ? answer.replyText : undefined;
-    if (asked === undefined || !isPlain(answer) || text?.includes(asked.prompt) !== true) return [];
-    const kind = `${asked.model} ${answer.asked.endpoint} ${answer.streamed}`;
-    return [{ answer, kind, around: text.replace(asked.prompt, "…").trim() }];
+function judgeSurroundings(responses: readonly Response[], verdict: Verdict): void {
+  const echoes = responses.flatMap((response) => {
+    const asked = shortPrompt(response);
+    const text = asked !== undefined && response.admitted ? response.replyText : undefined;
+    if (asked === undefined || !isPlain(response) || text?.includes(asked.prompt) !== true) return [];
+    const kind = `${asked.model} ${response.asked.endpoint} ${response.streamed}`;
+    return [{ answer: response, kind, around: text.replace(asked.prompt, "…").trim() }];
   });
   for (const entries of groupBy(echoes, ({ kind }) => kind).values()) {
     const usual = mostCommon(entries.map(({ around }) => around));

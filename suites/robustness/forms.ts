@@ -79,28 +79,28 @@ const samePrompts = defineCheck({
     const other = text.toUpperCase();
     const turn: Entry[] = [];
     for (const endpoint of [...t.dialects, ...t.dialects])
-      turn.push({ text, answer: await t.send({ endpoint, model: "echo", prompt: text }) });
+      turn.push({ text, response: await t.send({ endpoint, model: "echo", prompt: text }) });
     for (const endpoint of t.dialects)
-      turn.push({ text: other, answer: await t.send({ endpoint, model: "echo", prompt: other }) });
+      turn.push({ text: other, response: await t.send({ endpoint, model: "echo", prompt: other }) });
     return { together, turn };
   },
   judge({ together, turn }, verdict) {
     const entries = [...together, ...turn];
-    const repeats = entries.filter(({ answer, text }) => answer.replyText?.includes(text) === true);
-    for (const { answer } of turn) {
-      if (!answer.admitted || answer.streamed) continue;
-      verdict.must("OWN-ANSWER", answer.reply.parts === undefined, false, {
-        in: answer,
+    const repeats = entries.filter(({ response, text }) => response.replyText?.includes(text) === true);
+    for (const { response } of turn) {
+      if (!response.admitted || response.streamed) continue;
+      verdict.must("OWN-ANSWER", response.reply.parts === undefined, false, {
+        in: response,
         because: "the reply lacks the list of its dialect",
       });
     }
     // A model that does not repeat its prompt in most of them is no model that repeats it.
     if (repeats.length * 2 > entries.length) {
-      for (const { answer, text } of entries) {
-        if (!answer.admitted || answer.replyText === undefined) continue;
-        verdict.should("TEXT-INTACT", !answer.replyText.includes(text), false, {
-          in: answer,
-          because: `the reply does not repeat its prompt, which other requests have as well: ${JSON.stringify(answer.replyText.slice(0, 60))}`,
+      for (const { response, text } of entries) {
+        if (!response.admitted || response.replyText === undefined) continue;
+        verdict.should("TEXT-INTACT", !response.replyText.includes(text), false, {
+          in: response,
+          because: `the reply does not repeat its prompt, which other requests have as well: ${JSON.stringify(response.replyText.slice(0, 60))}`,
         });
       }
     }
@@ -108,13 +108,13 @@ const samePrompts = defineCheck({
   },
 });
 
-type Entry = { readonly text: string; readonly answer: Response };
+type Entry = { readonly text: string; readonly response: Response };
 
 async function atOnce(t: Session, mode: "non-streaming" | "streaming"): Promise<Entry[]> {
   const text = `Please repeat: ${t.nonce()}`;
   const request: RequestSpec = { model: "echo", mode, prompt: text };
-  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => t.send(request)));
-  return answers.map((answer) => ({ text, answer }));
+  const responses = await Promise.all(Array.from({ length: AT_ONCE }, () => t.send(request)));
+  return responses.map((response) => ({ text, response }));
 }
 
 export const FORMS: readonly Check[] = [inAnyForm, samePrompts];

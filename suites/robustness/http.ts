@@ -32,14 +32,14 @@ const wrongMethods = defineCheck({
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
   async run(t) {
-    return { answer: await t.send({ ...METHODS[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...METHODS[t.case], intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    const seen = { in: answer, at: "status", because: answer.summary };
-    verdict.observe("BASE-5", answer.summary, { in: answer });
-    verdict.should("HTTP-METHOD", answer.status, callerError, seen);
-    if (answer.status === 405)
-      verdict.should("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
+  judge({ response }, verdict) {
+    const seen = { in: response, at: "status", because: response.summary };
+    verdict.observe("BASE-5", response.summary, { in: response });
+    verdict.should("HTTP-METHOD", response.status, callerError, seen);
+    if (response.status === 405)
+      verdict.should("HTTP-ALLOW", response.header("allow"), filledString, { in: response, at: "Allow" });
   },
 });
 
@@ -63,22 +63,22 @@ const headAndOptions = defineCheck({
   async run(t) {
     const request: RequestSpec = { ...HEAD_AND_OPTIONS[t.case], intent: "odd" };
     const before = await t.control({ endpoint: "models" });
-    return { before, answer: await t.send(request), next: await t.send({ endpoint: "models" }) };
+    return { before, response: await t.send(request), next: await t.send({ endpoint: "models" }) };
   },
-  judge({ before, answer, next }, verdict, axes) {
-    verdict.observe("BASE-5", answer.summary, { in: answer });
-    verdict.should("HTTP-METHOD", answer.status, answeredWithoutServerError, {
-      in: answer,
+  judge({ before, response, next }, verdict, axes) {
+    verdict.observe("BASE-5", response.summary, { in: response });
+    verdict.should("HTTP-METHOD", response.status, answeredWithoutServerError, {
+      in: response,
       at: "status",
-      because: answer.summary,
+      because: response.summary,
     });
-    if (answer.status === 405)
-      verdict.should("HTTP-ALLOW", answer.header("allow"), filledString, { in: answer, at: "Allow" });
+    if (response.status === 405)
+      verdict.should("HTTP-ALLOW", response.header("allow"), filledString, { in: response, at: "Allow" });
     if (axes.case?.startsWith("head") !== true) return;
-    const clean = answer.exchange.afterwards === undefined && answer.exchange.ending.kind !== "protocol-error";
+    const clean = response.exchange.afterwards === undefined && response.exchange.ending.kind !== "protocol-error";
     verdict.must("HTTP-HEAD", clean, isTrue("nothing behind the head"), {
-      in: answer,
-      because: answer.exchange.afterwards ?? answer.summary,
+      in: response,
+      because: response.exchange.afterwards ?? response.summary,
     });
     // A list that is never served says nothing about what HEAD did to the connection.
     if (before.admitted)
@@ -104,14 +104,14 @@ const addresses = defineCheck({
   across: { case: Object.keys(ADDRESSES) },
   cost: { requests: 1 },
   async run(t) {
-    return { answer: await t.send({ ...ADDRESSES[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...ADDRESSES[t.case], intent: "odd" }) };
   },
-  judge({ answer }, verdict) {
-    verdict.observe("BASE-5", answer.summary, { in: answer });
-    verdict.should("HTTP-URL", answer.status, answeredWithoutServerError, {
-      in: answer,
+  judge({ response }, verdict) {
+    verdict.observe("BASE-5", response.summary, { in: response });
+    verdict.should("HTTP-URL", response.status, answeredWithoutServerError, {
+      in: response,
       at: "status",
-      because: answer.summary,
+      because: response.summary,
     });
   },
 });
@@ -150,12 +150,12 @@ const unknownHeaders = defineCheck({
         ],
       },
     };
-    return { control: await t.control(), answer: await t.send({ ...specs[t.case], intent: "odd" }) };
+    return { control: await t.control(), response: await t.send({ ...specs[t.case], intent: "odd" }) };
   },
-  judge({ control, answer }, verdict) {
+  judge({ control, response }, verdict) {
     verdict.assumeGood(control);
-    verdict.observe("BASE-5", answer.summary, { in: answer });
-    verdict.should("HTTP-UNKNOWN-HEADER", answer.admitted, aReply, { in: answer, because: answer.summary });
+    verdict.observe("BASE-5", response.summary, { in: response });
+    verdict.should("HTTP-UNKNOWN-HEADER", response.admitted, aReply, { in: response, because: response.summary });
   },
 });
 

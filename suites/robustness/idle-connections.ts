@@ -12,8 +12,8 @@ const idleConnections = defineInvariant({
   covers: ["HTTP-KEEP-ALIVE"],
   explains:
     "Looks at every request of the run on a connection that had been idle for 2.5 s or more. A gateway may close such a connection. If it resets the connection only when the next request arrives, the client has to repeat a request without knowing whether it was served.",
-  judge(answers, verdict) {
-    const rested = restedOnes(answers);
+  judge(responses, verdict) {
+    const rested = restedOnes(responses);
     const reset = rested.filter(({ exchange }) => isStale(exchange));
     if (rested.length < FEWEST) return verdict.notApplicable("hardly a connection rested between two requests");
     const most = that("fewer than half of them", (count) => (count as number) < Math.max(FEWEST, rested.length / 2));
@@ -25,14 +25,14 @@ const idleConnections = defineInvariant({
 });
 
 /** Requests on a connection whose request before had ended a while ago. */
-function restedOnes(answers: readonly Response[]): Response[] {
+function restedOnes(responses: readonly Response[]): Response[] {
   const endedUs = new Map<string, number>();
-  const byStart = [...answers].sort((a, b) => (startUs(a) ?? 0) - (startUs(b) ?? 0));
-  return byStart.filter((answer) => {
-    const { connection, timeline } = answer.exchange;
+  const byStart = [...responses].sort((a, b) => (startUs(a) ?? 0) - (startUs(b) ?? 0));
+  return byStart.filter((response) => {
+    const { connection, timeline } = response.exchange;
     const before = endedUs.get(connection.id);
     endedUs.set(connection.id, timeline.endUs);
-    return connection.earlier > 0 && before !== undefined && (startUs(answer) ?? 0) - before > IDLE_US;
+    return connection.earlier > 0 && before !== undefined && (startUs(response) ?? 0) - before > IDLE_US;
   });
 }
 

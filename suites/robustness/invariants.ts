@@ -13,9 +13,9 @@ import { isCutByUs } from "../shared/cut-by-us.ts";
 import { counts } from "./counts.ts";
 
 /** Answers that nobody cut on purpose, neither we nor the provider. */
-function untouched(answers: readonly Response[]): Response[] {
-  return answers.filter(
-    (answer) => answer.exchange.ending.kind !== "aborted" && !isStale(answer.exchange) && !isCutByUs(answer),
+function untouched(responses: readonly Response[]): Response[] {
+  return responses.filter(
+    (response) => response.exchange.ending.kind !== "aborted" && !isStale(response.exchange) && !isCutByUs(response),
   );
 }
 
@@ -47,8 +47,8 @@ const framing = defineInvariant({
   covers: ["HTTP-FRAMING", "STEADY-SERVICE", "HTTP-INTERIM"],
   explains:
     "Looks at every answer of the run: an HTTP parser must accept it, it must be as long as it says, and nothing may follow it. Streams that a provider was made to cut are left out; one in two hundred that was cut otherwise is a warning.",
-  judge(answers, verdict) {
-    const seen = untouched(answers);
+  judge(responses, verdict) {
+    const seen = untouched(responses);
     if (seen.length === 0) return verdict.inconclusive("nothing was sent");
     none(
       verdict,
@@ -73,7 +73,7 @@ const framing = defineInvariant({
     const what = "ended before the message was complete";
     // Closing the connection is all that a gateway can do about a provider that breaks off.
     const areFew = cutStreams.length <= Math.max(TOLERATED, streams.length * CUT_SHARE);
-    const others = cut.filter((answer) => !isServedStream(answer));
+    const others = cut.filter((response) => !isServedStream(response));
     none(verdict, "HTTP-FRAMING", areFew ? others : cut, seen.length, what);
     if (areFew)
       verdict.should("STEADY-SERVICE", cutStreams.length, 0, {
@@ -102,8 +102,8 @@ const bodies = defineInvariant({
   covers: ["HTTP-CODING", "JSON-UTF8", "JSON-TEXT"],
   explains:
     "Looks at every complete answer of the run. A declared content coding must be there, JSON and event streams must be UTF-8, and what is labelled JSON must parse.",
-  judge(answers, verdict) {
-    const complete = answers.filter(({ complete }) => complete);
+  judge(responses, verdict) {
+    const complete = responses.filter(({ complete }) => complete);
     if (complete.length === 0) return verdict.inconclusive("nothing was answered");
     none(
       verdict,
@@ -123,12 +123,12 @@ const bodies = defineInvariant({
       "malformed UTF-8",
     );
     const json = complete.filter(
-      (answer) => /^application\/(?:.*\+)?json$/.test(mediaType(answer.headers)) && mayBeJson(answer),
+      (response) => /^application\/(?:.*\+)?json$/.test(mediaType(response.headers)) && mayBeJson(response),
     );
     none(
       verdict,
       "JSON-TEXT",
-      json.filter((answer) => !answer.isJson),
+      json.filter((response) => !response.isJson),
       json.length,
       "labelled as JSON and not JSON",
     );
@@ -136,10 +136,10 @@ const bodies = defineInvariant({
 });
 
 /** A stream that is labelled as JSON is a matter of streams; an answer to HEAD has no body to look at. */
-function mayBeJson(answer: Response): boolean {
-  const { request, response } = answer.exchange;
-  if (request.method === "HEAD" || response?.status === 204 || response?.body.bytes === 0) return false;
-  return answer.isJson || !["event-stream", "json-objects"].includes(answer.stream.framing);
+function mayBeJson(response: Response): boolean {
+  const { request, response: received } = response.exchange;
+  if (request.method === "HEAD" || received?.status === 204 || received?.body.bytes === 0) return false;
+  return response.isJson || !["event-stream", "json-objects"].includes(response.stream.framing);
 }
 
 /** What a stack trace looks like in the languages that gateways are written in. */
@@ -170,17 +170,17 @@ const secrets = defineInvariant({
   covers: ["NO-SECRETS", "ERR-5XX-2"],
   explains:
     "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Upstream errors that are passed on word for word are the usual source.",
-  judge(answers, verdict) {
-    const answered = answers.filter(({ status }) => status !== undefined);
+  judge(responses, verdict) {
+    const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    const traced = answered.filter((answer) => (answer.status ?? 0) >= 400 && answer.fact(hasTrace));
+    const traced = answered.filter((response) => (response.status ?? 0) >= 400 && response.fact(hasTrace));
     verdict.should("NO-SECRETS", traced.length, 0, { in: traced[0], because: "answers with a stack trace" });
     const leaking = answered.filter(showsCredential);
     verdict.should("NO-SECRETS", leaking.length, 0, {
       in: leaking[0],
       because: "answers with something like a credential",
     });
-    const inside = answered.filter((answer) => (answer.status ?? 0) >= 500 && answer.fact(namesInside));
+    const inside = answered.filter((response) => (response.status ?? 0) >= 500 && response.fact(namesInside));
     verdict.observe("ERR-5XX-2", `${inside.length} server errors name internal addresses`, { in: inside[0] });
   },
 });
@@ -195,9 +195,9 @@ const namesInside: BodyFact<boolean> = ({ text }) =>
   /\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}\b|\.internal\b|\.svc\.cluster/.test(text);
 
 /** Whether a header or the body has one that we did not send. */
-function showsCredential(answer: Response): boolean {
-  const mayHave = answer.fact(bodyHasCredential) || hasCredential(JSON.stringify(answer.headers));
-  return mayHave && hasCredential(textWithoutOurs(answer));
+function showsCredential(response: Response): boolean {
+  const mayHave = response.fact(bodyHasCredential) || hasCredential(JSON.stringify(response.headers));
+  return mayHave && hasCredential(textWithoutOurs(response));
 }
 
 /** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged by other checks. */
@@ -214,8 +214,8 @@ const inTime = defineInvariant({
   covers: ["ANSWER-IN-TIME"],
   explains:
     "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a place in the gateway's concurrency limit, for nothing.",
-  judge(answers, verdict) {
-    const quick = untouched(answers).filter(
+  judge(responses, verdict) {
+    const quick = untouched(responses).filter(
       ({ asked, exchange }) =>
         asked.intent !== "good" && asked.intent !== "either" && exchange.ending.kind !== "unreachable",
     );
@@ -249,8 +249,8 @@ const stable = defineInvariant({
   covers: ["BASE-3", "STEADY-SERVICE"],
   explains:
     "Looks at all valid requests of the run that ended with a server error, a reset or no answer. One that the same request does not meet every time is a stray: the check that met it is run once more, and here it counts. Any stray is a warning, because callers see each of them; where their share is certainly above 0.5 % (95 % interval), the gateway fails.",
-  judge(answers, verdict) {
-    const good = untouched(answers).filter(({ asked }) => asked.intent === "good");
+  judge(responses, verdict) {
+    const good = untouched(responses).filter(({ asked }) => asked.intent === "good");
     if (good.length === 0) return verdict.inconclusive("no valid request was sent");
     const failed = good.filter(({ status, complete }) => status === undefined || status >= 500 || !complete);
     const strays = straysAmong(failed, good);
@@ -271,8 +271,8 @@ const reasonOnSuccess = defineInvariant({
   title: "A success carries no denial reason",
   covers: ["REASON-ON-SUCCESS"],
   explains: "Clients that look at the reason header, as the specification asks, would take a success for a denial.",
-  judge(answers, verdict) {
-    const served = answers.filter(({ admitted }) => admitted);
+  judge(responses, verdict) {
+    const served = responses.filter(({ admitted }) => admitted);
     if (served.length === 0) return verdict.inconclusive("nothing was served");
     const named = served.filter(({ reason }) => reason !== undefined && reason !== "");
     verdict.should("REASON-ON-SUCCESS", named.length, 0, {

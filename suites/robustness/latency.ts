@@ -52,48 +52,50 @@ const steadyLatency = defineCheck({
     );
     const [worst] = confirmed;
     verdict.should("STEADY-LATENCY", confirmed.length, 0, {
-      in: worst?.answer,
+      in: worst?.response,
       because: worst?.words ?? "growth or jumps in two series of requests",
     });
   },
 });
 
 async function series(t: Session, each: number): Promise<Response[]> {
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
     if (round >= MIN_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
     const kinds = t.dialects.flatMap((endpoint) => MODES.map((mode) => ({ endpoint, mode, prompt: "ping" })));
     // Where replies take time, the kinds are waited for together; each is still one after the other.
-    if (t.parallelFactor > 1) answers.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
-    else for (const one of kinds) answers.push(await t.send(one));
+    if (t.parallelFactor > 1) responses.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
+    else for (const one of kinds) responses.push(await t.send(one));
   }
-  return answers;
+  return responses;
 }
 
 interface Outlier {
   readonly kind: string;
   readonly what: "growth" | "jumps";
   readonly words: string;
-  readonly answer: Response | undefined;
+  readonly response: Response | undefined;
 }
 
 /** What is odd about the latencies of a series, kind by kind. */
-function findings(answers: readonly Response[]): Outlier[] {
+function findings(responses: readonly Response[]): Outlier[] {
   return KINDS.flatMap(({ dialect, mode }) => {
-    const own = answers.filter(({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted);
+    const own = responses.filter(
+      ({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted,
+    );
     return own.length < 8 ? [] : outliersOf(own, `${dialect}, ${mode}`);
   });
 }
 
-function outliersOf(answers: readonly Response[], kind: string): Outlier[] {
+function outliersOf(responses: readonly Response[], kind: string): Outlier[] {
   // While we were held up ourselves, so was the reading of answers.
-  const durations = answers.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
+  const durations = responses.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
   const quarter = Math.floor(durations.length / 4);
   const [early, late] = [durations.slice(0, quarter), durations.slice(-quarter)];
   const [first, last] = [median(early), median(late)];
   const middle = median(durations);
-  const jumps = answers.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
+  const jumps = responses.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
   const found: Outlier[] = [];
   // Where answers take now this long and now that, medians of so few lie apart by chance; their quarters do not.
   const apart =
@@ -104,7 +106,7 @@ function outliersOf(answers: readonly Response[], kind: string): Outlier[] {
     found.push({
       kind,
       what: "growth",
-      answer: answers.at(-1),
+      response: responses.at(-1),
       words: `${kind}: median ${first.toFixed(1)} ms in the first quarter, ${last.toFixed(1)} ms in the last`,
     });
   }
@@ -112,8 +114,8 @@ function outliersOf(answers: readonly Response[], kind: string): Outlier[] {
     found.push({
       kind,
       what: "jumps",
-      answer: jumps[0],
-      words: `${kind}: ${jumps.length} of ${answers.length} took over ${OUTLIER_MS} ms, median ${middle.toFixed(1)} ms`,
+      response: jumps[0],
+      words: `${kind}: ${jumps.length} of ${responses.length} took over ${OUTLIER_MS} ms, median ${middle.toFixed(1)} ms`,
     });
   }
   return found;

@@ -32,19 +32,21 @@ const stalls = defineCheck({
   cost: { requests: 210 },
   async run(t) {
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
-    const ticks: { readonly answer: Response; readonly busy: number }[] = [];
+    const ticks: { readonly response: Response; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
     while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < MAX_MS) {
       const busy = t.inFlight;
-      const answer = await t.send({ endpoint: "models", repeats: false });
-      ticks.push({ answer, busy: Math.max(busy, t.inFlight) });
+      const response = await t.send({ endpoint: "models", repeats: false });
+      ticks.push({ response, busy: Math.max(busy, t.inFlight) });
       await t.wait(intervalMs);
     }
     return { ticks };
   },
   judge({ ticks }, verdict) {
-    const quiet = ticks.filter(({ busy, answer }) => busy <= QUIET_IN_FLIGHT && answer.exchange.ownLagMs < OWN_LAG_MS);
-    const served = quiet.map(({ answer }) => answer).filter(({ admitted }) => admitted);
+    const quiet = ticks.filter(
+      ({ busy, response }) => busy <= QUIET_IN_FLIGHT && response.exchange.ownLagMs < OWN_LAG_MS,
+    );
+    const served = quiet.map(({ response }) => response).filter(({ admitted }) => admitted);
     if (served.length < MIN_TICKS)
       return verdict.notApplicable(
         `${served.length} of ${ticks.length} light requests were served at a quiet moment: too few to see a stall`,

@@ -67,11 +67,11 @@ const textPassesThrough = defineCheck({
     const plain = t.nonce();
     const calibration = await t.send({ model: "echo", prompt: plain });
     const expected = lastTurn(prompt);
-    const answers = [
+    const responses = [
       await t.send({ model: "echo", prompt, ...limit }),
       await t.send({ model: "echo", prompt, ...limit, freshConnection: true, ...(streams ? LONG_STREAM : {}) }),
     ];
-    const isCut = t.dialect === "chat" && answers.some((answer) => isBeginning(answer, expected));
+    const isCut = t.dialect === "chat" && responses.some((response) => isBeginning(response, expected));
     const limited = isCut
       ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "odd" })
       : null;
@@ -81,31 +81,31 @@ const textPassesThrough = defineCheck({
       mayBeTooMuch: t.case === VERY_LONG,
       calibration,
       expected,
-      answers,
+      answers: responses,
       limited,
     };
   },
-  judge({ plain, isLong, mayBeTooMuch, calibration, expected, answers, limited }, verdict) {
+  judge({ plain, isLong, mayBeTooMuch, calibration, expected, answers: responses, limited }, verdict) {
     // Without a limit in the request a model may have one of its own.
     const hasOwnLimit = limited?.replyText?.includes(expected) === true;
     verdict.assumeGood(calibration, "the echo model");
     if (calibration.replyText?.includes(plain) !== true)
       return verdict.notApplicable("models.echo does not repeat its prompt");
-    for (const answer of answers) {
+    for (const response of responses) {
       // A model that speaks at its own pace takes minutes for such a text, and megabytes where it speaks letter by letter.
-      if (answer.asked.mode === "streaming" && wasTooMuchForUs(answer)) continue;
-      if (mayBeTooMuch && TOO_MUCH.includes(answer.status ?? 0))
+      if (response.asked.mode === "streaming" && wasTooMuchForUs(response)) continue;
+      if (mayBeTooMuch && TOO_MUCH.includes(response.status ?? 0))
         return verdict.notApplicable(
-          `the echo model takes no text of ${expected.length} characters (${answer.summary})`,
+          `the echo model takes no text of ${expected.length} characters (${response.summary})`,
         );
-      verdict.assumeGood(answer, "the echo model");
+      verdict.assumeGood(response, "the echo model");
       // What the output limit has ended is not lost.
-      const reason = answer.streamed ? answer.stream.finishReasons.at(-1) : answer.reply.finishReason;
-      if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(answer, expected))) continue;
-      const text = answer.replyText ?? "";
-      if (isLong && !text.includes(expected)) assumeWholeReply(verdict, { answer, expected, replies: answers });
+      const reason = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
+      if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(response, expected))) continue;
+      const text = response.replyText ?? "";
+      if (isLong && !text.includes(expected)) assumeWholeReply(verdict, { response, expected, replies: responses });
       verdict.should("TEXT-INTACT", !text.includes(expected), false, {
-        in: answer,
+        in: response,
         because: describeLoss(expected, text),
       });
     }
@@ -117,8 +117,8 @@ const textPassesThrough = defineCheck({
 const BEGINNING = 200;
 
 /** Whether a reply breaks off in the middle of what it is to repeat, and has all of it until there. */
-function isBeginning(answer: Response, expected: string): boolean {
-  const text = answer.replyText?.trim() ?? "";
+function isBeginning(response: Response, expected: string): boolean {
+  const text = response.replyText?.trim() ?? "";
   if (text.includes(expected)) return false;
   const start = text.indexOf(expected.slice(0, BEGINNING));
   return start >= 0 && text.length > start + BEGINNING && expected.startsWith(text.slice(start));
@@ -153,15 +153,18 @@ const ownAnswers = defineCheck({
     return { rounds };
   },
   judge({ rounds }, verdict) {
-    for (const { nonce, left, answer } of rounds) {
-      if (!answer.admitted) continue;
-      const text = answer.replyText;
+    for (const { nonce, left, response } of rounds) {
+      if (!response.admitted) continue;
+      const text = response.replyText;
       if (text === undefined) continue;
       const foreign = rounds.filter((other) => other.nonce !== nonce && text.includes(other.nonce));
-      verdict.must("OWN-ANSWER", foreign.length, 0, { in: answer, because: "texts of other requests in this answer" });
+      verdict.must("OWN-ANSWER", foreign.length, 0, {
+        in: response,
+        because: "texts of other requests in this answer",
+      });
       if (left) continue;
       verdict.should("TEXT-INTACT", !text.includes(nonce), false, {
-        in: answer,
+        in: response,
         because: "the reply lacks the request's own text",
       });
     }
@@ -170,7 +173,7 @@ const ownAnswers = defineCheck({
 });
 
 /** One of many at once; whoever was to leave asked a model that need not repeat anything. */
-type Together = { readonly nonce: string; readonly left: boolean; readonly answer: Response };
+type Together = { readonly nonce: string; readonly left: boolean; readonly response: Response };
 
 async function askTogether(t: Session): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
@@ -192,9 +195,9 @@ async function askTogether(t: Session): Promise<Together[]> {
       leaving.push(held);
       await held.started;
       held.abort();
-      return { nonce, left: true, answer: await held.done };
+      return { nonce, left: true, response: await held.done };
     }
-    return { nonce, left: false, answer: await t.send(request) };
+    return { nonce, left: false, response: await t.send(request) };
   });
   return Promise.all(together);
 }
@@ -211,18 +214,18 @@ const noForeignText = defineInvariant({
   covers: ["OWN-ANSWER"],
   explains:
     "Looks for the unique texts of all prompts in all answers, also in denials and lists. One caller's text in another's answer is the worst failure a gateway can have.",
-  judge(answers, verdict) {
-    const answered = answers.filter(({ status }) => status !== undefined);
+  judge(responses, verdict) {
+    const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    for (const answer of answered) {
-      const { body: own = "", truncated } = answer.exchange.request;
+    for (const response of answered) {
+      const { body: own = "", truncated } = response.exchange.request;
       // What else was sent with it is not kept, and may be what came back.
       if (truncated === true) continue;
-      const held = answer.fact(noncesOf);
+      const held = response.fact(noncesOf);
       const foreign = [...new Set(held)].filter((nonce) => !own.includes(nonce));
       if (foreign.length > 0)
         verdict.must("OWN-ANSWER", foreign.length, 0, {
-          in: answer,
+          in: response,
           because: `texts of other requests: ${foreign.slice(0, 3).join(", ")}`,
         });
     }

@@ -32,24 +32,24 @@ export function isOneBurst({ totalMs, burstShare }: Arrival): boolean {
 }
 
 /** Whether this process itself kept up: pieces that came while it was held up were all read at once. */
-export function isFairlySeen(answer: Response, { totalMs }: Arrival): boolean {
-  return answer.exchange.ownLagMs < Math.max(OWN_LAG.ms, totalMs * OWN_LAG.share);
+export function isFairlySeen(response: Response, { totalMs }: Arrival): boolean {
+  return response.exchange.ownLagMs < Math.max(OWN_LAG.ms, totalMs * OWN_LAG.share);
 }
 
 /** Reads off when output arrived: pieces of text where their place is known, bytes otherwise. */
-export function arrivalOf(answer: Response): Arrival {
-  const { sentUs, dueUs, endUs } = answer.exchange.timeline;
+export function arrivalOf(response: Response): Arrival {
+  const { sentUs, dueUs, endUs } = response.exchange.timeline;
   const startUs = sentUs ?? dueUs;
-  const { stream, streamed } = answer;
-  const atUs = arrivalByOffset(answer);
+  const { stream, streamed } = response;
+  const atUs = arrivalByOffset(response);
   const known = stream.pieces.length > 0;
   const pieces = known
     ? stream.pieces.map(({ text, end }) => ({ size: text.length, atUs: atUs(end) }))
-    : (answer.exchange.response?.body.pieces ?? []).map(([at, size]) => ({ size, atUs: at }));
+    : (response.exchange.response?.body.pieces ?? []).map(([at, size]) => ({ size, atUs: at }));
   const first = pieces[0]?.atUs ?? endUs;
   const last = pieces.at(-1)?.atUs ?? endUs;
   return {
-    document: !streamed && answer.json !== undefined,
+    document: !streamed && response.json !== undefined,
     totalMs: (last - startUs) / 1_000,
     firstMs: (first - startUs) / 1_000,
     tailMs: pieces.length === 0 ? undefined : (endUs - last) / 1_000,
@@ -59,8 +59,8 @@ export function arrivalOf(answer: Response): Arrival {
 }
 
 /** Arrival of the network read that held the byte before an offset. */
-function arrivalByOffset(answer: Response): (offset: number) => number {
-  const reads = answer.exchange.response?.body.pieces ?? [];
+function arrivalByOffset(response: Response): (offset: number) => number {
+  const reads = response.exchange.response?.body.pieces ?? [];
   const ends: number[] = [];
   let total = 0;
   for (const [, bytes] of reads) {
@@ -69,7 +69,7 @@ function arrivalByOffset(answer: Response): (offset: number) => number {
   }
   return (offset) => {
     const index = ends.findIndex((end) => end >= offset);
-    return reads[index === -1 ? reads.length - 1 : index]?.[0] ?? answer.exchange.timeline.endUs;
+    return reads[index === -1 ? reads.length - 1 : index]?.[0] ?? response.exchange.timeline.endUs;
   };
 }
 

@@ -50,30 +50,30 @@ export function servedAsSdksSend(dialect: Dialect): Check {
       const request: RequestSpec = { endpoint: dialect };
       const kind = t.mode === "streaming" ? "streaming" : "nonStreaming";
       const headers = sdkHeaders(t.target, t.case, kind);
-      return { control: await sendControl(t, request), answer: await t.send({ ...request, headers }) };
+      return { control: await sendControl(t, request), response: await t.send({ ...request, headers }) };
     },
-    judge({ control, answer }, verdict, { mode, case: sdk }) {
+    judge({ control, response }, verdict, { mode, case: sdk }) {
       assumeControl(verdict, control);
-      const because = `with the headers of ${sdk}: ${answer.summary}`;
-      if (mode === "streaming") judgeStream(verdict, control.control, answer, because);
-      else judgeNonStreamingReply(verdict, answer, because);
+      const because = `with the headers of ${sdk}: ${response.summary}`;
+      if (mode === "streaming") judgeStream(verdict, control.control, response, because);
+      else judgeNonStreamingReply(verdict, response, because);
     },
   });
 }
 
-function judgeStream(verdict: Verdict, control: Response, answer: Response, because: string): void {
+function judgeStream(verdict: Verdict, control: Response, response: Response, because: string): void {
   // Streams of /messages are not in the specification; only clients rely on them.
   const say = <T>(observed: T, expected: NoInfer<T> | Expectation<T>, at?: string) => {
-    const seen = { in: answer, because, at };
-    return answer.asked.endpoint === "chat"
+    const seen = { in: response, because, at };
+    return response.asked.endpoint === "chat"
       ? verdict.must("BASE-3", observed, expected, seen)
       : verdict.compat("COMPAT-MSG-STREAM", observed, expected, seen);
   };
-  if (!say(answer.status, success, "status")) return;
+  if (!say(response.status, success, "status")) return;
   const what = control.streamed ? "a stream" : "one document";
   const asControl = that(`${what}, as without these headers`, (streamed: boolean) => streamed === control.streamed);
-  if (!say(answer.streamed, asControl)) return;
-  if (!say(answer.admitted, aReply)) return;
+  if (!say(response.streamed, asControl)) return;
+  if (!say(response.admitted, aReply)) return;
   const hasOutput = ({ stream, reply }: Response) => stream.outputs > 0 || filledString.test(reply.text);
-  if (hasOutput(control)) say(hasOutput(answer), isTrue("output, as without these headers"));
+  if (hasOutput(control)) say(hasOutput(response), isTrue("output, as without these headers"));
 }

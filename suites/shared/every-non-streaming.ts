@@ -12,14 +12,14 @@ export function everyNonStreaming(dialect: Dialect): Check {
     covers: [REQUIREMENT[dialect]],
     explains:
       "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",
-    judge(answers, verdict) {
-      const served = answers.filter(({ asked, status = 0, exchange }) => {
+    judge(responses, verdict) {
+      const served = responses.filter(({ asked, status = 0, exchange }) => {
         if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || status < 200 || status > 299) return false;
         const sent = parseJson(exchange.request.body ?? "");
         return member(sent, "messages") !== undefined && (member(sent, "stream") ?? false) === false;
       });
       if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
-      const streamed = served.filter((answer) => answer.streamed);
+      const streamed = served.filter((response) => response.streamed);
       verdict.must(REQUIREMENT[dialect], streamed.length, 0, {
         in: streamed[0] ?? served[0],
         at: "Content-Type",

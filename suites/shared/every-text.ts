@@ -12,10 +12,10 @@ export function everyText(dialect: Dialect): Check {
     covers: [REQUIREMENT[dialect]],
     explains:
       "Looks at every non-streaming reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply to a conversation has a choice, and an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
-    judge(answers, verdict) {
-      const replies = answers.filter((answer) => isWholeReply(answer, dialect));
+    judge(responses, verdict) {
+      const replies = responses.filter((response) => isWholeReply(response, dialect));
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
-      const without = replies.filter((answer) => !(dialect === "chat" ? hasMessage(answer) : hasBlocks(answer)));
+      const without = replies.filter((response) => !(dialect === "chat" ? hasMessage(response) : hasBlocks(response)));
       verdict.must(REQUIREMENT[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: dialect === "chat" ? "/choices/0/message" : "/content",
@@ -26,13 +26,13 @@ export function everyText(dialect: Dialect): Check {
 }
 
 /** A 2xx document with the list that a reply of this dialect has. */
-function isWholeReply(answer: Response, dialect: Dialect): boolean {
-  const { asked, status = 0, complete } = answer;
-  if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || !complete || answer.streamed) return false;
-  const list = member(answer.json, dialect === "chat" ? "choices" : "content");
+function isWholeReply(response: Response, dialect: Dialect): boolean {
+  const { asked, status = 0, complete } = response;
+  if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || !complete || response.streamed) return false;
+  const list = member(response.json, dialect === "chat" ? "choices" : "content");
   if (status < 200 || status > 299 || !Array.isArray(list)) return false;
   // A model may have no block to say; choices are there for as many replies as were asked for.
-  return list.length > 0 || (dialect === "chat" && asksForAReply(answer));
+  return list.length > 0 || (dialect === "chat" && asksForAReply(response));
 }
 
 /** A conversation, and no wish for another number of replies than one. */

@@ -12,15 +12,15 @@ export function everyUsage(dialect: Dialect): Check {
     covers: [REQUIREMENT[dialect]],
     explains:
       "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: where counts are missing, the caller cannot account for the cost.",
-    judge(answers, verdict) {
-      const replies = answers.filter(
-        (answer) =>
-          answer.asked.endpoint === dialect &&
-          answer.asked.mode === "non-streaming" &&
-          (answer.asked.intent === "good" || answer.reply.parts !== undefined) &&
-          answer.admitted &&
-          !answer.streamed &&
-          answer.isJson,
+    judge(responses, verdict) {
+      const replies = responses.filter(
+        (response) =>
+          response.asked.endpoint === dialect &&
+          response.asked.mode === "non-streaming" &&
+          (response.asked.intent === "good" || response.reply.parts !== undefined) &&
+          response.admitted &&
+          !response.streamed &&
+          response.isJson,
       );
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter(({ reply }) => !tokenCounts.test(reply.usage));

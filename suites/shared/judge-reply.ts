@@ -21,27 +21,27 @@ export function judgeReplies(verdict: Verdict, replies: readonly Response[], slo
  *
  * @param because what the messages say of it, in place of its summary.
  */
-export function judgeNonStreamingReply(verdict: Verdict, answer: Response, because = answer.summary): void {
-  const dialect = answer.asked.endpoint === "messages" ? "messages" : "chat";
+export function judgeNonStreamingReply(verdict: Verdict, response: Response, because = response.summary): void {
+  const dialect = response.asked.endpoint === "messages" ? "messages" : "chat";
   const requirements = REQUIREMENTS_OF[dialect];
-  const seen = { in: answer, because };
-  if (!verdict.must(requirements.accepted, answer.status, success, { ...seen, at: "status" })) return;
-  if (!verdict.must(requirements.accepted, answer.json, anObject, { in: answer, at: "" })) return;
-  verdict.must(requirements.accepted, answer.exchange.ending.kind, "complete", { ...seen, at: "ending" });
-  const { text, parts, usage, textPointer } = answer.reply;
-  if (!leftWithoutText(verdict, answer)) {
+  const seen = { in: response, because };
+  if (!verdict.must(requirements.accepted, response.status, success, { ...seen, at: "status" })) return;
+  if (!verdict.must(requirements.accepted, response.json, anObject, { in: response, at: "" })) return;
+  verdict.must(requirements.accepted, response.exchange.ending.kind, "complete", { ...seen, at: "ending" });
+  const { text, parts, usage, textPointer } = response.reply;
+  if (!leftWithoutText(verdict, response)) {
     verdict.must(requirements.text, parts, aListWithMembers, {
-      in: answer,
+      in: response,
       at: dialect === "chat" ? "/choices" : "/content",
     });
-    verdict.must(requirements.text, text, filledString, { in: answer, at: textPointer });
+    verdict.must(requirements.text, text, filledString, { in: response, at: textPointer });
   }
-  verdict.must(requirements.usage, usage, tokenCounts, { in: answer, at: "/usage" });
-  verdict.must("ERR-200-1", answer.reply.error, absent, { in: answer, at: "/error" });
+  verdict.must(requirements.usage, usage, tokenCounts, { in: response, at: "/usage" });
+  verdict.must("ERR-200-1", response.reply.error, absent, { in: response, at: "/error" });
   if (dialect === "messages") {
-    const json = answer.json as Record<string, unknown>;
+    const json = response.json as Record<string, unknown>;
     verdict.must("MSG-1", json["choices"], absent, {
-      in: answer,
+      in: response,
       at: "/choices",
       because: "not a chat-completions object",
     });

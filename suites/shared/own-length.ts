@@ -13,10 +13,10 @@ const SLACK = 1.25;
  *
  * @param expected the whole prompt.
  */
-function isModelsOwnLength(answer: Response, expected: string): boolean | "unknown" {
-  const textShare = (answer.replyText ?? "").length / expected.length;
+function isModelsOwnLength(response: Response, expected: string): boolean | "unknown" {
+  const textShare = (response.replyText ?? "").length / expected.length;
   if (textShare >= WHOLE) return false;
-  const counts = tokenCountsOf(answer);
+  const counts = tokenCountsOf(response);
   const [prompt = 0, completion = 0] = [inputTokensIn(counts), outputTokensIn(counts)];
   if (prompt <= 0 || completion <= 0) return "unknown";
   return completion / prompt <= textShare * SLACK;
@@ -31,12 +31,12 @@ function isModelsOwnLength(answer: Response, expected: string): boolean | "unkno
 export function assumeWholeReply(
   verdict: Verdict,
   {
-    answer,
+    response,
     expected,
     replies,
-  }: { readonly answer: Response; readonly expected: string; readonly replies: readonly Response[] },
+  }: { readonly response: Response; readonly expected: string; readonly replies: readonly Response[] },
 ): void {
-  const text = answer.replyText ?? "";
+  const text = response.replyText ?? "";
   // What is missing only in one form of the same reply was there before.
   if (replies.some(({ replyText }) => (replyText?.length ?? 0) > text.length)) return;
   const isOwn = replies.map((reply) => isModelsOwnLength(reply, expected));

@@ -9,12 +9,12 @@ const SPACING_MS = 700;
  * without believing what it says about waiting. One that stays is not about the rate.
  */
 export async function sendPastRate(t: Session, request: RequestSpec): Promise<Response> {
-  let answer = await t.send({ ...request, repeats: false });
-  for (let attempt = 1; attempt < ATTEMPTS && isRateDenial(answer); attempt++) {
+  let response = await t.send({ ...request, repeats: false });
+  for (let attempt = 1; attempt < ATTEMPTS && isRateDenial(response); attempt++) {
     await t.wait(attempt * SPACING_MS);
-    answer = await t.send({ ...request, repeats: false });
+    response = await t.send({ ...request, repeats: false });
   }
-  return answer;
+  return response;
 }
 
 function isRateDenial({ reason }: Response): boolean {

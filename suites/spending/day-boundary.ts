@@ -29,7 +29,7 @@ const dayBoundary = defineCheck({
       await clock.shiftClock(shift);
     };
     const request = { mode: "non-streaming", repeats: false, intent: "either" } as const;
-    const otherMidnights: { hour: number; answer: Response }[] = [];
+    const otherMidnights: { hour: number; response: Response }[] = [];
     try {
       // A day that begins now: what is judged must not depend on the time of the run.
       await at(nextDay + 300_000);
@@ -37,15 +37,17 @@ const dayBoundary = defineCheck({
       if (key === undefined) return null;
       let denial: Response | undefined;
       for (let sent = 0; sent < UNTIL_CAPPED && denial === undefined; sent += t.parallelFactor) {
-        const answers = await Promise.all(Array.from({ length: t.parallelFactor }, () => t.send({ ...request, key })));
-        denial = answers.find(isSpendingDenial);
+        const responses = await Promise.all(
+          Array.from({ length: t.parallelFactor }, () => t.send({ ...request, key })),
+        );
+        denial = responses.find(isSpendingDenial);
       }
       // The tally of a cap may lag.
       const isCapped =
         denial !== undefined || (await deniedAtLast(t, { ...request, key }, LAG_S.cappable)).denial !== null;
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
         await at(nextDay + hour * HOUR_MS + 300_000);
-        otherMidnights.push({ hour, answer: await t.send({ ...request, key }) });
+        otherMidnights.push({ hour, response: await t.send({ ...request, key }) });
       }
       await at(nextDay + 24 * HOUR_MS - 30_000);
       const before = await t.send({ ...request, key });
@@ -63,9 +65,9 @@ const dayBoundary = defineCheck({
       return verdict.notApplicable("the clock cannot be shifted, or no key can be made for another day");
     const { isCapped, otherMidnights, before, wasBefore, after, child } = recording;
     verdict.assume(isCapped, "the key reached its daily cap");
-    for (const { hour, answer } of otherMidnights)
-      verdict.must("SPEND-7", answer.status, notSuccess, {
-        in: answer,
+    for (const { hour, response } of otherMidnights)
+      verdict.must("SPEND-7", response.status, notSuccess, {
+        in: response,
         at: "status",
         because: `five minutes past ${hour}:00 UTC, the midnight of another zone`,
       });

@@ -111,10 +111,10 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   let budgetSpent: string | null = null;
   let refused = 0;
   const sendOne = async (request: RequestSpec) => {
-    const answer = await t.send(request);
-    if (answer.admitted && kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
+    const response = await t.send(request);
+    if (response.admitted && kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
       await t.send({ ...own, model: "upstreamError", intent: "odd" });
-    return answer;
+    return response;
   };
   const ends = [effort.small, SMALL + SOME_LARGE, effort.small + effort.large];
   for (let sent = 0; sent < effort.small + effort.large; ) {
@@ -134,17 +134,17 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       end - sent,
       request === small ? Number.POSITIVE_INFINITY : LARGE_TOGETHER,
     );
-    const answers = await Promise.all(Array.from({ length: together }, () => sendOne(request)));
+    const responses = await Promise.all(Array.from({ length: together }, () => sendOne(request)));
     sent += together;
-    for (const one of answers) {
+    for (const one of responses) {
       tokens += outputTokensOf(one);
       if (one.admitted) served.push(one);
     }
-    const denial = answers.find(isSpendingDenial);
+    const denial = responses.find(isSpendingDenial);
     if (denial !== undefined) return outcome(denial, 0);
-    const failed = answers.filter(({ admitted }) => !admitted);
-    const [answer] = failed;
-    if (answer === undefined) {
+    const failed = responses.filter(({ admitted }) => !admitted);
+    const [response] = failed;
+    if (response === undefined) {
       refused = 0;
       continue;
     }
@@ -152,11 +152,11 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       large = small;
       continue;
     }
-    refused = failed.length === answers.length ? refused + failed.length : 0;
+    refused = failed.length === responses.length ? refused + failed.length : 0;
     // Whatever it is called, a key that is not served any more, while another is, is stopped: the requirement is judged by what came.
     if (refused < STOPPED) await t.wait(PAUSE_MS);
-    else if (await isOtherServed(t, kind)) return outcome(answer, 0);
-    else if (hasWaited) return outcome(null, 0, `other keys were not served either: ${answer.summary}`);
+    else if (await isOtherServed(t, kind)) return outcome(response, 0);
+    else if (hasWaited) return outcome(null, 0, `other keys were not served either: ${response.summary}`);
     else {
       await t.wait(TROUBLE_MS, "the account to be served again");
       hasWaited = true;
@@ -187,8 +187,8 @@ export async function deniedAtLast(
   const waitedS = () => (t.nowUs() - startUs) / 1_000_000;
   while (waitedS() < lagS) {
     await t.wait(POLL_MS, "charges to be settled");
-    const answer = await t.send(request);
-    if (isSpendingDenial(answer)) return { denial: answer, waitedS: waitedS() };
+    const response = await t.send(request);
+    if (isSpendingDenial(response)) return { denial: response, waitedS: waitedS() };
   }
   return { denial: null, waitedS: waitedS() };
 }
@@ -230,9 +230,9 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
   const served: Response[] = [];
   const outcome = (denial: Response | null, waitedS: number) => driven(kind, served, denial, waitedS);
   for (let round = 0; round < LONG_ROUNDS; round++) {
-    const answers = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.send(request)));
-    served.push(...answers.filter(({ admitted }) => admitted));
-    const denial = answers.find(isSpendingDenial);
+    const responses = await Promise.all(Array.from({ length: LONG_AT_ONCE }, () => t.send(request)));
+    served.push(...responses.filter(({ admitted }) => admitted));
+    const denial = responses.find(isSpendingDenial);
     if (denial !== undefined) return outcome(denial, 0);
     if (served.length === 0) return outcome(null, 0);
   }
@@ -241,8 +241,8 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
 }
 
 /** Any refusal that a used-up key may meet, rightly named or not: the requirements are judged, not assumed. */
-export function isSpendingDenial(answer: Response): boolean {
-  const { status = 0, reason } = answer;
+export function isSpendingDenial(response: Response): boolean {
+  const { status = 0, reason } = response;
   if (status === 429) return reason !== "rate_limit_exceeded" && reason !== "concurrency_limit_exceeded";
   return status === 402 || (status >= 400 && status < 500);
 }

@@ -19,8 +19,8 @@ export async function overshoot(t: Session, state: UsedUpState, sequential: numb
   if (sequential === 0 || atOnce < sequential * 2) return null;
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(longStream(key)).done));
-  return { served: answers.filter(({ admitted }) => admitted).length, atOnce, sequential };
+  const responses = await Promise.all(Array.from({ length: atOnce }, () => t.start(longStream(key)).done));
+  return { served: responses.filter(({ admitted }) => admitted).length, atOnce, sequential };
 }
 
 /** A burst pays for a key's limit so many times over; what is served of it must be enough to have passed the limit. */
@@ -44,9 +44,9 @@ export async function burst(t: Session, state: UsedUpState, drives: readonly Dri
   const key = atOnce > mostAtOnce(t) ? undefined : await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
-  const served = answers.filter(({ admitted }) => admitted).length;
-  const denial = answers.find(isSpendingDenial);
+  const responses = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
+  const served = responses.filter(({ admitted }) => admitted).length;
+  const denial = responses.find(isSpendingDenial);
   if (denial !== undefined || !passedTheLimit({ served, sequential }))
     return { served, sequential, after: denial ?? null };
   return { served, sequential, after: (await deniedAtLast(t, request, LAG_S[state])).denial };

@@ -13,7 +13,7 @@ import { isSpendingDenial, kindsOf } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */
 async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "childExhausted"): Promise<Response[]> {
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (const kind of kindsOf(t)) {
     if (
       kind.endpoint === "messages" &&
@@ -21,9 +21,9 @@ async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "
       !(await t.send({ ...kind, intent: "odd" })).admitted
     )
       continue;
-    answers.push(await t.send({ ...kind, key, intent: "denied", repeats: false }));
+    responses.push(await t.send({ ...kind, key, intent: "denied", repeats: false }));
   }
-  return answers;
+  return responses;
 }
 
 const emptyAccount = defineCheck({
@@ -43,13 +43,13 @@ const emptyAccount = defineCheck({
   },
   judge({ control, denied, expected }, verdict) {
     verdict.assumeGood(control, "a request of another account");
-    for (const answer of denied) {
-      verdict.must("SPEND-2", answer.status, expected.status, {
-        in: answer,
+    for (const response of denied) {
+      verdict.must("SPEND-2", response.status, expected.status, {
+        in: response,
         at: "status",
-        because: `${answer.exchange.key}: ${answer.summary}`,
+        because: `${response.exchange.key}: ${response.summary}`,
       });
-      judgeDenial(verdict, answer, expected);
+      judgeDenial(verdict, response, expected);
     }
     verdict.observe("SPEND-1", "charging shows here only by the block at an empty balance");
   },
@@ -79,11 +79,11 @@ const cappedKeyIsolated = defineCheck({
   cost: { requests: 12 },
   run: (t) => sendOnSiblings(t, "capped"),
   judge({ served, denied, expected }, verdict) {
-    for (const answer of denied) judgeDenial(verdict, answer, expected);
-    for (const answer of withoutStrays(served)) {
-      const seen = { in: answer, at: "status", because: `${answer.exchange.key}: ${answer.summary}` };
-      verdict.must("SPEND-3", answer.status, success, seen);
-      verdict.must("SPEND-4", answer.status, success, seen);
+    for (const response of denied) judgeDenial(verdict, response, expected);
+    for (const response of withoutStrays(served)) {
+      const seen = { in: response, at: "status", because: `${response.exchange.key}: ${response.summary}` };
+      verdict.must("SPEND-3", response.status, success, seen);
+      verdict.must("SPEND-4", response.status, success, seen);
     }
   },
 });
@@ -98,12 +98,12 @@ const exhaustedChildIsolated = defineCheck({
   cost: { requests: 12 },
   run: (t) => sendOnSiblings(t, "childExhausted"),
   judge({ served, denied, expected }, verdict) {
-    for (const answer of denied) judgeDenial(verdict, answer, expected);
-    for (const answer of withoutStrays(served))
-      verdict.should("SPEND-9", answer.status, success, {
-        in: answer,
+    for (const response of denied) judgeDenial(verdict, response, expected);
+    for (const response of withoutStrays(served))
+      verdict.should("SPEND-9", response.status, success, {
+        in: response,
         at: "status",
-        because: `${answer.exchange.key}: ${answer.summary}`,
+        because: `${response.exchange.key}: ${response.summary}`,
       });
   },
 });
@@ -138,13 +138,13 @@ const lifetimeBudget = defineCheck({
     return { first, later, expected: expectedDenial(t, "budget_exhausted"), waitMs: waitMs ?? null };
   },
   judge({ first, later, expected, waitMs }, verdict) {
-    for (const answer of [first, ...later]) {
+    for (const response of [first, ...later]) {
       const why =
-        answer === first
-          ? answer.summary
-          : `${waitMs === null ? "later" : `after the Retry-After of ${waitMs} ms, or 10 s of it`}: ${answer.summary}`;
-      verdict.must("SPEND-8", answer.status, expected.status, { in: answer, at: "status", because: why });
-      verdict.must("ERR-429-BUDGET", answer.reason, expected.readAs, { in: answer, at: "reason", because: why });
+        response === first
+          ? response.summary
+          : `${waitMs === null ? "later" : `after the Retry-After of ${waitMs} ms, or 10 s of it`}: ${response.summary}`;
+      verdict.must("SPEND-8", response.status, expected.status, { in: response, at: "status", because: why });
+      verdict.must("ERR-429-BUDGET", response.reason, expected.readAs, { in: response, at: "reason", because: why });
     }
   },
 });
@@ -184,7 +184,7 @@ const noBypass = defineCheck({
       spelled: await Promise.all(
         Object.entries(spellingsOf(secret)).map(async ([spelling, spelled]) => ({
           spelling,
-          answer: await t.send({ ...request, ...spelled }),
+          response: await t.send({ ...request, ...spelled }),
         })),
       ),
       // The models of the target file, each of which somebody pays for.
@@ -200,14 +200,19 @@ const noBypass = defineCheck({
     const { without, withHeaders, withUser, withParameters, withTools, withModels, spelled = [] } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
-    for (const answer of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
-      if ((answer.status ?? 500) >= 500)
-        verdict.leaveOpen("inconclusive", `one of these requests was neither served nor denied: ${answer.summary}`);
-      else verdict.must(requirement, answer.status, notSuccess, { in: answer, at: "status", because: answer.summary });
+    for (const response of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
+      if ((response.status ?? 500) >= 500)
+        verdict.leaveOpen("inconclusive", `one of these requests was neither served nor denied: ${response.summary}`);
+      else
+        verdict.must(requirement, response.status, notSuccess, {
+          in: response,
+          at: "status",
+          because: response.summary,
+        });
     }
-    for (const { spelling, answer } of spelled) {
-      const seen = { in: answer, at: "status", because: `with ${spelling}: ${answer.summary}` };
-      if ((answer.status ?? 500) < 500) verdict.must(requirement, answer.status, notSuccess, seen);
+    for (const { spelling, response } of spelled) {
+      const seen = { in: response, at: "status", because: `with ${spelling}: ${response.summary}` };
+      if ((response.status ?? 500) < 500) verdict.must(requirement, response.status, notSuccess, seen);
     }
   },
 });
@@ -245,8 +250,8 @@ const noFalseDenial = defineInvariant({
   covers: ["SPEND-13"],
   explains:
     "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",
-  judge(answers, verdict) {
-    const own = answers.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
+  judge(responses, verdict) {
+    const own = responses.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
     if (own.length === 0) return verdict.inconclusive("no request with a funded key was answered");
     const denied = own.filter(
       ({ status, reason }) =>

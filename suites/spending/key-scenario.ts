@@ -171,9 +171,9 @@ async function freeBatchesOnOwnKey(t: Session, state: UsedUpState): Promise<Free
  */
 async function deniedKinds(t: Session, key: Key, lagS: number): Promise<Pick<KeyRecording, "denied" | "open">> {
   const all = async () => {
-    const answers: Response[] = [];
-    for (const kind of kindsOf(t)) answers.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
-    return answers;
+    const responses: Response[] = [];
+    for (const kind of kindsOf(t)) responses.push(await t.send({ key, ...kind, intent: "denied", repeats: false }));
+    return responses;
   };
   const first = await all();
   const served = kindsOf(t).filter((_, at) => first[at]?.admitted === true);
@@ -259,7 +259,7 @@ async function validAfter(t: Session, key: Key): Promise<Response> {
 async function validOnly(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  let answer: Response | null = null;
-  for (let sent = 0; sent < count; sent++) answer = await t.send({ key, intent: "either" });
-  return answer;
+  let response: Response | null = null;
+  for (let sent = 0; sent < count; sent++) response = await t.send({ key, intent: "either" });
+  return response;
 }

@@ -104,10 +104,11 @@ const denialFormat: UsedUpSpec = {
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
     if (open !== null) verdict.leaveOpen("inconclusive", open);
     judgeDenial(verdict, own.denial, expected);
-    for (const answer of denied) {
+    for (const response of denied) {
       // A gateway that does not stream on /messages may say so first.
-      if (answer.asked.endpoint === "messages" && answer.asked.mode === "streaming" && answer.status === 400) continue;
-      judgeDenial(verdict, answer, expected);
+      if (response.asked.endpoint === "messages" && response.asked.mode === "streaming" && response.status === 400)
+        continue;
+      judgeDenial(verdict, response, expected);
     }
     if (again !== null) judgeDenial(verdict, again, expected);
   },
@@ -132,10 +133,10 @@ const spellings: UsedUpSpec = {
         continue;
       }
       const served = first.admitted && later.every(({ admitted }) => admitted) ? later[0] : undefined;
-      const answer = served ?? later.find(({ admitted }) => !admitted) ?? first;
-      verdict.must(requirement, answer.admitted, false, {
-        in: answer,
-        because: `served with ${spelling}: ${answer.summary}`,
+      const response = served ?? later.find(({ admitted }) => !admitted) ?? first;
+      verdict.must(requirement, response.admitted, false, {
+        in: response,
+        because: `served with ${spelling}: ${response.summary}`,
       });
     }
   },
@@ -190,7 +191,7 @@ const siblings: UsedUpSpec = {
   judge({ sibling, fresh, again, drives, state }, verdict) {
     if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
     verdict.assume(isSpendingDenial(again), "the key was still denied");
-    for (const answer of withoutStrays(sibling)) judgeSibling(answer, state, verdict);
+    for (const response of withoutStrays(sibling)) judgeSibling(response, state, verdict);
     if (fresh !== null && drives[0].served > 0)
       verdict.should("SPEND-13", isSpendingDenial(fresh), false, {
         in: fresh,
@@ -199,13 +200,13 @@ const siblings: UsedUpSpec = {
   },
 };
 
-function judgeSibling(answer: Response, state: UsedUpState, verdict: Verdict): void {
-  const seen = { in: answer, at: "status", because: answer.summary };
+function judgeSibling(response: Response, state: UsedUpState, verdict: Verdict): void {
+  const seen = { in: response, at: "status", because: response.summary };
   if (state === "cappable") {
-    verdict.must("SPEND-4", answer.status, success, seen);
-    verdict.must("SPEND-3", answer.status, success, seen);
+    verdict.must("SPEND-4", response.status, success, seen);
+    verdict.must("SPEND-3", response.status, success, seen);
   } else {
-    verdict.should("SPEND-9", answer.status, success, seen);
+    verdict.should("SPEND-9", response.status, success, seen);
   }
 }
 

@@ -17,7 +17,7 @@ const NEW_DAY_MS = 3_600_000;
 const AHEAD_MS = 600_000;
 
 /** A key at the end of the run. */
-type Late = { readonly key: Stopped; readonly answer: Response; readonly status: number };
+type Late = { readonly key: Stopped; readonly response: Response; readonly status: number };
 
 const stillDenied = defineCheck({
   id: "spending.still-denied",
@@ -33,18 +33,18 @@ const stillDenied = defineCheck({
       if (t.target.keys[key] === undefined) continue;
       const { status } = expectedDenial(t, STOPPED[key]);
       for (const endpoint of t.dialects)
-        late.push({ key, status, answer: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
+        late.push({ key, status, response: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
     }
     return { late };
   },
   judge({ late }, verdict) {
-    for (const { key, answer, status } of late) {
-      if (key === "capped" && (answer.arrivedAtMs + AHEAD_MS) % DAY_MS < AHEAD_MS + NEW_DAY_MS) continue;
-      const seen = { in: answer, at: "status", because: `${key}, at the end of the run: ${answer.summary}` };
-      if (key === "capped") verdict.must("SPEND-7", answer.status, status, seen);
-      else if (key === "childExhausted") verdict.must("SPEND-8", answer.status, status, seen);
-      else if (key === "empty") verdict.must("SPEND-2", answer.status, status, seen);
-      else verdict.must("AUTH-4", answer.status, status, seen);
+    for (const { key, response, status } of late) {
+      if (key === "capped" && (response.arrivedAtMs + AHEAD_MS) % DAY_MS < AHEAD_MS + NEW_DAY_MS) continue;
+      const seen = { in: response, at: "status", because: `${key}, at the end of the run: ${response.summary}` };
+      if (key === "capped") verdict.must("SPEND-7", response.status, status, seen);
+      else if (key === "childExhausted") verdict.must("SPEND-8", response.status, status, seen);
+      else if (key === "empty") verdict.must("SPEND-2", response.status, status, seen);
+      else verdict.must("AUTH-4", response.status, status, seen);
     }
     if (verdict.findings.length === 0) verdict.notApplicable("the target has no key that must be denied");
   },

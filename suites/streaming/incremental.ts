@@ -86,7 +86,7 @@ const incremental = defineCheck({
     };
     const first = await Promise.all([request(), request()]);
     // One of two may be an accident of the network; more tell, as far as this process keeps up.
-    const doubtful = first.some((answer) => isHeldBack(arrivalOf(answer)));
+    const doubtful = first.some((response) => isHeldBack(arrivalOf(response)));
     const runs = [...first];
     while (doubtful && runs.length < MAX_RUNS && runs.filter(showsArrival).length < ENOUGH_RUNS) {
       // Further and further apart: a gateway that was busy with the run's other requests is so for a while.
@@ -101,8 +101,8 @@ const incremental = defineCheck({
     if (isParameter && refused !== undefined)
       return verdict.notApplicable(`these parameters are refused (${refused.summary})`);
     for (const run of runs) verdict.assumeGood(run, "a long stream");
-    const arrivals = runs.map((answer) => ({ answer, arrival: arrivalOf(answer) }));
-    const usable = arrivals.filter(({ answer }) => showsArrival(answer));
+    const arrivals = runs.map((response) => ({ answer: response, arrival: arrivalOf(response) }));
+    const usable = arrivals.filter(({ answer: response }) => showsArrival(response));
     const held = usable.filter(({ arrival }) => isHeldBack(arrival));
     const judged = usable.length;
     if (judged < (held.length === 0 ? 1 : MIN_RUNS))
@@ -131,9 +131,9 @@ function isHeldBack(arrival: Arrival): boolean {
 }
 
 /** Whether a stream says how it was sent: pieces that came while this process was held up were all read at once. */
-function showsArrival(answer: Response): boolean {
-  const arrival = arrivalOf(answer);
-  return arrival.document || !isOneBurst(arrival) || isFairlySeen(answer, arrival);
+function showsArrival(response: Response): boolean {
+  const arrival = arrivalOf(response);
+  return arrival.document || !isOneBurst(arrival) || isFairlySeen(response, arrival);
 }
 
 function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arrival): string {
@@ -176,7 +176,7 @@ const otherScripts = defineCheck({
     return { plain, other };
   },
   judge({ plain, other }, verdict) {
-    if (!plain.every(isSpread) || !other.every((answer) => repeats(answer, OTHER_SCRIPTS)))
+    if (!plain.every(isSpread) || !other.every((response) => repeats(response, OTHER_SCRIPTS)))
       return verdict.notApplicable("models.echo does not repeat its prompt, or not slowly enough to tell");
     const held = other.filter(comesAtOnce);
     verdict.must("STREAM-1", held.length, atMost(SCRIPT_ROUNDS - 1), {
@@ -187,19 +187,19 @@ const otherScripts = defineCheck({
 });
 
 /** At least the beginning: an output limit may cut the rest. */
-const repeats = (answer: Response, text: string): boolean =>
-  answer.replyText?.includes(text.slice(0, ECHO_CHARACTERS / 4)) === true;
+const repeats = (response: Response, text: string): boolean =>
+  response.replyText?.includes(text.slice(0, ECHO_CHARACTERS / 4)) === true;
 
 /** Piece by piece, over a time that can be told from none. */
-function isSpread(answer: Response): boolean {
-  const { totalMs, firstMs, burstShare } = arrivalOf(answer);
-  return repeats(answer, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MAX_IN_ONE_BURST;
+function isSpread(response: Response): boolean {
+  const { totalMs, firstMs, burstShare } = arrivalOf(response);
+  return repeats(response, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MAX_IN_ONE_BURST;
 }
 
 /** All of the other text at once, as far as this process keeps up. */
-function comesAtOnce(answer: Response): boolean {
-  const fair = answer.exchange.ownLagMs < SPREAD_MS / 4;
-  return repeats(answer, OTHER_SCRIPTS) && arrivalOf(answer).burstShare >= MAX_IN_ONE_BURST && fair;
+function comesAtOnce(response: Response): boolean {
+  const fair = response.exchange.ownLagMs < SPREAD_MS / 4;
+  return repeats(response, OTHER_SCRIPTS) && arrivalOf(response).burstShare >= MAX_IN_ONE_BURST && fair;
 }
 
 export const INCREMENTAL: readonly Check[] = [incremental, otherScripts];

@@ -14,14 +14,14 @@ const denial = defineCheck({
     "Every denial of the scenario, in both dialects, streaming and non-streaming: its status is 429 and its reason rate_limit_exceeded, or what the target's contract says for the request rate. Clients wait for Retry-After then; by another status or reason they give up.",
   judge({ expected, atOnce, whileDenied, inARow }, verdict) {
     const tried = whileDenied.flatMap(({ before, tries, after }) => [before, ...tries.filter(isRateDenial), after]);
-    const sent = [...atOnce, ...inARow].flatMap(({ answers }) => answers);
-    const denials = [...new Set([...sent, ...tried])].filter((answer) => isRefused(answer) && !isFailure(answer));
+    const sent = [...atOnce, ...inARow].flatMap(({ responses }) => responses);
+    const denials = [...new Set([...sent, ...tried])].filter((response) => isRefused(response) && !isFailure(response));
     if (denials.length === 0)
       return verdict.inconclusive("nothing was denied for its tokens; see token-limits.enforced");
-    for (const answer of denials) {
-      const seen = { in: answer, because: answer.summary };
-      if (verdict.must("TOKENS-DENIAL", answer.status, expected.status, { ...seen, at: "status" }))
-        verdict.must("TOKENS-DENIAL", answer.reason, expected.readAs, { ...seen, at: "reason" });
+    for (const response of denials) {
+      const seen = { in: response, because: response.summary };
+      if (verdict.must("TOKENS-DENIAL", response.status, expected.status, { ...seen, at: "status" }))
+        verdict.must("TOKENS-DENIAL", response.reason, expected.readAs, { ...seen, at: "reason" });
     }
   },
 });
@@ -64,30 +64,30 @@ const remaining = defineCheck({
       return verdict.notApplicable("the target names no header of the remaining tokens (tokenLimits.remainingHeaders)");
     const part = inARow.at(-1);
     if (part === undefined) return verdict.inconclusive("no requests were sent in a row");
-    const stating = part.answers.filter((answer) => statedBy(answer, tokens) !== undefined);
+    const stating = part.responses.filter((response) => statedBy(response, tokens) !== undefined);
     verdict.should("TOKENS-REMAINING", stating.length > 0, isTrue("at least one"), {
-      in: part.answers[0],
+      in: part.responses[0],
       because: `responses with ${tokens.remainingHeaders.join(" or ")}`,
     });
-    for (const answer of stating) judgeRemaining(answer, part, tokens, verdict);
+    for (const response of stating) judgeRemaining(response, part, tokens, verdict);
   },
 });
 
 /** The first of the declared headers that a response has. */
-function statedBy(answer: Response, { remainingHeaders }: TokensAsDeclared) {
-  const name = remainingHeaders.find((header) => answer.header(header) !== undefined);
-  return name === undefined ? undefined : { name, value: answer.header(name)?.trim() ?? "" };
+function statedBy(response: Response, { remainingHeaders }: TokensAsDeclared) {
+  const name = remainingHeaders.find((header) => response.header(header) !== undefined);
+  return name === undefined ? undefined : { name, value: response.header(name)?.trim() ?? "" };
 }
 
 /** Some tell less than zero after a request that crossed the limit. */
 const wholeNumber = that("a whole number", (value) => /^-?\d+$/.test(String(value)));
 
-function judgeRemaining(answer: Response, part: Part, tokens: TokensAsDeclared, verdict: Verdict): void {
-  const stated = statedBy(answer, tokens);
+function judgeRemaining(response: Response, part: Part, tokens: TokensAsDeclared, verdict: Verdict): void {
+  const stated = statedBy(response, tokens);
   if (stated === undefined) return;
-  const seen = { in: answer, at: stated.name, because: answer.summary };
+  const seen = { in: response, at: stated.name, because: response.summary };
   if (!verdict.should("TOKENS-REMAINING", stated.value, wholeNumber, seen)) return;
-  const came = cameOf(answer, Number(stated.value), part, tokens);
+  const came = cameOf(response, Number(stated.value), part, tokens);
   const one = largestOf(part, tokens);
   const wrong = wrongRemaining(came, { tokensPerMinute: tokens.tokensPerMinute, one });
   verdict.should("TOKENS-REMAINING", wrong ?? "right", "right", {
@@ -97,15 +97,15 @@ function judgeRemaining(answer: Response, part: Part, tokens: TokensAsDeclared, 
 }
 
 /** What came after a response of a series that ends with the first denial. */
-function cameOf(answer: Response, stated: number, part: Part, tokens: TokensAsDeclared): StatedRemaining {
-  const at = part.answers.indexOf(answer);
-  const after = part.answers.slice(at + 1).filter(isServed);
-  const next = isServed(answer) ? part.answers[at + 1] : answer;
-  const endUs = (after.at(-1) ?? answer).exchange.timeline.endUs;
+function cameOf(response: Response, stated: number, part: Part, tokens: TokensAsDeclared): StatedRemaining {
+  const at = part.responses.indexOf(response);
+  const after = part.responses.slice(at + 1).filter(isServed);
+  const next = isServed(response) ? part.responses[at + 1] : response;
+  const endUs = (after.at(-1) ?? response).exchange.timeline.endUs;
   return {
     stated,
-    spentAfter: surelySpent(spendsOf({ ...part, answers: after }, tokens)),
-    tookUs: endUs - answer.exchange.timeline.dueUs,
+    spentAfter: surelySpent(spendsOf({ ...part, responses: after }, tokens)),
+    tookUs: endUs - response.exchange.timeline.dueUs,
     deniedNext: next !== undefined && isRateDenial(next) ? part.most : undefined,
   };
 }

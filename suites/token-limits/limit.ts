@@ -18,13 +18,13 @@ import { type TokenRecording, tokenScenario } from "./scenario.ts";
 /** `5200 tokens admitted in 0.4 s, by 8 of 12 requests`. */
 function inWords(part: Part, tokens: TokensAsDeclared): string {
   const spends = spendsOf(part, tokens);
-  return `${surelySpent(spends)} tokens admitted in ${part.seconds.toFixed(1)} s, by ${spends.length} of ${part.answers.length} requests`;
+  return `${surelySpent(spends)} tokens admitted in ${part.seconds.toFixed(1)} s, by ${spends.length} of ${part.responses.length} requests`;
 }
 
 /** Why a series says nothing of a limit that it neither met nor exceeded; `undefined` where it does. */
 function tooFew(part: Part, tokens: TokensAsDeclared): string | undefined {
-  if (part.answers.some(isRateDenial) || exceedsTokens(part, tokens)) return undefined;
-  const trouble = part.answers.find((answer) => !isServed(answer));
+  if (part.responses.some(isRateDenial) || exceedsTokens(part, tokens)) return undefined;
+  const trouble = part.responses.find((response) => !isServed(response));
   return trouble === undefined
     ? `${inWords(part, tokens)}: too few to reach the limit of ${tokens.tokensPerMinute}`
     : `${inWords(part, tokens)}; one was neither served nor denied for its tokens: ${trouble.summary}`;
@@ -45,7 +45,7 @@ function judgeExcess(
   if (shown === undefined) return;
   const beyond = `limit ${tokens.tokensPerMinute} per minute, ${allowedTokens(shown, tokens)} with what may be beyond it`;
   verdict.must(requirement, over.length, atMost(edges(tokens)), {
-    in: shown.answers.findLast(isServed),
+    in: shown.responses.findLast(isServed),
     because: `series beyond the limit: ${parts.map((part) => inWords(part, tokens)).join("; ")}; ${beyond}`,
   });
 }
@@ -80,7 +80,7 @@ function judgeAnyMinute({ tokens, probes, atOnce, inARow, wait }: TokenRecording
   const parts = [probes, ...atOnce.filter((part) => !exceedsTokens(part, tokens)), ...inARow];
   const beyond = Math.max(tokens.inFlightTokens ?? 0, ...parts.map((part) => largestOf(part, tokens)));
   const [shape] = atOnce;
-  const retried = wait === null || shape === undefined ? [] : spendsOf({ ...shape, answers: [wait.retried] }, tokens);
+  const retried = wait === null || shape === undefined ? [] : spendsOf({ ...shape, responses: [wait.retried] }, tokens);
   const spent = mostSpentInWindow([...parts.flatMap((part) => spendsOf(part, tokens)), ...retried]);
   verdict.must("TOKENS-ENFORCED", spent, atMost(tokens.tokensPerMinute * (1 + edges(tokens)) + beyond), {
     because: `tokens of requests that were admitted and answered within one minute, limit ${tokens.tokensPerMinute}`,
@@ -98,16 +98,16 @@ const together = defineCheck({
   judge({ tokens, atOnce }, verdict) {
     const [first] = atOnce;
     if (first === undefined) return verdict.inconclusive("no requests were sent at once");
-    if (first.answers.length < 2) return verdict.inconclusive("the account allows one request in flight");
+    if (first.responses.length < 2) return verdict.inconclusive("the account allows one request in flight");
     if (tokens.inFlightTokens === null)
       return verdict.note(
         "TOKENS-AT-ONCE",
         `${inWords(first, tokens)}, sent at once; limit ${tokens.tokensPerMinute} per minute`,
-        { in: first.answers[0] },
+        { in: first.responses[0] },
       );
     judgeExcess("TOKENS-AT-ONCE", atOnce, tokens, verdict);
     const isReached = surelySpent(spendsOf(first, tokens)) >= tokens.tokensPerMinute;
-    const why = isReached || first.answers.some(isConcurrencyDenial) ? undefined : tooFew(first, tokens);
+    const why = isReached || first.responses.some(isConcurrencyDenial) ? undefined : tooFew(first, tokens);
     if (why !== undefined) verdict.leaveOpen("inconclusive", why);
   },
 });
@@ -125,21 +125,21 @@ const notEarly = defineCheck({
     const why = tooFew(first, tokens);
     if (why !== undefined) return verdict.inconclusive(why);
     const used = usedAtDenial(first, tokens);
-    const denied = first.answers.find(isRateDenial);
+    const denied = first.responses.find(isRateDenial);
     if (used === undefined || !isEarly(first, tokens)) {
       verdict.must("TOKENS-NOT-EARLY", used ?? surelySpent(spendsOf(first, tokens)), atLeast(leastUsed(tokens)), {
-        in: denied ?? first.answers.at(-1),
+        in: denied ?? first.responses.at(-1),
         because: `tokens that possibly counted at the first denial, limit ${tokens.tokensPerMinute} per minute`,
       });
       return;
     }
     if (evenly === null)
       return verdict.inconclusive(`denied after ${used} tokens in a row, and nothing was sent evenly`);
-    const refused = evenly.answers.filter(isRateDenial);
-    const asked = Math.round(evenly.most * evenly.answers.length);
+    const refused = evenly.responses.filter(isRateDenial);
+    const asked = Math.round(evenly.most * evenly.responses.length);
     verdict.must("TOKENS-NOT-EARLY", refused.length, 0, {
       in: refused[0],
-      because: `denied of ${evenly.answers.length} requests of ${asked} tokens in all, sent evenly over a minute, limit ${tokens.tokensPerMinute}; in a row the first denial came after ${used}`,
+      because: `denied of ${evenly.responses.length} requests of ${asked} tokens in all, sent evenly over a minute, limit ${tokens.tokensPerMinute}; in a row the first denial came after ${used}`,
     });
   },
 });

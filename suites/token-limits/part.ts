@@ -15,7 +15,7 @@ export type TokensAsDeclared = {
 
 /** Requests of one size. */
 export type Part = Size & {
-  readonly answers: readonly Response[];
+  readonly responses: readonly Response[];
   /** From the first sending to the last answer, seconds. */
   readonly seconds: number;
 };
@@ -26,8 +26,8 @@ const TOLERANCE = 0.02;
 const USED_SHARE = 0.8;
 
 /** What those of a part took that were served and tell their usage. */
-export function spendsOf({ answers, maxTokens }: Part, { counts }: TokensAsDeclared): TokenSpend[] {
-  return answers.filter(isServed).flatMap((answer) => spendOf(answer, counts, maxTokens) ?? []);
+export function spendsOf({ responses, maxTokens }: Part, { counts }: TokensAsDeclared): TokenSpend[] {
+  return responses.filter(isServed).flatMap((response) => spendOf(response, counts, maxTokens) ?? []);
 }
 
 /** Most tokens that one request of a part took. */
@@ -52,7 +52,7 @@ export function exceedsTokens(part: Part, tokens: TokensAsDeclared): boolean {
 
 /** Tokens that possibly counted when the first request was denied, its own included; `undefined` where none was denied. */
 export function usedAtDenial(part: Part | undefined, tokens: TokensAsDeclared): number | undefined {
-  const denied = part?.answers.find(isRateDenial);
+  const denied = part?.responses.find(isRateDenial);
   if (part === undefined || denied === undefined) return undefined;
   const { sentUs, dueUs } = denied.exchange.timeline;
   return possiblySpentAt(spendsOf(part, tokens), sentUs ?? dueUs) + part.most;

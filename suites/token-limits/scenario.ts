@@ -88,12 +88,12 @@ export const tokenScenario = defineScenario({
       expected: expectedDenial(t, "rate_limit_exceeded"),
       probes,
     };
-    if (probes.answers.some((answer) => spendOf(answer, tokens.counts, 0) === undefined)) return recording;
+    if (probes.responses.some((response) => spendOf(response, tokens.counts, 0) === undefined)) return recording;
     const run: TokenRun = {
       t,
       tokens: recording.tokens,
       key,
-      probes: new Map(t.dialects.map((dialect, at) => [dialect, probes.answers[at] as Response])),
+      probes: new Map(t.dialects.map((dialect, at) => [dialect, probes.responses[at] as Response])),
       inFlight: limits?.inFlight ?? UNKNOWN_IN_FLIGHT,
       rpm: limits?.rpm ?? Number.POSITIVE_INFINITY,
     };
@@ -108,9 +108,9 @@ export const tokenScenario = defineScenario({
     return { ...recording, ...denied, atOnce, inARow, evenly };
   },
   assume({ tokens, probes }, verdict) {
-    const refused = probes.answers.find((answer) => !isServed(answer));
+    const refused = probes.responses.find((response) => !isServed(response));
     if (refused !== undefined) verdict.inconclusive(`a first small request was not served: ${refused.summary}`);
-    const spends = probes.answers.map((answer) => spendOf(answer, tokens.counts, probes.maxTokens));
+    const spends = probes.responses.map((response) => spendOf(response, tokens.counts, probes.maxTokens));
     if (spends.includes(undefined))
       verdict.inconclusive("replies do not tell their token counts, so nobody can say what counts toward the limit");
     const most = Math.max(...spends.map((spend) => spend?.most ?? 0));
@@ -143,16 +143,16 @@ const quiet = (t: Session): Promise<void> => untilQuiet(t, t.tokenLimited().key)
 /** One small request in each dialect; a minute later where something before the run has used the limit up. */
 async function probe(t: Session, key: Key, size: Size): Promise<Part> {
   const startUs = t.nowUs();
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (const dialect of t.dialects) {
-    let answer = await t.start(await requestOf(t, key, dialect, size)).done;
-    if (isRateDenial(answer)) {
+    let response = await t.start(await requestOf(t, key, dialect, size)).done;
+    if (isRateDenial(response)) {
       await quiet(t);
-      answer = await t.start(await requestOf(t, key, dialect, size)).done;
+      response = await t.start(await requestOf(t, key, dialect, size)).done;
     }
-    answers.push(answer);
+    responses.push(response);
   }
-  return { answers, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
+  return { responses, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
 /** Requests of a share of the limit each, the dialects taking turns. */
@@ -182,8 +182,8 @@ async function sendAtOnce(run: TokenRun): Promise<Part> {
   const share = Math.min(LARGEST_SHARE, Math.max(AT_ONCE_SHARE, MORE_THAN_ANY / most));
   const { specs, size } = await requestsOf(run, share, ({ least }) => Math.min(most, Math.ceil(asked / least)));
   const startUs = t.nowUs();
-  const answers = await sendAll(t, specs, specs.length);
-  return { answers, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
+  const responses = await sendAll(t, specs, specs.length);
+  return { responses, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
 async function sendInARow(run: TokenRun): Promise<Part> {
@@ -194,7 +194,7 @@ async function sendInARow(run: TokenRun): Promise<Part> {
     Math.min(Math.ceil(asked / least), MAX_IN_A_ROW, rpm * RPM_IN_A_ROW),
   );
   const sent = await burst(t, { what: "in a row", specs, most: specs.length, parallel: 1 });
-  return { answers: sent.answers, ...size, seconds: sent.seconds };
+  return { responses: sent.responses, ...size, seconds: sent.seconds };
 }
 
 /** Repeats what let too much through: the edge of a fixed window explains it once. */
@@ -208,8 +208,8 @@ async function twiceIfExceeded({ t, tokens }: TokenRun, first: Part, again: () =
 async function sendEvenly(run: TokenRun): Promise<Part> {
   const perMinute = SAFE_SHARE / EVENLY_SHARE;
   const { specs, size } = await requestsOf(run, EVENLY_SHARE, () => perMinute);
-  const answers = await paced(run.t, specs, perMinute);
-  return { answers, ...size, seconds: 60 };
+  const responses = await paced(run.t, specs, perMinute);
+  return { responses, ...size, seconds: 60 };
 }
 
 /** Other kinds of requests while the account is denied, as large as the one that is; then the wait that the last denial asks for. */
@@ -222,7 +222,7 @@ async function sendWhileDenied(run: TokenRun): Promise<Pick<TokenRecording, "whi
   };
   const most = Math.min(MAX_MORE, Math.floor(rpm * RPM_MORE));
   const more = await burst(t, { what: "to the limit", specs: [await of({})], most, parallel: 1 });
-  let before = more.answers.at(-1);
+  let before = more.responses.at(-1);
   if (before === undefined || !isRefused(before)) return { whileDenied: [], wait: null };
   const kinds: readonly (readonly [string, Partial<RequestSpec>])[] = t.dialects.flatMap((endpoint) =>
     (["non-streaming", "streaming"] as const).map((mode) => [`${endpoint}, ${mode}`, { endpoint, mode }] as const),

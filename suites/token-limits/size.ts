@@ -29,11 +29,11 @@ const ESTIMATE = 2;
  *
  * @returns `undefined` where the reply does not tell its usage.
  */
-export function spendOf(answer: Response, counts: Counts, maxTokens: number): TokenSpend | undefined {
-  const usage = usageOf(answer);
+export function spendOf(response: Response, counts: Counts, maxTokens: number): TokenSpend | undefined {
+  const usage = usageOf(response);
   if (usage === undefined) return undefined;
   const { prompt, completion } = usage;
-  const { sentUs, dueUs, endUs } = answer.exchange.timeline;
+  const { sentUs, dueUs, endUs } = response.exchange.timeline;
   const moments = { sentUs: sentUs ?? dueUs, endUs };
   switch (counts) {
     case "total":

@@ -55,7 +55,7 @@ const cancelled = defineCheck({
   async run(t) {
     const phase = PHASES[t.case] as Phase;
     const plain = await sendPlain(t, phase.mode);
-    if (!plain.answer.admitted) return { plain, before: NOTHING_CAME, leftAtMs: 0, after: NOTHING_CAME };
+    if (!plain.response.admitted) return { plain, before: NOTHING_CAME, leftAtMs: 0, after: NOTHING_CAME };
     let left = await leave(t, phase, 1);
     // The provider was done before the gateway had its second: this process was late. A slower provider leaves more time.
     for (const slower of SLOWER) if (endedEarly(left)) left = await leave(t, phase, slower);

@@ -25,7 +25,7 @@ const keepAlive = defineCheck({
       verdict.inconclusive(`${connections.length} requests came to these providers`);
     const fewer = that(`fewer than ${connections.length}`, (count) => Number(count) < connections.length);
     verdict.should("UPSTREAM-KEEP-ALIVE", new Set(connections).size, fewer, {
-      in: plain.answer,
+      in: plain.response,
       because: `connections for ${connections.length} requests`,
     });
   },

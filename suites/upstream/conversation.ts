@@ -54,17 +54,17 @@ const conversation = defineCheck({
   },
   judge({ plain, passed }, verdict) {
     assumePassed(verdict, plain);
-    const { answer } = passed;
+    const { response } = passed;
     const got = bodyOf(passed);
     if (got === undefined) {
-      if (answer.admitted) verdict.inconclusive("the request was served by another provider");
-      verdict.notApplicable(`the model does not take this: ${answer.summary}`);
+      if (response.admitted) verdict.inconclusive("the request was served by another provider");
+      verdict.notApplicable(`the model does not take this: ${response.summary}`);
     }
-    const sent = parseJson(answer.exchange.request.body ?? "");
+    const sent = parseJson(response.exchange.request.body ?? "");
     const lost = isSameDialect(passed) ? missingTurns(sent, got) : missingTexts(sent, got);
     const what = lost.length === 0 ? "" : `lost or changed: ${lost.join("; ").slice(0, 400)}`;
     verdict.mustHold("UPSTREAM-CONVERSATION", lost.length === 0, "every part, unchanged and in order", what, {
-      in: answer,
+      in: response,
     });
   },
 });
@@ -191,11 +191,11 @@ const parameters = defineCheck({
   },
   judge({ plain, wanted, passed }, verdict) {
     assumePassed(verdict, plain);
-    const { answer } = passed;
+    const { response } = passed;
     const got = bodyOf(passed);
     if (got === undefined) {
-      if (answer.admitted) verdict.inconclusive("the request was served by another provider");
-      return verdict.notApplicable(`the gateway does not take this: ${answer.summary}`);
+      if (response.admitted) verdict.inconclusive("the request was served by another provider");
+      return verdict.notApplicable(`the gateway does not take this: ${response.summary}`);
     }
     const same = isSameDialect(passed);
     for (const [name, value] of Object.entries(wanted)) {
@@ -204,7 +204,7 @@ const parameters = defineCheck({
       const isKept = same || !/^tool/.test(name) ? came.some((one) => isDeepStrictEqual(one, value)) : came.length > 0;
       const shown = came.length === 0 ? "nothing" : JSON.stringify(came[0]).slice(0, 120);
       verdict.shouldHold("UPSTREAM-PARAMETERS", isKept, `${name} as it was sent`, shown, {
-        in: answer,
+        in: response,
         at: `/${name}`,
       });
     }

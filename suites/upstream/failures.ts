@@ -44,23 +44,25 @@ const failure = defineCheck({
     const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
     const first = await send();
     // A gateway that leaves its providers alone at this moment is asked again when it serves.
-    const reachedNoProvider = plain.answer.admitted && first.upstream.requests.length === 0;
-    const failed = reachedNoProvider && (await sendPlainNow(t)).answer.admitted ? await send() : first;
+    const reachedNoProvider = plain.response.admitted && first.upstream.requests.length === 0;
+    const failed = reachedNoProvider && (await sendPlainNow(t)).response.admitted ? await send() : first;
     return { plain, failed, declared: t.target.upstream?.attempts ?? null };
   },
   judge({ plain, failed, declared }, verdict) {
     assumePassed(verdict, plain);
-    const { answer, upstream } = failed;
+    const { response, upstream } = failed;
     const came = upstream.requests.length;
-    const seen = { in: answer, because: `${answer.summary}, after ${came} requests to providers` };
-    if (came === 0) verdict.inconclusive(`the request came to no provider: ${answer.summary}`);
-    verdict.must("ERR-5XX-1", answer.status, serverError, { ...seen, at: "status" });
-    verdict.must("ERR-5XX-1", answer.reason, notACallersReason, { ...seen, at: "reason" });
-    const leaked = answer.exchange.redactions.some(({ secret, place }) => secret === "upstream" && place !== "request");
-    verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: answer, because: "the operator's key is in the answer" });
+    const seen = { in: response, because: `${response.summary}, after ${came} requests to providers` };
+    if (came === 0) verdict.inconclusive(`the request came to no provider: ${response.summary}`);
+    verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
+    verdict.must("ERR-5XX-1", response.reason, notACallersReason, { ...seen, at: "reason" });
+    const leaked = response.exchange.redactions.some(
+      ({ secret, place }) => secret === "upstream" && place !== "request",
+    );
+    verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: response, because: "the operator's key is in the answer" });
     verdict.should("UPSTREAM-RETRY-BOUNDED", came, atMost(MAX_ATTEMPTS), { ...seen, at: "requests to providers" });
-    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(answer.durationMs), atMost(MAX_MS), { ...seen, at: "ms" });
-    if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${came} requests to providers`, { in: answer });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(response.durationMs), atMost(MAX_MS), { ...seen, at: "ms" });
+    if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${came} requests to providers`, { in: response });
     else verdict.must("UPSTREAM-ATTEMPTS", came, atMost(declared), { ...seen, at: "requests to providers" });
   },
 });
@@ -97,12 +99,12 @@ const brokenReply = defineCheck({
   },
   judge({ plain, broken }, verdict) {
     assumePassed(verdict, plain);
-    const { answer, upstream } = broken;
+    const { response, upstream } = broken;
     const came = upstream.requests.length;
-    if (came === 0) verdict.inconclusive(`the request came to no provider: ${answer.summary}`);
-    const seen = { in: answer, because: `${answer.summary}, after ${came} requests to providers` };
-    verdict.must("ERR-5XX-1", answer.admitted, false, { ...seen, at: "status" });
-    if (answer.complete) verdict.must("ERR-5XX-1", answer.status, serverError, { ...seen, at: "status" });
+    if (came === 0) verdict.inconclusive(`the request came to no provider: ${response.summary}`);
+    const seen = { in: response, because: `${response.summary}, after ${came} requests to providers` };
+    verdict.must("ERR-5XX-1", response.admitted, false, { ...seen, at: "status" });
+    if (response.complete) verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
     verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
   },
 });
@@ -132,7 +134,7 @@ const failover = defineCheck({
       const passed = await sendMarked(t, request, { [first]: FAILURES[t.case] as Answer });
       tried.push(passed);
       if (!cameTo(passed, first)) continue;
-      if (passed.answer.admitted || ++failed > 1) break;
+      if (passed.response.admitted || ++failed > 1) break;
       // The next provider may still be left alone for a failure before.
       await t.wait(PAUSE_MS, "a provider to be asked again");
     }
@@ -142,12 +144,12 @@ const failover = defineCheck({
     assumePassed(verdict, plain);
     const shown = tried.findLast((passed) => cameTo(passed, first));
     if (shown === undefined) return verdict.inconclusive(`no request came to the provider ${first}`);
-    const { answer, upstream } = shown;
+    const { response, upstream } = shown;
     const way = upstream.requests.map(({ provider, status }) => `${provider} ${status ?? "reset"}`).join(", ");
-    const seen = { in: answer, because: `${answer.summary}; providers: ${way}` };
-    if (!verdict.must("UPSTREAM-FAILOVER", answer.status, success, { ...seen, at: "status" })) return;
-    verdict.must("UPSTREAM-FAILOVER", answer.admitted, aReply, seen);
-    verdict.should("UPSTREAM-SAME-MODEL", modelIn(answer), modelIn(plain.answer), { ...seen, at: "/model" });
+    const seen = { in: response, because: `${response.summary}; providers: ${way}` };
+    if (!verdict.must("UPSTREAM-FAILOVER", response.status, success, { ...seen, at: "status" })) return;
+    verdict.must("UPSTREAM-FAILOVER", response.admitted, aReply, seen);
+    verdict.should("UPSTREAM-SAME-MODEL", modelIn(response), modelIn(plain.response), { ...seen, at: "/model" });
   },
 });
 

@@ -23,7 +23,7 @@ const callerKey = defineCheck({
   judge({ plain, ours, outsideCredentials, isPassedOn }, verdict) {
     if (isPassedOn) verdict.notApplicable("the target declares upstream.callerKey: passed-on");
     assumePassed(verdict, plain);
-    const seen = { in: plain.answer };
+    const seen = { in: plain.response };
     verdict.must("UPSTREAM-CALLER-KEY", ours, 0, { ...seen, because: "credentials of the caller came to a provider" });
     verdict.must("UPSTREAM-CALLER-KEY", outsideCredentials, 0, {
       ...seen,

@@ -66,7 +66,7 @@ const longEvents = defineCheck({
         { mode: "streaming", intent: "odd", bounds: BOUNDS, ...(fields && { fields: fields(t.dialect) }) },
         { "*": { ...answer, pieceBytes: sizes } },
       );
-    const sent: Sent | null = plain.answer.admitted
+    const sent: Sent | null = plain.response.admitted
       ? { short: await send(SHORT_SIZES), long: await send(LONG_SIZES) }
       : null;
     return { plain, sent };
@@ -75,20 +75,20 @@ const longEvents = defineCheck({
     assumePassed(verdict, plain);
     if (sent === null) return verdict.inconclusive("no long events were sent");
     const { got } = CARRIERS[axes.case ?? ""] as Carrier;
-    const short = sent.short.answer;
+    const short = sent.short.response;
     verdict.assumeGood(short, "the same reply in short events");
     const [hasWords, text] = [got(short) === wordsOf(SHORT_SIZES).join(""), short.replyText];
     const isReasoning = axes.case === "reasoning";
     if (!hasWords && !isReasoning) return verdict.notApplicable("short events do not arrive whole (upstream.reply)");
-    const { answer } = sent.long;
-    if (isCutByUs(answer)) verdict.inconclusive(`the stream is larger than Gauntlet records: ${answer.summary}`);
-    const lost = hasWords ? firstLost(got(answer) ?? "") : undefined;
-    const hasText = !isReasoning || answer.replyText === text;
+    const { response } = sent.long;
+    if (isCutByUs(response)) verdict.inconclusive(`the stream is larger than Gauntlet records: ${response.summary}`);
+    const lost = hasWords ? firstLost(got(response) ?? "") : undefined;
+    const hasText = !isReasoning || response.replyText === text;
     const isWhole = lost === undefined && hasText;
-    const isSeen = (answer.status ?? 599) >= 400 || !answer.complete || answer.stream.errors.length > 0;
+    const isSeen = (response.status ?? 599) >= 400 || !response.complete || response.stream.errors.length > 0;
     const what =
       lost === undefined ? "the text after the reasoning is missing" : `the event with ${lost} bytes is not whole`;
-    const seen = { in: answer, because: answer.summary };
+    const seen = { in: response, because: response.summary };
     verdict.mustHold(
       "UPSTREAM-REPLY",
       isWhole || isSeen,

@@ -7,7 +7,7 @@ export type Answers = Parameters<Session["upstream"]["answer"]>[1];
 /** A request of ours, and what the gateway made of it. */
 export type Passed = {
   readonly marker: string;
-  readonly answer: Response;
+  readonly response: Response;
   /** What the providers saw. */
   readonly upstream: Upstreamed;
 };
@@ -22,9 +22,9 @@ export async function sendMarked(t: Session, request: RequestSpec = {}, answers:
   const marker = t.upstream.marker();
   if (Object.keys(answers).length > 0) await t.upstream.answer(marker, answers);
   const own = { upstreamFails: Object.keys(answers).length > 0, ...request };
-  const answer = await t.send(t.upstream.marked(marker, t.dialect, withMarker(own, marker)));
+  const response = await t.send(t.upstream.marked(marker, t.dialect, withMarker(own, marker)));
   const upstream = await t.upstream.until(marker, (seen) => seen.every(hasEnded), NOTED_MS);
-  return { marker, answer, upstream };
+  return { marker, response, upstream };
 }
 
 /** A prompt of one's own has to hold the marker, too: it stands in for `MARKER`. */
@@ -60,14 +60,14 @@ export const PAUSE_MS = 3_000;
  */
 export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
   const first = await sendPlain(t, mode);
-  if (!first.answer.admitted) return first;
+  if (!first.response.admitted) return first;
   const recovery = await t.once("upstream.recovery", async () => ({ isGivenUp: false }));
   let plain = await sendMarked(t, { mode });
-  for (let more = 1; more < TRIES && !plain.answer.admitted && !recovery.isGivenUp; more++) {
+  for (let more = 1; more < TRIES && !plain.response.admitted && !recovery.isGivenUp; more++) {
     await t.wait(PAUSE_MS, "a provider to be asked again");
     plain = await sendMarked(t, { mode });
   }
-  recovery.isGivenUp = !plain.answer.admitted;
+  recovery.isGivenUp = !plain.response.admitted;
   await t.upstream.credentials(plain.marker);
   return plain;
 }
@@ -76,21 +76,21 @@ export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
 export const NOTHING_CAME: Upstreamed = { nowMs: 0, requests: [], ourKeys: 0 };
 
 /** Goes on only when a plain request was served, and by these providers. */
-export function assumePassed(verdict: Verdict, { answer, upstream }: Passed): void {
-  const { endpoint, mode } = answer.asked;
-  const { status = 0 } = answer;
+export function assumePassed(verdict: Verdict, { response, upstream }: Passed): void {
+  const { endpoint, mode } = response.asked;
+  const { status = 0 } = response;
   if (endpoint === "messages" && mode === "streaming" && status >= 400 && status < 500)
-    verdict.notApplicable(`this gateway does not stream on /messages (${answer.summary})`);
-  verdict.assumeGood(answer, "a request for a model of these providers");
+    verdict.notApplicable(`this gateway does not stream on /messages (${response.summary})`);
+  verdict.assumeGood(response, "a request for a model of these providers");
   if (upstream.requests.length > 0) return;
   const model = `  model: { ${endpoint}: <a model that they serve> }`;
   verdict.missingFixture("the request did not come to the providers of `upstream`", ["upstream:", model]);
 }
 
 /** Whether the gateway and its provider speak the same dialect, so that bodies can be compared field by field. */
-export function isSameDialect({ answer, upstream }: Passed): boolean {
+export function isSameDialect({ response, upstream }: Passed): boolean {
   const isMessages = /\/messages(?:\?|$)/.test(upstream.requests[0]?.path ?? "");
-  return isMessages === (answer.asked.endpoint === "messages");
+  return isMessages === (response.asked.endpoint === "messages");
 }
 
 /** The numbered words that a provider sends by default, each with so many bytes. */

@@ -37,11 +37,11 @@ const reply = defineCheck({
   },
   judge({ plain, passed }, verdict, axes) {
     assumePassed(verdict, plain);
-    const { answer } = passed;
-    verdict.assumeGood(answer, "a request for this reply");
-    if (axes.case === "tool") return judgeTool(answer, verdict);
-    const text = answer.replyText ?? "";
-    verdict.mustHold("UPSTREAM-REPLY", text === TEXT, "the provider's text", difference(text), { in: answer });
+    const { response } = passed;
+    verdict.assumeGood(response, "a request for this reply");
+    if (axes.case === "tool") return judgeTool(response, verdict);
+    const text = response.replyText ?? "";
+    verdict.mustHold("UPSTREAM-REPLY", text === TEXT, "the provider's text", difference(text), { in: response });
   },
 });
 
@@ -53,9 +53,9 @@ function difference(text: string): string {
   return `another text from character ${from} on: ${JSON.stringify([...text].slice(from, from + 30).join(""))}`;
 }
 
-function judgeTool(answer: Response, verdict: Verdict): void {
-  const called = answer.streamed ? streamedCall(answer) : wholeCall(answer);
-  const seen = { in: answer };
+function judgeTool(response: Response, verdict: Verdict): void {
+  const called = response.streamed ? streamedCall(response) : wholeCall(response);
+  const seen = { in: response };
   verdict.must("UPSTREAM-REPLY", called.name, TOOL.name, { ...seen, because: "name of the tool" });
   const isSame = isDeepStrictEqual(called.input, TOOL.arguments);
   const shown = JSON.stringify(called.input) ?? "nothing";
@@ -101,11 +101,11 @@ const usage = defineCheck({
   },
   judge({ plain, passed }, verdict, axes) {
     assumePassed(verdict, plain);
-    const { answer } = passed;
-    verdict.assumeGood(answer, "a request for this reply");
-    const usage = tokenCountsOf(answer);
+    const { response } = passed;
+    verdict.assumeGood(response, "a request for this reply");
+    const usage = tokenCountsOf(response);
     for (const [name, count] of Object.entries(EXPECTED[axes.dialect ?? "chat"]))
-      verdict.should("UPSTREAM-USAGE", usage[name], count, { in: answer, at: `/usage/${name.replaceAll(".", "/")}` });
+      verdict.should("UPSTREAM-USAGE", usage[name], count, { in: response, at: `/usage/${name.replaceAll(".", "/")}` });
   },
 });
 

@@ -21,7 +21,7 @@ const streamed = defineCheck({
   cost: { requests: 3, waitS: 3 },
   async run(t) {
     const plain = await sendPlain(t, "streaming");
-    if (!plain.answer.admitted) return { plain, sent: NOTHING_CAME, answer: plain.answer };
+    if (!plain.response.admitted) return { plain, sent: NOTHING_CAME, response: plain.response };
     const marker = t.upstream.marker();
     await t.upstream.answer(marker, { "*": { pieces: 40, break: { how: "stall", at: BEFORE_STALL } } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
@@ -36,14 +36,14 @@ const streamed = defineCheck({
     if (!hasCome) await sendMarked(t);
     await t.wait(INTO_MS);
     held.abort();
-    return { plain, sent, answer: await held.done };
+    return { plain, sent, response: await held.done };
   },
-  judge({ plain, sent, answer }, verdict) {
+  judge({ plain, sent, response }, verdict) {
     assumePassed(verdict, plain);
     if (!sent.requests.some(({ sentEvents }) => sentEvents >= BEFORE_STALL))
       verdict.inconclusive("the provider sent nothing yet");
-    const pieces = answer.stream.pieces.length;
-    verdict.should("UPSTREAM-STREAMED", pieces, atLeast(1), { in: answer, because: "pieces of the reply had come" });
+    const pieces = response.stream.pieces.length;
+    verdict.should("UPSTREAM-STREAMED", pieces, atLeast(1), { in: response, because: "pieces of the reply had come" });
   },
 });
 
@@ -71,20 +71,20 @@ const brokenStream = defineCheck({
   },
   judge({ plain, broken }, verdict) {
     assumePassed(verdict, plain);
-    const { answer, upstream } = broken;
+    const { response, upstream } = broken;
     const came = upstream.requests.length;
-    if (came === 0) verdict.inconclusive(`the request came to no provider: ${answer.summary}`);
-    const { endMarkers, errors, text = "" } = answer.stream;
+    if (came === 0) verdict.inconclusive(`the request came to no provider: ${response.summary}`);
+    const { endMarkers, errors, text = "" } = response.stream;
     const seen = {
-      in: answer,
-      because: `${answer.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
+      in: response,
+      because: `${response.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
     };
     const endsOf = ({ stream }: Response) => stream.endMarkers + stream.finishReasons.length;
     // What lacks the ending that a whole stream has is seen to be broken.
-    const isEnded = endsOf(answer) > 0 || endsOf(plain.answer) === 0;
-    const looksWhole = answer.complete && (answer.status ?? 0) < 300 && errors.length === 0 && isEnded;
+    const isEnded = endsOf(response) > 0 || endsOf(plain.response) === 0;
+    const looksWhole = response.complete && (response.status ?? 0) < 300 && errors.length === 0 && isEnded;
     verdict.should("UPSTREAM-BROKEN", looksWhole, false, {
-      in: answer,
+      in: response,
       because: `ends like a whole reply: ${seen.because}`,
     });
     verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
@@ -121,7 +121,7 @@ const backpressure = defineCheck({
   cost: { requests: 2, waitS: 3 },
   async run(t) {
     const plain = await sendPlain(t, "streaming");
-    if (!plain.answer.admitted) return { plain, taken: 0, came: 0, answer: plain.answer };
+    if (!plain.response.admitted) return { plain, taken: 0, came: 0, response: plain.response };
     const marker = t.upstream.marker();
     await t.upstream.answer(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
@@ -132,15 +132,15 @@ const backpressure = defineCheck({
     const { requests } = await t.upstream.requests(marker);
     held.abort();
     const taken = Math.max(0, ...requests.map(({ sentEvents }) => sentEvents));
-    return { plain, taken, came: requests.length, answer: await held.done };
+    return { plain, taken, came: requests.length, response: await held.done };
   },
-  judge({ plain, taken, came, answer }, verdict) {
+  judge({ plain, taken, came, response }, verdict) {
     assumePassed(verdict, plain);
-    if (came === 0 || answer.status !== 200) verdict.inconclusive(`the stream did not begin: ${answer.summary}`);
-    const read = answer.exchange.response?.body.receivedBytes ?? 0;
+    if (came === 0 || response.status !== 200) verdict.inconclusive(`the stream did not begin: ${response.summary}`);
+    const read = response.exchange.response?.body.receivedBytes ?? 0;
     if (read > (PIECES * PIECE_BYTES) / 4) verdict.inconclusive("this process read more than it wanted to");
     verdict.should("UPSTREAM-BACKPRESSURE", Number((taken / PIECES).toFixed(2)), atMost(MAX_TAKEN), {
-      in: answer,
+      in: response,
       because: `share of 32 MB that the gateway had taken, of which the caller had read ${(read / 1e6).toFixed(1)} MB`,
     });
   },

@@ -14,12 +14,12 @@ async function withBudgetFor(
   await using gateway = startGauntlet(["gateway", ...mutation.flatMap((name) => ["--mutation", name])]);
   const ready = JSON.parse(await gateway.printed("\n"));
   const call = async (path: string, body: object) => {
-    const answer = await fetch(ready.adminUrl + path, {
+    const response = await fetch(ready.adminUrl + path, {
       method: "POST",
       headers: { authorization: `Bearer ${ready.adminToken}`, "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    return (await answer.json()) as Record<string, string>;
+    return (await response.json()) as Record<string, string>;
   };
   const { account } = await call("/keys/find", { key: ready.keys.valid });
   const { key = "" } = await call("/keys", { account, budgetMicroUsd: 115 * requests - 20 });
@@ -31,7 +31,7 @@ async function withBudgetFor(
         model: "echo-fast",
         messages: [{ role: "user", content: `Please repeat: ${"x".repeat(400)}` }],
       }),
-    }).then((answer) => answer.text());
+    }).then((response) => response.text());
   writeFileSync(
     join(folder.path, "t.yaml"),
     `baseUrl: ${ready.baseUrl}

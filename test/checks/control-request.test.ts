@@ -37,11 +37,11 @@ describe("the control request of a negative probe", () => {
     ["a spent budget", false, () => answerOf(429, "{}", reason("budget_exhausted"))],
     ["an error in place of a reply", false, () => answerOf(200, '{"error":{"message":"no"}}')],
   ])("%s: ambient %s", async (_what, ambient, ask) => {
-    const answer = await ask();
-    expect([answer.admitted, isAmbient(answer)]).toEqual([false, ambient]);
+    const response = await ask();
+    expect([response.admitted, isAmbient(response)]).toEqual([false, ambient]);
     const thrown = (() => {
       try {
-        new Verdict().assumeGood(answer);
+        new Verdict().assumeGood(response);
       } catch (error) {
         return error as Undecided;
       }
@@ -50,23 +50,23 @@ describe("the control request of a negative probe", () => {
     expect(thrown).toBeInstanceOf(Undecided);
     expect([thrown?.status, thrown?.message]).toEqual([
       ambient ? "inconclusive" : "blocked",
-      `the same request with nothing wrong was not served: ${answer.summary}`,
+      `the same request with nothing wrong was not served: ${response.summary}`,
     ]);
   });
 
   test("one that was served says nothing", async () => {
-    const answer = await answerOf(200, GOOD);
+    const response = await answerOf(200, GOOD);
     const verdict = new Verdict();
-    verdict.assumeGood(answer);
+    verdict.assumeGood(response);
     verdict.assume(true, "all is well");
-    expect([verdict.findings, isAmbient(answer)]).toEqual([[], false]);
+    expect([verdict.findings, isAmbient(response)]).toEqual([[], false]);
   });
 });
 
 test("a finding holds what was seen, where, and in which exchange, and nothing that was not given", async () => {
-  const answer = await answerOf(200, GOOD);
+  const response = await answerOf(200, GOOD);
   const verdict = new Verdict();
-  verdict.must("CHAT-1", 1, 1, { in: answer, at: "/choices", because: "it is so" });
+  verdict.must("CHAT-1", 1, 1, { in: response, at: "/choices", because: "it is so" });
   verdict.should("CHAT-5", 1, 2);
   verdict.compat("COMPAT-USAGE", 1, 2);
   verdict.observe("STREAM-5", 3);
@@ -75,7 +75,7 @@ test("a finding holds what was seen, where, and in which exchange, and nothing t
     outcome: "met",
     weight: "fail",
     pointer: "/choices",
-    exchanges: [answer.id],
+    exchanges: [response.id],
     note: "it is so",
   });
   expect(should).toMatchObject({ outcome: "broken", weight: "warn", expected: "2", observed: "1" });

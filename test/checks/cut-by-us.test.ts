@@ -32,8 +32,8 @@ test.each([
 test("replies of which no more could be kept do not count as requests that failed", async () => {
   const check = CHECKS.find(({ id }) => id === "robustness.stable-service");
   const whole = await replyOf(10_000, MIB);
-  const answers = [whole, ...(await Promise.all(Array.from({ length: 6 }, () => replyOf(100_000, 8_192))))];
+  const responses = [whole, ...(await Promise.all(Array.from({ length: 6 }, () => replyOf(100_000, 8_192))))];
   const verdict = new Verdict();
-  (check as unknown as { judge: (answers: readonly Response[], verdict: Verdict) => void }).judge(answers, verdict);
+  (check as unknown as { judge: (responses: readonly Response[], verdict: Verdict) => void }).judge(responses, verdict);
   expect(verdict.findings.filter(({ outcome }) => outcome === "broken")).toEqual([]);
 });

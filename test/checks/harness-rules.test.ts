@@ -86,8 +86,8 @@ describe("rules for the harness itself", () => {
       seed: 1,
       signal: controller.signal,
     });
-    const answer = await traffic.send({}, { endpoint: "chat", mode: "non-streaming" });
-    expect([answer.status, requests]).toEqual([307, 1]);
+    const response = await traffic.send({}, { endpoint: "chat", mode: "non-streaming" });
+    expect([response.status, requests]).toEqual([307, 1]);
   });
 
   test("without limits in the target, limit checks are blocked with the lines that unblock them (LIMIT-3)", async () => {
@@ -113,7 +113,7 @@ describe("rules for the harness itself", () => {
       signal: controller.signal,
     });
     await prepare(traffic);
-    expect(traffic.answers[0]?.exchange.response?.headers).toContainEqual(["x-request-id", "r1"]);
+    expect(traffic.responses[0]?.exchange.response?.headers).toContainEqual(["x-request-id", "r1"]);
     const facts = {
       command: "test",
       target,

@@ -122,7 +122,7 @@ describe("waiting for a model", () => {
     vi.useFakeTimers();
     const refusedUntil = new Map<string, number>();
     const responses: Response[] = [];
-    const answer = (model: string, more: Partial<Response["asked"]> = {}) => {
+    const response = (model: string, more: Partial<Response["asked"]> = {}) => {
       vi.advanceTimersByTime(1);
       const sentMs = performance.now();
       const status = sentMs < (refusedUntil.get(model) ?? 0) ? 503 : 200;
@@ -139,7 +139,7 @@ describe("waiting for a model", () => {
       send: async ({ model, intent = "good", recoveryOf, probe }) => {
         // A look takes its time, as any request does.
         await new Promise((resolve) => setTimeout(resolve, 1));
-        return answer((model as { id: string }).id, {
+        return response((model as { id: string }).id, {
           intent,
           ...(recoveryOf === undefined ? {} : { recoveryOf }),
           ...(probe === true && { probe }),
@@ -147,18 +147,18 @@ describe("waiting for a model", () => {
       },
     });
     const isOver = async (model: string) => {
-      const over = recovery.isOver(answer(model));
+      const over = recovery.isOver(response(model));
       for (let s = 0; s < 100; s++) await vi.advanceTimersByTimeAsync(1_000);
       return await over;
     };
-    return { recovery, answer, isOver, refusedUntil };
+    return { recovery, answer: response, isOver, refusedUntil };
   };
   const CHAT_OK = { endpoint: "chat", model: "ok" } as const;
   afterEach(() => vi.useRealTimers());
 
   test("goes on after each cool-down, however many there are", async () => {
-    const { recovery, answer, isOver, refusedUntil } = recovering();
-    answer("ok");
+    const { recovery, answer: response, isOver, refusedUntil } = recovering();
+    response("ok");
     for (let times = 0; times < 6; times++) {
       refusedUntil.set("ok", performance.now() + 60_000);
       expect(await isOver("ok")).toBe(true);
@@ -167,8 +167,8 @@ describe("waiting for a model", () => {
   });
 
   test("ends for good only until the model is served after all", async () => {
-    const { recovery, answer, isOver, refusedUntil } = recovering();
-    answer("ok");
+    const { recovery, answer: response, isOver, refusedUntil } = recovering();
+    response("ok");
     refusedUntil.set("ok", performance.now() + 200_000);
     expect(await isOver("ok")).toBe(false);
     expect(recovery.lost).toMatch(/^`ok` \(chat\) was served until .* was not served again within 7\d\.\d s$/);
@@ -183,15 +183,15 @@ describe("waiting for a model", () => {
   });
 
   test("looks at each model for itself", async () => {
-    const { recovery, answer, refusedUntil } = recovering();
-    answer("ok");
-    answer("other");
+    const { recovery, answer: response, refusedUntil } = recovering();
+    response("ok");
+    response("other");
     const soon = () => performance.now() + 5_000;
     // The one is refused for a single request, and the other for a while, at the same time.
     for (let times = 0; times < 3; times++) {
       refusedUntil.set("ok", performance.now() + 0.5);
       refusedUntil.set("other", soon());
-      const both = Promise.all([recovery.isOver(answer("ok")), recovery.isOver(answer("other"))]);
+      const both = Promise.all([recovery.isOver(response("ok")), recovery.isOver(response("other"))]);
       for (let s = 0; s < 20; s++) await vi.advanceTimersByTimeAsync(1_000);
       expect((await both)[1]).toBe(true);
     }

@@ -19,8 +19,8 @@ test("a stream is cut where all others are of one length, not where a model's re
 test("a daily cap is not expected to hold where a UTC day may have begun since it was reached", () => {
   const noon = Date.UTC(2026, 10, 25, 12);
   const statusAt = (startedAtMs: number) => {
-    const answer = seen({ sentMs: 0, endMs: 5, startedAtMs });
-    return judged("spending.still-denied", { late: [{ key: "capped", status: 402, answer }] }).status;
+    const response = seen({ sentMs: 0, endMs: 5, startedAtMs });
+    return judged("spending.still-denied", { late: [{ key: "capped", status: 402, answer: response }] }).status;
   };
   expect(statusAt(noon)).toBe("fail");
   const minutes = (count: number) => noon + (12 * 60 + count) * 60_000;

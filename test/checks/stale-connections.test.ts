@@ -29,12 +29,12 @@ test("what met a connection that the gateway had closed is sent once more, on a 
   await traffic.start({}, CHAT).done;
   const held = traffic.start({ intent: "either" }, CHAT);
   expect([await held.headed, await held.started, (await held.done).status]).toEqual([200, true, 200]);
-  expect(traffic.answers.map(({ exchange }) => [isStale(exchange), exchange.connection.earlier])).toEqual([
+  expect(traffic.responses.map(({ exchange }) => [isStale(exchange), exchange.connection.earlier])).toEqual([
     [false, 0],
     [true, 1],
     [false, 0],
   ]);
-  const [, stale, again] = traffic.answers;
+  const [, stale, again] = traffic.responses;
   expect(again?.asked.repeats).toBe(stale?.id);
 });
 
@@ -54,8 +54,8 @@ test("a new connection that is reset is the gateway's answer", async () => {
   await using server = await serverThatResets(() => true);
   const { signal } = new AbortController();
   await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });
-  const answer = await traffic.start({}, CHAT).done;
-  expect([answer.exchange.ending.kind, traffic.answers.length]).toEqual(["reset", 1]);
+  const response = await traffic.start({}, CHAT).done;
+  expect([response.exchange.ending.kind, traffic.responses.length]).toEqual(["reset", 1]);
 });
 
 test("where nothing more may be sent, whoever waits learns it", async () => {

@@ -21,10 +21,10 @@ const EXPECTED = {
 };
 
 /** What the rate scenario records of one burst. */
-const rateRecording = (answers: readonly Response[], seconds = 1) => ({
+const rateRecording = (responses: readonly Response[], seconds = 1) => ({
   limits: { rpm: 300, inFlight: 8 },
   expected: EXPECTED.rate,
-  first: { what: "chat", answers, seconds },
+  first: { what: "chat", answers: responses, seconds },
   second: null,
   third: null,
   extraBurst: [],

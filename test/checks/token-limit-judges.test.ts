@@ -28,7 +28,7 @@ interface Sent {
 let made = 0;
 
 /** One answer, 5 ms after its request. */
-function answer({ atMs, status = 200, reason, usage, remaining, retryAfter, stream = false }: Sent): Response {
+function response({ atMs, status = 200, reason, usage, remaining, retryAfter, stream = false }: Sent): Response {
   const body = status === 200 ? { choices: [{ message: { content: "a" } }], usage } : { error: { message: "no" } };
   const text = JSON.stringify(body);
   const headers: [string, string][] = [["Content-Type", "application/json"]];
@@ -98,14 +98,14 @@ function series(options: Series): Part {
   const { stated = (remaining: number) => remaining } = options;
   const prompt = most / 2;
   const completion = Math.floor((most / 2) * said);
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (let at = 0; at < count; at++) {
     const nowMs = atMs + at * everyMs;
     const waitUs = limiter?.waitUs(most, nowMs * 1_000) ?? 0;
     if (waitUs > 0) {
       const retryAfter = String(Math.ceil(waitUs / 1_000_000));
       const remaining = stated(limiter?.remaining(nowMs * 1_000) ?? 0);
-      answers.push(answer({ atMs: nowMs, status: 429, reason: "rate_limit_exceeded", retryAfter, remaining }));
+      responses.push(response({ atMs: nowMs, status: 429, reason: "rate_limit_exceeded", retryAfter, remaining }));
       if (stops) break;
       continue;
     }
@@ -113,10 +113,10 @@ function series(options: Series): Part {
     const remaining = stated(limiter?.remaining(nowMs * 1_000) ?? 0);
     if (counted !== undefined) counted.tokens = prompt + completion;
     const tokens = usage ? { prompt_tokens: prompt, completion_tokens: completion } : undefined;
-    answers.push(answer({ atMs: nowMs, remaining, usage: tokens }));
+    responses.push(response({ atMs: nowMs, remaining, usage: tokens }));
   }
   const size = { words: 9, maxTokens: most / 2, least: prompt + completion, most };
-  return { answers, ...size, seconds: (answers.length * everyMs) / 1_000 };
+  return { responses, ...size, seconds: (responses.length * everyMs) / 1_000 };
 }
 
 const START_MS = 1_000_000;
@@ -154,8 +154,8 @@ function judge(id: string, recorded: TokenRecording) {
 const statusOf = (id: string, recorded: TokenRecording) => judge(id, recorded).status;
 
 const denied = (atMs: number, more: Partial<Sent> = {}) =>
-  answer({ atMs, status: 429, reason: "rate_limit_exceeded", retryAfter: "20", ...more });
-const served = (atMs: number) => answer({ atMs, usage: { prompt_tokens: 500, completion_tokens: 500 } });
+  response({ atMs, status: 429, reason: "rate_limit_exceeded", retryAfter: "20", ...more });
+const served = (atMs: number) => response({ atMs, usage: { prompt_tokens: 500, completion_tokens: 500 } });
 const even = (limiter: TokenLimiter) =>
   series({ limiter, atMs: START_MS + 2 * QUIET_MS, everyMs: 3_750, count: 16, most: LIMIT / 24, stops: false });
 
@@ -245,7 +245,7 @@ describe("limits that do not hold", () => {
 
 describe("what denials say", () => {
   test("status and reason are those of the request rate, or of the target's contract", () => {
-    const part = (more: Partial<Sent>): Part => ({ ...series({ count: 1 }), answers: [denied(0, more)] });
+    const part = (more: Partial<Sent>): Part => ({ ...series({ count: 1 }), responses: [denied(0, more)] });
     const of = (more: Partial<Sent>, change: Partial<TokenRecording["expected"]> = {}) => {
       const recorded = recording(rollingTokens(LIMIT), { inARow: [part(more)] });
       return statusOf("denial", { ...recorded, expected: { ...recorded.expected, ...change } });
@@ -263,7 +263,7 @@ describe("what denials say", () => {
     expect(of(null)).toBe("inconclusive");
     expect(of({ denial: denied(0), waitMs: 20_000, retried: served(20_001) })).toBe("pass");
     expect(of({ denial: denied(0), waitMs: 20_000, retried: denied(20_001) })).toBe("warn");
-    expect(of({ denial: answer({ atMs: 0, status: 429 }), waitMs: null, retried: served(61_000) })).toBe("warn");
+    expect(of({ denial: response({ atMs: 0, status: 429 }), waitMs: null, retried: served(61_000) })).toBe("warn");
   });
 
   test.each<[string, Series["stated"], string]>([
@@ -293,7 +293,7 @@ describe("what cannot be judged is not judged", () => {
     ["a limit that is too small", { probes: series({ count: 1, most: LIMIT / 4 }) }, /too small to be tested/],
     [
       "a first request that is refused",
-      { probes: { ...series({ count: 1 }), answers: [answer({ atMs: 0, status: 503 })] } },
+      { probes: { ...series({ count: 1 }), responses: [response({ atMs: 0, status: 503 })] } },
       /not served: 503/,
     ],
   ])("%s", (_name, change, message) => {

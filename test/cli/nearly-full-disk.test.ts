@@ -40,7 +40,9 @@ describe.skipIf(process.platform === "win32")("the disk is full when the run has
       out,
     ]);
     expect(stderr).toContain(`${join(out, file)} cannot be written any more: EFBIG`);
-    expect(stdout).toMatch(/^INCONCLUSIVE: .*, but the run folder is incomplete\n .*cannot be written any more: EFBIG/m);
+    expect(stdout).toMatch(
+      /^INCONCLUSIVE: .*, but the run folder is incomplete\n .*cannot be written any more: EFBIG/m,
+    );
     expect(stdout).toContain(`exit code 4; ${out} could not be written in full`);
     expect(stdout).not.toMatch(/^PASS/m);
     expect(code).toBe(4);

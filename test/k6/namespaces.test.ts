@@ -21,7 +21,7 @@ async function begin(address: string): Promise<void> {
   const url = `http://${address}:${PORT}/v1/status`;
   for (let ready = false; !ready; await delay(50)) {
     const status = await fetch(url).then(
-      (answer) => answer.text(),
+      (response) => response.text(),
       () => "",
     );
     ready = status.includes('"paused":true') && /"status":[3-9]/.test(status);

@@ -35,9 +35,9 @@ export async function startRegistry(): Promise<Registry> {
 async function passOn(url: string, { headers }: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     // Without a short form of the document, npm reads a hundred times as much.
-    const answer = await fetch(url, { headers: { accept: headers.accept ?? "*/*" } });
-    const body = Buffer.from(await answer.arrayBuffer());
-    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
+    const fetched = await fetch(url, { headers: { accept: headers.accept ?? "*/*" } });
+    const body = Buffer.from(await fetched.arrayBuffer());
+    response.writeHead(fetched.status, { "content-type": fetched.headers.get("content-type") ?? "application/json" });
     response.end(body);
   } catch {
     // npm tries again what is cut off, as it does with the registry itself.

@@ -14,8 +14,8 @@ test("the embedded gateway makes accounts of the tiers for load, each with two k
       expect(limits).toEqual(TIER_LIMITS[tier as keyof typeof TIER_LIMITS]);
       for (const one of [key, second]) {
         const text = one?.reveal() ?? "";
-        const answer = await fetch(`${target.baseUrl}/models`, { headers: { authorization: `Bearer ${text}` } });
-        expect(answer.status).toBe(200);
+        const response = await fetch(`${target.baseUrl}/models`, { headers: { authorization: `Bearer ${text}` } });
+        expect(response.status).toBe(200);
         texts.push(text);
       }
     }

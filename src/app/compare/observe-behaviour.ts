@@ -34,9 +34,9 @@ export async function observeBehaviour(
     seed,
     signal,
     provisioner,
-    onAnswer: (answer) => {
-      const observation = comparedOf(answer);
-      if (observation !== undefined) answers.set(answer.id, observation);
+    onAnswer: (response) => {
+      const observation = comparedOf(response);
+      if (observation !== undefined) answers.set(response.id, observation);
     },
   });
   onProgress({ kind: "step", text: `${name}: connecting to ${target.baseUrl}` });
@@ -63,22 +63,22 @@ export function storedSide(folder: string): StoredSide {
   return { record, behaviour: { checks: record.checks, answers } };
 }
 
-function comparedOf(answer: Response): ComparedResponse | undefined {
-  const { status, asked } = answer;
+function comparedOf(response: Response): ComparedResponse | undefined {
+  const { status, asked } = response;
   if (status === undefined) return undefined;
   const failed = status >= 400;
-  const message = failed ? answer.error.message : undefined;
+  const message = failed ? response.error.message : undefined;
   return {
     kind: `${asked.endpoint} ${asked.mode} ${asked.intent}`,
     status,
-    reason: answer.reason,
-    headers: answer.headers,
-    documents: documentsOf(answer),
+    reason: response.reason,
+    headers: response.headers,
+    documents: documentsOf(response),
     message: typeof message === "string" ? message : undefined,
   };
 }
 
-function documentsOf(answer: Response): unknown[] {
-  if (isObject(answer.json)) return [answer.json];
-  return answer.stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []));
+function documentsOf(response: Response): unknown[] {
+  if (isObject(response.json)) return [response.json];
+  return response.stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []));
 }

@@ -13,7 +13,7 @@ export interface DenialSample {
   readonly key: string | undefined;
   /** The model that there is not, which a text may repeat. */
   readonly unknownModel?: string;
-  readonly answer: Response;
+  readonly response: Response;
 }
 
 /**

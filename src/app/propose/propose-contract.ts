@@ -31,14 +31,14 @@ export function proposeContract(
 
 /** Whether action hints come, and in which header. */
 function actionLines(denials: readonly DenialSample[], usual: string): ProposedLine[] {
-  if (denials.some(({ answer }) => answer.header(usual) !== undefined)) return [];
-  const names = denials.map(({ answer }) =>
-    answer.headers.map(([name]) => name).filter((name) => /action/i.test(name)),
+  if (denials.some(({ response }) => response.header(usual) !== undefined)) return [];
+  const names = denials.map(({ response }) =>
+    response.headers.map(([name]) => name).filter((name) => /action/i.test(name)),
   );
   const own = names[0]?.find((name) => names.every((others) => others.includes(name)));
   const [first] = denials;
   if (own !== undefined && first !== undefined) {
-    const evidence = `${own}: ${first.answer.header(own)} on the answer to ${first.what}`;
+    const evidence = `${own}: ${first.response.header(own)} on the answer to ${first.what}`;
     return [{ path: ["headers", "action"], value: own, evidence }];
   }
   return [
@@ -121,8 +121,8 @@ function denialLine({ reason, status, words, samples }: Said, messages: readonly
 
 const orderOf = (wanted: Reason): number => DENIALS.findIndex(({ reason }) => reason === wanted);
 
-export function statusOf({ answer }: DenialSample): number {
-  return answer.status ?? 0;
+export function statusOf({ response }: DenialSample): number {
+  return response.status ?? 0;
 }
 
 function mostCommon(values: readonly number[]): number {
@@ -130,6 +130,6 @@ function mostCommon(values: readonly number[]): number {
   return [...values].sort((a, b) => count(b) - count(a))[0] ?? 0;
 }
 
-export function evidenceOf({ what, answer }: DenialSample): string {
-  return `${answer.status} to ${what}: ${answer.text}`;
+export function evidenceOf({ what, response }: DenialSample): string {
+  return `${response.status} to ${what}: ${response.text}`;
 }

@@ -45,12 +45,12 @@ export async function proposeFile(file: string, out: string | undefined, onProgr
 
 /** A recorded denial as programs read it. */
 function documentOf({ sample, readAs, isRight }: ReadDenial) {
-  const { reason = null, what, answer } = sample;
+  const { reason = null, what, response } = sample;
   return {
     reason,
     what,
-    status: answer.status ?? null,
-    body: answer.text.slice(0, MAX_BODY),
+    status: response.status ?? null,
+    body: response.text.slice(0, MAX_BODY),
     readAs: readAs ?? null,
     isRight,
   };

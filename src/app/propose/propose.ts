@@ -59,19 +59,19 @@ function suppliedBy({ denials, dialects, list }: GatewaySample): string[] {
 
 function modelLines({ dialects }: GatewaySample): ProposedLine[] {
   return dialects.filter(isServed).map((sample): ProposedLine => {
-    const { id, answer } = sample.tried.at(-1) as DialectSample["tried"][number];
+    const { id, response } = sample.tried.at(-1) as DialectSample["tried"][number];
     const stream = sample.stream?.streamed === true ? "also as a stream" : `as a stream: ${sample.stream?.summary}`;
     return {
       path: ["models", sample.dialect],
       value: id,
-      evidence: `${answer.summary}, ${stream}`,
+      evidence: `${response.summary}, ${stream}`,
     };
   });
 }
 
 function dialectLines(target: Target, { dialects }: GatewaySample): ProposedLine[] {
-  const answers = dialects.flatMap(({ tried }) => tried.map(({ answer }) => answer));
-  const advice = dialectAdvice(target, answers);
+  const responses = dialects.flatMap(({ tried }) => tried.map(({ response }) => response));
+  const advice = dialectAdvice(target, responses);
   const served = dialects.filter(isServed).map(({ dialect }) => dialect);
   return advice === undefined || served.length === DIALECTS.length
     ? []
@@ -90,9 +90,9 @@ function limitLines(sample: GatewaySample): ProposedLine[] {
 }
 
 function statedLimits({ list, dialects }: GatewaySample) {
-  const answers = [list, ...dialects.flatMap(({ tried }) => tried.map(({ answer }) => answer))];
+  const responses = [list, ...dialects.flatMap(({ tried }) => tried.map(({ response }) => response))];
   const stated = (pattern: RegExp) =>
-    answers.flatMap(({ headers }: Response) =>
+    responses.flatMap(({ headers }: Response) =>
       headers.flatMap(([name, value]) =>
         pattern.test(name)
           ? (readRateLimit(value)?.perMinute ?? []).flatMap((limit) =>
@@ -116,7 +116,9 @@ function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
   return [
     ...unserved.flatMap(({ dialect, tried }) => {
       const last = tried.at(-1);
-      return last === undefined ? [] : [`${dialect}: no model answered; the last, ${last.id}: ${last.answer.summary}`];
+      return last === undefined
+        ? []
+        : [`${dialect}: no model answered; the last, ${last.id}: ${last.response.summary}`];
     }),
     ...(limits === undefined && rate !== undefined && concurrency === undefined
       ? [`limits: { rpm: ${rate.value}, inFlight: … } # ${rate.name}: ${rate.value}; no header states the other`]

@@ -17,9 +17,9 @@ const NO_REASON =
 const USUAL = ["/error/code", "/error/type", "/code", "/type", "/error/reason", "/reason", "/error", "/detail"];
 
 /** The value of a place, as this gateway says it; `undefined` where there is none that could be a reason. */
-export function wordAt({ answer }: DenialSample, place: ReasonPlace): string | undefined {
-  if (place.kind === "header") return answer.header(place.name);
-  return stringsIn(answer.json).find(([pointer]) => pointer === place.pointer)?.[1];
+export function wordAt({ response }: DenialSample, place: ReasonPlace): string | undefined {
+  if (place.kind === "header") return response.header(place.name);
+  return stringsIn(response.json).find(([pointer]) => pointer === place.pointer)?.[1];
 }
 
 /**
@@ -44,12 +44,12 @@ export function reasonPlace(samples: readonly DenialSample[], usual: string): Re
 }
 
 function headersOf(samples: readonly DenialSample[]): ReasonPlace[] {
-  const names = samples.flatMap(({ answer }) => answer.headers.map(([name]) => name.toLowerCase()));
+  const names = samples.flatMap(({ response }) => response.headers.map(([name]) => name.toLowerCase()));
   return [...new Set(names)].filter((name) => !NO_REASON.test(name)).map((name) => ({ kind: "header", name }));
 }
 
 function pointersOf(samples: readonly DenialSample[]): ReasonPlace[] {
-  const pointers = samples.flatMap(({ answer }) => stringsIn(answer.json).map(([pointer]) => pointer));
+  const pointers = samples.flatMap(({ response }) => stringsIn(response.json).map(([pointer]) => pointer));
   return [...new Set(pointers)].map((pointer) => ({ kind: "pointer", pointer }));
 }
 
@@ -92,7 +92,7 @@ function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[
  * one and the same key, or one where there was no key. A place that names the key or its owner does neither.
  */
 function isAboutDenial(said: readonly (DenialSample & { readonly word: string })[]): boolean {
-  const alike = groupBy(said, ({ reason, kind, answer }) => `${reason} ${kind} ${answer.asked.endpoint}`);
+  const alike = groupBy(said, ({ reason, kind, response }) => `${reason} ${kind} ${response.asked.endpoint}`);
   if ([...alike.values()].some((own) => new Set(own.map(({ word }) => word)).size > 1)) return false;
   if (new Set(said.map(({ word }) => word)).size < 2) return false;
   const byKey = [...groupBy(said, ({ key = "" }) => key).values()];

@@ -17,7 +17,7 @@ const MAX_MODELS = 4;
 export interface DialectSample {
   readonly dialect: Dialect;
   /** Tries of models, in their order; the last one was served, if any. */
-  readonly tried: readonly { readonly id: string; readonly answer: Response }[];
+  readonly tried: readonly { readonly id: string; readonly response: Response }[];
   readonly stream: Response | undefined;
 }
 
@@ -83,7 +83,7 @@ async function deniedKeys({ fixtures }: Traffic): Promise<ReadonlyMap<KeyName, r
 }
 
 export function isServed({ tried }: DialectSample): boolean {
-  return tried.at(-1)?.answer.admitted === true;
+  return tried.at(-1)?.response.admitted === true;
 }
 
 /** The model that the target file names; else those of the list. */
@@ -117,16 +117,16 @@ class Sampler {
   }
 
   async dialect(dialect: Dialect, ids: readonly string[]): Promise<DialectSample> {
-    const tried: { id: string; answer: Response }[] = [];
+    const tried: { id: string; response: Response }[] = [];
     for (const id of ids) {
-      const answer = await this.#send({ model: { id } }, dialect);
-      if (answer === undefined) break;
-      tried.push({ id, answer });
-      if (answer.admitted) break;
+      const response = await this.#send({ model: { id } }, dialect);
+      if (response === undefined) break;
+      tried.push({ id, response });
+      if (response.admitted) break;
     }
     const last = tried.at(-1);
     const stream =
-      last?.answer.admitted === true
+      last?.response.admitted === true
         ? await this.#send({ model: { id: last.id }, mode: "streaming" }, dialect)
         : undefined;
     return { dialect, tried, stream };
@@ -155,7 +155,7 @@ class Sampler {
     const samples = await this.#samples([
       { reason: "invalid_api_key", kind: "a path that there is not", key: "valid", request },
     ]);
-    return samples.filter(({ answer }) => answer.status === 401);
+    return samples.filter(({ response }) => response.status === 401);
   }
 
   /** Models that there are not, keys that must be denied, and a body that is refused for another reason. */
@@ -192,16 +192,16 @@ class Sampler {
   async #samples(asked: readonly Asked[]): Promise<DenialSample[]> {
     const samples: DenialSample[] = [];
     for (const { request, ...sample } of asked) {
-      const answer = await this.#send({ ...request, intent: "denied" });
-      if (answer?.status === undefined || answer.status < 400 || answer.status >= 500) continue;
-      const what = `${sample.kind} on ${new URL(answer.exchange.request.url).pathname}`;
-      samples.push({ key: undefined, ...sample, what, answer });
+      const response = await this.#send({ ...request, intent: "denied" });
+      if (response?.status === undefined || response.status < 400 || response.status >= 500) continue;
+      const what = `${sample.kind} on ${new URL(response.exchange.request.url).pathname}`;
+      samples.push({ key: undefined, ...sample, what, response });
     }
     return samples;
   }
 }
 
-interface Asked extends Omit<DenialSample, "what" | "answer" | "key"> {
+interface Asked extends Omit<DenialSample, "what" | "response" | "key"> {
   readonly key?: string;
   readonly request: RequestSpec;
 }

@@ -66,8 +66,14 @@ function callers({ key, second }: Account, served: readonly Served[]): Caller[] 
   }));
 }
 
-function sampleOf(reason: Reason, kind: string, key: Key, answer: Response): DenialSample {
-  return { reason, kind, key: key.name, what: `${kind} on ${new URL(answer.exchange.request.url).pathname}`, answer };
+function sampleOf(reason: Reason, kind: string, key: Key, response: Response): DenialSample {
+  return {
+    reason,
+    kind,
+    key: key.name,
+    what: `${kind} on ${new URL(response.exchange.request.url).pathname}`,
+    response,
+  };
 }
 
 async function rateDenials(traffic: Traffic, account: Account, served: readonly Served[]): Promise<DenialSample[]> {
@@ -75,9 +81,9 @@ async function rateDenials(traffic: Traffic, account: Account, served: readonly 
   const all = callers(account, served);
   let left = 2 * account.limits.rpm + all.length;
   for (const caller of all) {
-    let answer: Response | undefined;
-    while (left-- > 0 && !isRefused(answer)) answer = await start(traffic, caller, "non-streaming").done;
-    if (isRefused(answer)) samples.push(sampleOf("rate_limit_exceeded", "too many requests", caller.key, answer));
+    let response: Response | undefined;
+    while (left-- > 0 && !isRefused(response)) response = await start(traffic, caller, "non-streaming").done;
+    if (isRefused(response)) samples.push(sampleOf("rate_limit_exceeded", "too many requests", caller.key, response));
   }
   return samples;
 }
@@ -92,8 +98,8 @@ async function concurrencyDenials(
     const held = Array.from({ length: account.limits.inFlight + BEYOND }, () => start(traffic, caller, "streaming"));
     const refused = await Promise.any(
       held.map(async ({ done }) => {
-        const answer = await done;
-        return isRefused(answer) ? answer : Promise.reject(answer);
+        const response = await done;
+        return isRefused(response) ? response : Promise.reject(response);
       }),
     ).catch(() => undefined);
     for (const each of held) each.abort();
@@ -112,7 +118,7 @@ function start(traffic: Traffic, { key, dialect, id }: Caller, mode: Mode) {
   return traffic.start(request, { endpoint: dialect, mode });
 }
 
-function isRefused(answer: Response | undefined): answer is Response {
-  const { status = 0 } = answer ?? {};
+function isRefused(response: Response | undefined): response is Response {
+  const { status = 0 } = response ?? {};
   return status >= 400 && status < 500;
 }

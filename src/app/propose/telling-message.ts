@@ -41,7 +41,7 @@ export function isShownOften(samples: readonly DenialSample[]): boolean {
 
 const isOneWord = (message: DenialMessage): boolean => typeof message === "string" && !/\s/.test(message);
 const kindOf = ({ kind }: DenialSample): string => kind;
-const endpointOf = ({ answer }: DenialSample): string => answer.asked.endpoint;
+const endpointOf = ({ response }: DenialSample): string => response.asked.endpoint;
 const bothOf = (sample: DenialSample): string => `${kindOf(sample)} ${endpointOf(sample)}`;
 
 function groupsBy(samples: readonly DenialSample[], nameOf: (sample: DenialSample) => string): DenialSample[][] {
@@ -70,7 +70,7 @@ function tellingMessage(
   return own.every(isIn) && !others.some(isIn) ? found : undefined;
 }
 
-const bodyOf = ({ answer }: DenialSample): string => answer.text;
+const bodyOf = ({ response }: DenialSample): string => response.text;
 
 /** The sentences of a body, without what a caller may have supplied. */
 function sentencesOf(body: string): string[] {

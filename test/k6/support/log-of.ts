@@ -30,8 +30,8 @@ export async function loggedGateway(args: readonly string[]): Promise<LoggedGate
   const ready = JSON.parse(text.slice(text.indexOf("{"), text.indexOf("\n", text.indexOf("{")))) as Ready;
   const log = async () => {
     const headers = { Authorization: `Bearer ${ready.adminToken}` };
-    const answer = await fetch(`${ready.adminUrl}/traffic?account=acct_1`, { headers });
-    const { counts, arrivals } = (await answer.json()) as {
+    const response = await fetch(`${ready.adminUrl}/traffic?account=acct_1`, { headers });
+    const { counts, arrivals } = (await response.json()) as {
       counts: Omit<GatewayLog, "arrivals">;
       arrivals: GatewayLog["arrivals"];
     };
