@@ -174,7 +174,7 @@ const toolsDependOnModel = defineCheck({
   },
   judge({ response }, verdict) {
     const calls = response.reply.toolCalls.map(({ name }) => name);
-    verdict.observe("CAP-1", { answer: response.summary, calls }, { in: response });
+    verdict.observe("CAP-1", { response: response.summary, calls }, { in: response });
   },
 });
 
@@ -202,7 +202,7 @@ const moreDependsOnModel = defineCheck({
   judge({ response }, verdict, axes) {
     if (response === null)
       return verdict.notApplicable(`the target names no model for this dialect at models.${axes.case}`);
-    verdict.observe("CAP-1", { answer: response.summary }, { in: response });
+    verdict.observe("CAP-1", { response: response.summary }, { in: response });
   },
 });
 

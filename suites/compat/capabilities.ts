@@ -14,12 +14,12 @@ const SIDES = [64, 256];
 /** The same model without what is tested, and with it; nothing is sent where the target names no such model. */
 async function sendWith(t: Session, role: Capability, fields: readonly Readonly<Record<string, unknown>>[]) {
   const dialect = t.dialect;
-  if (!(await t.hasModel(role, dialect))) return { control: null, answers: [] };
+  if (!(await t.hasModel(role, dialect))) return { control: null, responses: [] };
   const request = { model: role, maxTokens: AMPLE_TOKENS } as const;
   const control = await t.send({ ...request, intent: "either" });
   const responses: Response[] = [];
   for (const own of fields) responses.push(await t.send({ ...request, fields: own, intent: "either" }));
-  return { control, answers: responses };
+  return { control, responses };
 }
 
 function assumeDeclared(verdict: Verdict, control: Response | null, role: Capability): void {
@@ -48,7 +48,7 @@ function images(dialect: Dialect): Check {
           ],
         })),
       ),
-    judge({ control, answers: responses }, verdict) {
+    judge({ control, responses }, verdict) {
       assumeDeclared(verdict, control, "images");
       for (const [index, response] of responses.entries())
         verdict.compat("COMPAT-IMAGES", response.admitted, aReply, {
@@ -75,7 +75,7 @@ function structured(dialect: Dialect): Check {
       sendWith(t, "structured", [
         { ...structuredFields(t.dialect), messages: [{ role: "user", content: STRUCTURED_PROMPT }] },
       ]),
-    judge({ control, answers: responses }, verdict) {
+    judge({ control, responses }, verdict) {
       assumeDeclared(verdict, control, "structured");
       for (const response of responses) {
         const options = { in: response, because: response.summary } as const;

@@ -179,14 +179,14 @@ const requestIds = defineInvariant({
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
     const withId = answered.flatMap((response) => {
       const id = requestId(response.headers);
-      return id === undefined ? [] : [{ answer: response, id }];
+      return id === undefined ? [] : [{ response, id }];
     });
     verdict.observe("REQID-1", `${withId.length} of ${answered.length} answers carry a request id`);
     if (withId.length < 2) return verdict.notApplicable("answers carry no request ids");
     const seen = new Set<string>();
     const repeated = withId.filter(({ id }) => seen.size === seen.add(id).size);
     verdict.compat("COMPAT-REQUEST-ID", repeated.length, 0, {
-      in: repeated[0]?.answer,
+      in: repeated[0]?.response,
       because: `of ${withId.length} ids were seen before`,
     });
   },

@@ -25,11 +25,11 @@ const noSuchModel = defineCheck({
       control: await t.control(),
       beyondAscii: await t.send({ ...request, model: { id: NO_ID(t.nonce()) } }),
       plain: await t.send({ ...request, model: "unknown" }),
-      answers: responses,
+      responses,
       expected: expectedDenial(t, "model_not_found"),
     };
   },
-  judge({ control, plain, answers: responses, beyondAscii, expected }, verdict) {
+  judge({ control, plain, responses, beyondAscii, expected }, verdict) {
     // Runs recorded by earlier builds have none.
     if (control !== undefined) verdict.assumeGood(control);
     for (const response of [plain, ...responses]) {

@@ -163,7 +163,7 @@ const notEarly = defineCheck({
 /** Whether it really came a full interval after the one before: on a busy machine a late one is followed by an early one. */
 function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: number): boolean {
   if (before === undefined) return true;
-  const sentUs = (answer: Response["exchange"]) => answer.timeline.sentUs ?? answer.timeline.dueUs;
+  const sentUs = (response: Response["exchange"]) => response.timeline.sentUs ?? response.timeline.dueUs;
   return sentUs(exchange) - sentUs(before.exchange) >= 60_000_000 / rpm;
 }
 

@@ -36,9 +36,9 @@ const tierChange = defineCheck({
     const afterMs = Math.round((t.nowUs() - startedUs) / 1_000);
     const stream: RequestSpec = { ...request, model: "stream", mode: "streaming", prompt: LONG_STORY };
     const together = await Promise.all(Array.from({ length: before.inFlight + MORE }, () => t.start(stream).done));
-    return { denied: used.at(-1) as Response, answer: response, afterMs, together };
+    return { denied: used.at(-1) as Response, response, afterMs, together };
   },
-  judge({ denied, answer: response, afterMs, together }, verdict) {
+  judge({ denied, response, afterMs, together }, verdict) {
     if (denied.status !== 429) verdict.inconclusive(`the account was not denied before: ${denied.summary}`);
     const status = oneOf(200);
     const seen = { in: response, at: "status", because: `${Math.round(afterMs / 1_000)} s after the upgrade` };

@@ -123,12 +123,12 @@ const largeBodies = defineCheck({
     let response = await t.send(request);
     const lost: Response[] = [];
     while (isLost(response) && lost.push(response) < ATTEMPTS) response = await t.send(request);
-    return { control, answer: response, lost };
+    return { control, response, lost };
   },
   // Runs recorded by earlier builds have no `lost`.
-  judge({ control, answer: response, lost = [] }, verdict) {
+  judge({ control, response, lost = [] }, verdict) {
     verdict.assumeGood(control);
-    verdict.observe("SPEND-14", { answer: response.summary, ms: Math.round(response.durationMs) }, { in: response });
+    verdict.observe("SPEND-14", { response: response.summary, ms: Math.round(response.durationMs) }, { in: response });
     if (response.status === undefined && lost.length < ATTEMPTS)
       return verdict.leaveOpen("inconclusive", `no response: ${response.summary}`);
     const [first] = lost;

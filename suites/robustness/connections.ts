@@ -71,9 +71,9 @@ const longLivedConnection = defineCheck({
       responses.push(await t.send());
       await t.wait(PAUSE_MS);
     }
-    return { answers: responses };
+    return { responses };
   },
-  judge({ answers: responses }, verdict) {
+  judge({ responses }, verdict) {
     // What met a cut connection was repeated once on a new one.
     const cut = responses.filter(({ asked, exchange }, at) => {
       const restMs = exchange.startedAtMs - (responses[at - 1]?.exchange.startedAtMs ?? 0);

@@ -32,7 +32,7 @@ function judgeZeros(responses: readonly Response[], verdict: Verdict): void {
   const counted = responses
     .filter(({ asked }) => asked.upstreamFails !== true)
     .filter((response) => hasUniquePrompt(response) && response.admitted && (response.replyText ?? "").trim() !== "")
-    .map((response) => ({ answer: response, counts: tokenCountsOf(response) }));
+    .map((response) => ({ response, counts: tokenCountsOf(response) }));
   for (const [what, count] of [
     ["input", inputTokensIn],
     ["output", outputTokensIn],
@@ -41,7 +41,7 @@ function judgeZeros(responses: readonly Response[], verdict: Verdict): void {
     if (known.length === 0) continue;
     const zeros = known.filter(({ counts }) => count(counts) === 0);
     verdict.should("COUNTS-ADD-UP", zeros.length, 0, {
-      in: zeros[0]?.answer,
+      in: zeros[0]?.response,
       at: "/usage",
       because: `of ${known.length} replies with text count 0 ${what} tokens`,
     });

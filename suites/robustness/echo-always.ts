@@ -18,14 +18,14 @@ export const echoAlways = defineInvariant({
       const asked = shortPrompt(response);
       const text = asked !== undefined && response.admitted ? response.replyText : undefined;
       if (asked === undefined || text === undefined) return [];
-      return [{ answer: response, model: asked.model, own: text.includes(asked.prompt) }];
+      return [{ response, model: asked.model, own: text.includes(asked.prompt) }];
     });
     for (const entries of groupBy(echoes, ({ model }) => model).values()) {
       const others = entries.filter(({ own }) => !own);
       if (entries.length < 10 || entries.length - others.length < entries.length * USUALLY) continue;
       verdict.should("TEXT-INTACT", others.length, 0, {
-        in: others[0]?.answer,
-        because: `of ${entries.length} answers without their own prompt: ${JSON.stringify(others[0]?.answer.replyText?.slice(0, 60))}`,
+        in: others[0]?.response,
+        because: `of ${entries.length} answers without their own prompt: ${JSON.stringify(others[0]?.response.replyText?.slice(0, 60))}`,
       });
     }
     if (verdict.findings.length === 0) verdict.notApplicable("no model of the run repeats its prompt");
@@ -43,14 +43,14 @@ function judgeSurroundings(responses: readonly Response[], verdict: Verdict): vo
     const text = asked !== undefined && response.admitted ? response.replyText : undefined;
     if (asked === undefined || !isPlain(response) || text?.includes(asked.prompt) !== true) return [];
     const kind = `${asked.model} ${response.asked.endpoint} ${response.streamed}`;
-    return [{ answer: response, kind, around: text.replace(asked.prompt, "…").trim() }];
+    return [{ response, kind, around: text.replace(asked.prompt, "…").trim() }];
   });
   for (const entries of groupBy(echoes, ({ kind }) => kind).values()) {
     const usual = mostCommon(entries.map(({ around }) => around));
     const others = entries.filter(({ around }) => around !== usual);
     if (entries.length < ALIKE_LEAST || entries.length - others.length < entries.length * ALIKE) continue;
     verdict.should("TEXT-INTACT", others.length, 0, {
-      in: others[0]?.answer,
+      in: others[0]?.response,
       because: `of ${entries.length} answers say something else around their prompt than the others: ${JSON.stringify(others[0]?.around.slice(0, 60))}`,
     });
   }

@@ -81,11 +81,11 @@ const textPassesThrough = defineCheck({
       mayBeTooMuch: t.case === VERY_LONG,
       calibration,
       expected,
-      answers: responses,
+      responses,
       limited,
     };
   },
-  judge({ plain, isLong, mayBeTooMuch, calibration, expected, answers: responses, limited }, verdict) {
+  judge({ plain, isLong, mayBeTooMuch, calibration, expected, responses, limited }, verdict) {
     // Without a limit in the request a model may have one of its own.
     const hasOwnLimit = limited?.replyText?.includes(expected) === true;
     verdict.assumeGood(calibration, "the echo model");

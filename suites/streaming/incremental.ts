@@ -101,8 +101,8 @@ const incremental = defineCheck({
     if (isParameter && refused !== undefined)
       return verdict.notApplicable(`these parameters are refused (${refused.summary})`);
     for (const run of runs) verdict.assumeGood(run, "a long stream");
-    const arrivals = runs.map((response) => ({ answer: response, arrival: arrivalOf(response) }));
-    const usable = arrivals.filter(({ answer: response }) => showsArrival(response));
+    const arrivals = runs.map((response) => ({ response, arrival: arrivalOf(response) }));
+    const usable = arrivals.filter(({ response }) => showsArrival(response));
     const held = usable.filter(({ arrival }) => isHeldBack(arrival));
     const judged = usable.length;
     if (judged < (held.length === 0 ? 1 : MIN_RUNS))
@@ -119,7 +119,7 @@ const incremental = defineCheck({
     }
     const [worst] = held;
     verdict.must("STREAM-1", held.length, atMost(Math.max(1, Math.floor(judged / 2))), {
-      in: worst?.answer,
+      in: worst?.response,
       because:
         worst === undefined ? `${judged} streams` : `of ${judged} streams held back: ${describeArrival(worst.arrival)}`,
     });

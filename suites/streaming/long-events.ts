@@ -66,7 +66,7 @@ const longEvents = defineCheck({
       if (ENDED_BY_LIMIT.includes(response.stream.finishReasons.at(-1))) continue;
       const { replyText = "", summary } = response;
       if (nonStreaming?.admitted === true)
-        assumeWholeReply(verdict, { response: response, expected: textOf(length), replies: [response, nonStreaming] });
+        assumeWholeReply(verdict, { response, expected: textOf(length), replies: [response, nonStreaming] });
       verdict.should("STREAM-4", replyText.includes(textOf(length)), isTrue("the whole text"), {
         in: response,
         because: `${replyText.length} of ${length} characters of a text in long events (${summary})`,

@@ -151,13 +151,13 @@ describe("waiting for a model", () => {
       for (let s = 0; s < 100; s++) await vi.advanceTimersByTimeAsync(1_000);
       return await over;
     };
-    return { recovery, answer: response, isOver, refusedUntil };
+    return { recovery, response, isOver, refusedUntil };
   };
   const CHAT_OK = { endpoint: "chat", model: "ok" } as const;
   afterEach(() => vi.useRealTimers());
 
   test("goes on after each cool-down, however many there are", async () => {
-    const { recovery, answer: response, isOver, refusedUntil } = recovering();
+    const { recovery, response, isOver, refusedUntil } = recovering();
     response("ok");
     for (let times = 0; times < 6; times++) {
       refusedUntil.set("ok", performance.now() + 60_000);
@@ -167,7 +167,7 @@ describe("waiting for a model", () => {
   });
 
   test("ends for good only until the model is served after all", async () => {
-    const { recovery, answer: response, isOver, refusedUntil } = recovering();
+    const { recovery, response, isOver, refusedUntil } = recovering();
     response("ok");
     refusedUntil.set("ok", performance.now() + 200_000);
     expect(await isOver("ok")).toBe(false);
@@ -183,7 +183,7 @@ describe("waiting for a model", () => {
   });
 
   test("looks at each model for itself", async () => {
-    const { recovery, answer: response, refusedUntil } = recovering();
+    const { recovery, response, refusedUntil } = recovering();
     response("ok");
     response("other");
     const soon = () => performance.now() + 5_000;

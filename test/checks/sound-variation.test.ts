@@ -20,7 +20,7 @@ test("a daily cap is not expected to hold where a UTC day may have begun since i
   const noon = Date.UTC(2026, 10, 25, 12);
   const statusAt = (startedAtMs: number) => {
     const response = seen({ sentMs: 0, endMs: 5, startedAtMs });
-    return judged("spending.still-denied", { late: [{ key: "capped", status: 402, answer: response }] }).status;
+    return judged("spending.still-denied", { late: [{ key: "capped", status: 402, response }] }).status;
   };
   expect(statusAt(noon)).toBe("fail");
   const minutes = (count: number) => noon + (12 * 60 + count) * 60_000;

@@ -42,13 +42,13 @@ describe("the rate, by spelling", () => {
 describe("requests in flight, by spelling", () => {
   const held = [seen({ sentMs: 0, beganMs: 1, endMs: 1_000 })];
   const full = (sentMs = 10) => response(429, "concurrency_limit_exceeded", sentMs);
-  const status = (...answers: readonly object[]) =>
+  const status = (...responses: readonly object[]) =>
     judged("limits.concurrency-shared-by-spellings", {
       held,
       burst: [],
       unnamed: "rate",
       spaced: false,
-      spelled: [{ kind: "two spaces", answers }],
+      spelled: [{ kind: "two spaces", responses }],
     }).status;
 
   test("are their own where a spelling is served while the limit is in flight", () => {

@@ -24,7 +24,7 @@ const EXPECTED = {
 const rateRecording = (responses: readonly Response[], seconds = 1) => ({
   limits: { rpm: 300, inFlight: 8 },
   expected: EXPECTED.rate,
-  first: { what: "chat", answers: responses, seconds },
+  first: { what: "chat", responses, seconds },
   second: null,
   third: null,
   extraBurst: [],
