@@ -12,15 +12,15 @@ export function controlOf(
   of: Evidence,
   source: Pick<ReportSource, "evidence">,
 ): Evidence | undefined {
-  if (of.asked.intent === "good") return undefined;
+  if (of.requested.intent === "good") return undefined;
   return check.exchanges
     .filter((id) => id !== of.id)
     .map((id) => source.evidence(id))
     .find(
       (other): other is Evidence =>
         other !== undefined &&
-        other.asked.intent === "good" &&
-        other.asked.endpoint === of.asked.endpoint &&
+        other.requested.intent === "good" &&
+        other.requested.endpoint === of.requested.endpoint &&
         other.response !== undefined &&
         other.response.status < 300,
     );

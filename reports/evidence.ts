@@ -10,7 +10,7 @@ const bodySchema = z.object({
 });
 
 const evidenceSchema = z.object({
-  asked: z
+  requested: z
     .object({ endpoint: z.string().optional(), mode: z.string().optional(), intent: z.string().optional() })
     .default({}),
   exchange: z.object({
@@ -27,7 +27,7 @@ export type RecordedBody = z.infer<typeof bodySchema>;
 
 /** A recorded exchange as far as a report shows it; redacted when it was recorded. */
 export interface Evidence extends Readonly<z.infer<typeof evidenceSchema>["exchange"]> {
-  readonly asked: Readonly<z.infer<typeof evidenceSchema>["asked"]>;
+  readonly requested: Readonly<z.infer<typeof evidenceSchema>["requested"]>;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface Evidence extends Readonly<z.infer<typeof evidenceSchema>["excha
  */
 export function readEvidence(line: unknown): Evidence | undefined {
   const result = evidenceSchema.safeParse(line);
-  return result.success ? { asked: result.data.asked, ...result.data.exchange } : undefined;
+  return result.success ? { requested: result.data.requested, ...result.data.exchange } : undefined;
 }
 
 /** Value of a header, by its name in any letter case. */

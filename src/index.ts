@@ -5,7 +5,6 @@
  * decide. Records are read with `readRun`, and their form is `schemas/run.schema.json`.
  */
 export {
-  type Asked,
   type Axes,
   type Check,
   type CheckSpec,
@@ -18,6 +17,7 @@ export {
   isStale,
   type Need,
   type Recordable,
+  type RequestInfo,
   type RequestSpec,
   Response,
   type Schedule,

@@ -249,11 +249,16 @@ const everyListIsOne = defineInvariant({
   },
 });
 
-function isList({ asked, admitted, exchange }: Response): boolean {
-  return asked.endpoint === "models" && asked.intent !== "odd" && admitted && exchange.request.url.endsWith("/models");
+function isList({ requested, admitted, exchange }: Response): boolean {
+  return (
+    requested.endpoint === "models" &&
+    requested.intent !== "odd" &&
+    admitted &&
+    exchange.request.url.endsWith("/models")
+  );
 }
 
-const isPlainList = (response: Response): boolean => isList(response) && response.asked.intent === "good";
+const isPlainList = (response: Response): boolean => isList(response) && response.requested.intent === "good";
 
 /** An id may be added or dropped once; one that is there, gone and there again is flicker. Lists in the order of asking. */
 function judgeSteadiness(lists: readonly Response[], verdict: Verdict): void {

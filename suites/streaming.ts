@@ -66,7 +66,7 @@ const ends = defineCheck({
     }
     const { framing, endMarkers, comments, events } = control.control.stream;
     const type = control.control.header("content-type");
-    const requirement = control.control.asked.endpoint === "messages" ? "MSG-14" : "STREAM-5";
+    const requirement = control.control.requested.endpoint === "messages" ? "MSG-14" : "STREAM-5";
     const names = [...new Set(events.map(({ name }) => name).filter((name) => name !== undefined))];
     verdict.observe(
       requirement,
@@ -133,7 +133,7 @@ function judgeSameText(nonStreaming: Response, streams: readonly Response[], ver
   const served = whole.filter(({ status = 0 }) => status >= 200 && status < 300);
   if (served.length === 0) {
     const [first] = whole;
-    if (first !== undefined && first.asked.endpoint === "messages")
+    if (first !== undefined && first.requested.endpoint === "messages")
       verdict.notApplicable(`no streaming on /messages (${first.summary})`);
     if (first !== undefined) verdict.assumeGood(first, "a plain stream");
   }
@@ -248,10 +248,10 @@ const goodStreamsAreComplete = defineInvariant({
     "Looks at every stream of the run that was served. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
   judge(responses, verdict) {
     const streams = responses.filter(
-      ({ asked, status = 0, streamed }) =>
-        asked.mode === "streaming" &&
-        asked.intent === "good" &&
-        asked.endpoint !== "models" &&
+      ({ requested, status = 0, streamed }) =>
+        requested.mode === "streaming" &&
+        requested.intent === "good" &&
+        requested.endpoint !== "models" &&
         status >= 200 &&
         status < 300 &&
         streamed,
@@ -265,7 +265,7 @@ const goodStreamsAreComplete = defineInvariant({
       because: `${broken.length} of ${streams.length} broke off`,
     });
     for (const endpoint of DIALECTS) {
-      const complete = streams.filter(({ asked, complete }) => asked.endpoint === endpoint && complete);
+      const complete = streams.filter(({ requested, complete }) => requested.endpoint === endpoint && complete);
       for (const [what, has] of CLOSINGS) {
         const closed = complete.filter(has);
         // A gateway without the marker is legal; one that usually sends it and sometimes does not has lost an ending.
@@ -287,9 +287,9 @@ const everyStream = defineInvariant({
   explains:
     "Looks at every served chat request of the run with `stream: true`, whichever check sent it and whichever model it names. The response must not be the JSON document of a non-streaming reply, because clients parse the body as events and find none.",
   judge(responses, verdict) {
-    const served = responses.filter(({ asked, status = 0, exchange, complete }) => {
-      if (asked.endpoint !== "chat" || asked.mode !== "streaming" || !complete) return false;
-      if (asked.intent !== "good" || status < 200 || status > 299) return false;
+    const served = responses.filter(({ requested, status = 0, exchange, complete }) => {
+      if (requested.endpoint !== "chat" || requested.mode !== "streaming" || !complete) return false;
+      if (requested.intent !== "good" || status < 200 || status > 299) return false;
       return member(parseJson(exchange.request.body ?? ""), "stream") === true;
     });
     if (served.length === 0) return verdict.inconclusive("no stream was served");

@@ -21,7 +21,8 @@ export function dialectAdvice(
   for (const [served, missing] of [DIALECTS, [...DIALECTS].reverse()] as [Dialect, Dialect][]) {
     const good = (dialect: Dialect) =>
       responses.filter(
-        ({ asked, status }) => asked.endpoint === dialect && asked.intent !== "denied" && status !== undefined,
+        ({ requested, status }) =>
+          requested.endpoint === dialect && requested.intent !== "denied" && status !== undefined,
       );
     const seen = good(missing);
     const [first] = seen;

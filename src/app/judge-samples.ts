@@ -1,5 +1,5 @@
 import { CHECKS } from "../../suites/index.ts";
-import { type Asked, instancesOf, type ReadingRules, Response, resultOf } from "../checks/index.ts";
+import { instancesOf, type ReadingRules, type RequestInfo, Response, resultOf } from "../checks/index.ts";
 import { groupBy } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../record/index.ts";
@@ -16,7 +16,7 @@ const INVARIANTS = CHECKS.filter(
 /** An exchange of load that was kept, and the phase in which it was sent. */
 export interface SampledExchange {
   readonly phase: string;
-  readonly asked: Asked;
+  readonly requested: RequestInfo;
   readonly exchange: Exchange;
 }
 
@@ -24,7 +24,7 @@ export interface SampledExchange {
 export function judgeSamples(load: JudgedLoad, samples: readonly SampledExchange[], rules: ReadingRules): JudgedLoad {
   const byPhase = groupBy(samples, ({ phase }) => phase);
   const responses = (phase: string) =>
-    (byPhase.get(phase) ?? []).map(({ exchange, asked }) => new Response(exchange, asked, rules));
+    (byPhase.get(phase) ?? []).map(({ exchange, requested }) => new Response(exchange, requested, rules));
   return {
     runs: load.runs.map((run) => ({
       ...run,

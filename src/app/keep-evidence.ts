@@ -49,7 +49,7 @@ export function keepEvidence({
     onNotice: (text) => onProgress({ kind: "notice", text }),
     onSample: (sample) => {
       samples.push(sample);
-      folder.exchange({ asked: sample.asked, exchange: sample.exchange, phase: sample.phase });
+      folder.exchange({ requested: sample.requested, exchange: sample.exchange, phase: sample.phase });
     },
     onPhase: (run, phase) =>
       folder.journal(

@@ -65,7 +65,7 @@ const PATHS = { models: "models", chat: "chat/completions", messages: "messages"
 
 /** An answer in a few words, with the kind of its body where that tells the most. */
 function shown(response: Response): string {
-  const { endpoint } = response.asked;
+  const { endpoint } = response.requested;
   const type = response.header("content-type")?.split(";")[0]?.trim();
   const what =
     response.json === undefined && type !== undefined ? `${response.summary}, ${type.slice(0, 60)}` : toldBy(response);

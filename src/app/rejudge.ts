@@ -76,7 +76,9 @@ function rejudgeChecks(
 ): CheckResult[] {
   const rules = recordedRules(record);
   const responses = new Map(
-    exchanges.filter(isExchangeLine).map(({ asked, exchange }) => [exchange.id, new Response(exchange, asked, rules)]),
+    exchanges
+      .filter(isExchangeLine)
+      .map(({ requested, exchange }) => [exchange.id, new Response(exchange, requested, rules)]),
   );
   const answerOf = (id: string): Response => {
     const response = responses.get(id);

@@ -37,12 +37,12 @@ export class CircuitBreaker {
 
   /** @param isPlain whether it answers a plain prompt by the plain model: other models are slow on purpose. */
   note(response: Response, isPlain: boolean): void {
-    const { status, asked } = response;
-    if (asked.intent !== "good" || this.opened !== undefined) return;
+    const { status, requested } = response;
+    if (requested.intent !== "good" || this.opened !== undefined) return;
     // A list of models is often free: it says nothing about the account.
-    if (response.admitted && asked.endpoint !== "models") this.#admitted = true;
+    if (response.admitted && requested.endpoint !== "models") this.#admitted = true;
     else if (status === 401 || status === 402) this.#refused++;
-    if (response.admitted && isPlain && asked.endpoint !== "models") this.#noteReply(response);
+    if (response.admitted && isPlain && requested.endpoint !== "models") this.#noteReply(response);
     if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
         `every valid request was refused, ${REFUSALS} of them (last: ${response.summary})`,

@@ -21,7 +21,7 @@ export interface GatewayStop {
 
 /** Whether the gateway stopped responding, according to the probes at the end of a run. Pure. */
 export function stopIn(responses: readonly Response[]): GatewayStop | undefined {
-  if (responses.filter(({ asked }) => asked.probe === true).length < MIN_PROBES) return undefined;
+  if (responses.filter(({ requested }) => requested.probe === true).length < MIN_PROBES) return undefined;
   let after: Response | undefined;
   let afterUs = Number.NEGATIVE_INFINITY;
   for (const response of responses) {
@@ -31,7 +31,9 @@ export function stopIn(responses: readonly Response[]): GatewayStop | undefined 
     afterUs = signUs;
   }
   if (after === undefined) return undefined;
-  const probes = responses.filter(({ asked, exchange }) => asked.probe === true && exchange.timeline.dueUs > afterUs);
+  const probes = responses.filter(
+    ({ requested, exchange }) => requested.probe === true && exchange.timeline.dueUs > afterUs,
+  );
   if (probes.length < MIN_PROBES) return undefined;
   return { after, afterUs, inFlight: inFlightAt(afterUs, responses), probes };
 }
@@ -68,7 +70,7 @@ const LATE_US = 1_000_000;
 function inFlightAt(afterUs: number, responses: readonly Response[]): Response[] {
   const distance = ({ exchange }: Response) => Math.abs(exchange.timeline.dueUs - afterUs);
   const lost = responses
-    .filter((response) => response.asked.probe !== true && isLostTo({ afterUs }, response))
+    .filter((response) => response.requested.probe !== true && isLostTo({ afterUs }, response))
     .sort((a, b) => distance(a) - distance(b));
   // A crash resets all pending requests, including those sent after the last response.
   const had = lost.filter(

@@ -72,8 +72,8 @@ export class GatewayWatch implements Disposable {
     await this.recovery.settled;
   }
 
-  started(live: LiveExchange, done: Promise<Response>, { asked }: Pick<Response, "asked">): void {
-    this.#liveness.started(live, asked.upstreamFails !== true && asked.probe !== true);
+  started(live: LiveExchange, done: Promise<Response>, { requested }: Pick<Response, "requested">): void {
+    this.#liveness.started(live, requested.upstreamFails !== true && requested.probe !== true);
     this.#underWay.add(done);
     const settled = () => this.#underWay.delete(done);
     // The caller handles a rejection.

@@ -34,7 +34,7 @@ export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";
 export { variantOf } from "./request-variant.ts";
 export { requestedModel } from "./requested-model.ts";
-export { type Asked, isStale, type ReadingRules, Response } from "./response.ts";
+export { isStale, type ReadingRules, type RequestInfo, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun } from "./run-instance.ts";
 export { type LoadBeside, runChecks } from "./runner.ts";

@@ -44,7 +44,7 @@ export class KeyAcceptance {
     return this.#once(key.name, async () => {
       const rejection = await this.#rejection(key);
       if (rejection === undefined) return undefined;
-      const unknown = await this.#plain({ endpoint: rejection.asked.endpoint, authorization: UNKNOWN_KEY });
+      const unknown = await this.#plain({ endpoint: rejection.requested.endpoint, authorization: UNKNOWN_KEY });
       return unknown !== undefined && likenessOf(unknown) === likenessOf(rejection) ? rejection : undefined;
     });
   }

@@ -33,20 +33,20 @@ export interface Outage extends Offer {
 }
 
 /** Whether a response says that a model cannot be served: that there is no such model, or that the gateway failed. */
-export function refusesModel({ status = 0, asked }: Response): boolean {
-  return asked.endpoint !== "models" && asked.upstreamFails !== true && (status === 404 || status >= 500);
+export function refusesModel({ status = 0, requested }: Response): boolean {
+  return requested.endpoint !== "models" && requested.upstreamFails !== true && (status === 404 || status >= 500);
 }
 
 /** The times in which models were not served, according to the plain requests that looked for it. Pure. */
 export function outagesIn(responses: readonly Response[]): Outage[] {
-  const probes = responses.filter(({ asked }) => asked.recoveryOf !== undefined);
-  const suspects = [...new Set(probes.map(({ asked }) => asked.recoveryOf))];
+  const probes = responses.filter(({ requested }) => requested.recoveryOf !== undefined);
+  const suspects = [...new Set(probes.map(({ requested }) => requested.recoveryOf))];
   if (suspects.length === 0) return [];
   const served = new Set(responses.filter(({ admitted }) => admitted).map((response) => requestedModel(response)));
   return suspects.flatMap((id) => {
     const first = responses.find((response) => response.id === id);
     const offer = first && offerOf(first);
-    const own = probes.filter(({ asked }) => asked.recoveryOf === id);
+    const own = probes.filter(({ requested }) => requested.recoveryOf === id);
     const again = own.findIndex(({ admitted }) => admitted);
     const refused = again < 0 ? own : own.slice(0, again);
     // Later ones may be stopped by something else: a limit, an interrupt.
@@ -55,7 +55,9 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
     if (shown.length < MIN_REFUSED || !shown.every(refusesModel)) return [];
     const startUs = dueUs(first);
     const admitted = responses
-      .filter((response) => response.asked.endpoint === offer.endpoint && response.admitted && isFor(offer, response))
+      .filter(
+        (response) => response.requested.endpoint === offer.endpoint && response.admitted && isFor(offer, response),
+      )
       .sort((one, other) => dueUs(one) - dueUs(other));
     const after = admitted.findLast((response) => dueUs(response) < startUs);
     if (after === undefined) return [];
@@ -74,22 +76,22 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
  * same outage.
  */
 function isUpstreamFailure(response: Response, served: ReadonlySet<string | undefined>): boolean {
-  const { asked, status = 0 } = response;
-  if (asked.upstreamFails === true) return true;
-  return status >= 500 && asked.endpoint !== "models" && !served.has(requestedModel(response));
+  const { requested, status = 0 } = response;
+  if (requested.upstreamFails === true) return true;
+  return status >= 500 && requested.endpoint !== "models" && !served.has(requestedModel(response));
 }
 
 /** Whether a request was refused because of one of these outages, so that it says nothing else about the gateway. */
 export function isRefusedIn(outages: readonly Outage[], response: Response): boolean {
   if (outages.length === 0 || !refusesModel(response)) return false;
   // A 404 may be the denial that was expected; a server error never is.
-  if (response.asked.intent === "denied" && response.status === 404) return false;
+  if (response.requested.intent === "denied" && response.status === 404) return false;
   return outages.some(({ after, first, until, ...offer }) => {
     if (until !== undefined && dueUs(response) > dueUs(until)) return false;
     if (isFor(offer, response)) return dueUs(response) > dueUs(after);
     // A provider that is left alone may have served other models, too, from then on. What did not recover while it was waited for says
     // nothing about them.
-    return until?.asked.recoveryOf === first.id && response.exchange.timeline.endUs >= dueUs(first);
+    return until?.requested.recoveryOf === first.id && response.exchange.timeline.endUs >= dueUs(first);
   });
 }
 
@@ -117,9 +119,9 @@ function dueUs({ exchange }: Response): number {
 /** What a request asked for, by its body. */
 export function offerOf(response: Response): Offer | undefined {
   const model = requestedModel(response);
-  return model === undefined ? undefined : { endpoint: response.asked.endpoint, model };
+  return model === undefined ? undefined : { endpoint: response.requested.endpoint, model };
 }
 
 function isFor({ endpoint, model }: Offer, response: Response): boolean {
-  return response.asked.endpoint === endpoint && requestedModel(response) === model;
+  return response.requested.endpoint === endpoint && requestedModel(response) === model;
 }

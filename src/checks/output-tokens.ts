@@ -5,8 +5,8 @@ const CHARACTERS = 4;
 
 /** Output tokens that an answer came to: as the gateway counts them, or estimated from the text. */
 export function outputTokensOf(response: Response): number {
-  const { status = 0, asked } = response;
-  if (asked.endpoint === "models" || status < 200 || status > 299) return 0;
+  const { status = 0, requested } = response;
+  if (requested.endpoint === "models" || status < 200 || status > 299) return 0;
   if (!response.streamed) {
     const { completion_tokens: chat, output_tokens: messages } = response.reply.usage ?? {};
     const counted = chat ?? messages;

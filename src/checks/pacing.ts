@@ -58,7 +58,7 @@ export class Pacing {
 
   /** Slows its account down for an ambient denial. @returns whether the denied request should be sent again. */
   slowDownFor(response: Response): boolean {
-    const throttle = this.throttleOf(response.asked.account);
+    const throttle = this.throttleOf(response.requested.account);
     const waitMs = throttle.hopeless ? undefined : this.#ambientWaitMs(response);
     if (waitMs === undefined) return false;
     throttle.slowDown(response.reason ?? "rate_limit_exceeded", waitMs, response.exchange.timeline.dueUs / 1_000);
@@ -67,9 +67,9 @@ export class Pacing {
 
   /** Notes what came of a request after all its repetitions. */
   noteFinal(response: Response): void {
-    const { admitted, asked } = response;
-    if (admitted) this.throttleOf(asked.account).admitted();
-    if (asked.intent === "denied" && asked.repeats !== undefined && this.#ambientWaitMs(response) !== undefined)
+    const { admitted, requested } = response;
+    if (admitted) this.throttleOf(requested.account).admitted();
+    if (requested.intent === "denied" && requested.repeats !== undefined && this.#ambientWaitMs(response) !== undefined)
       this.#retryAfterIgnored = true;
   }
 
@@ -79,7 +79,7 @@ export class Pacing {
     const isNamed = response.reason === "rate_limit_exceeded" || response.reason === "concurrency_limit_exceeded";
     if (!isNamed && !isUndeclaredLimit(response)) return undefined;
     const askedMs = response.retryAfterWaitMs ?? 1_000;
-    const isMeant = response.asked.intent === "denied" && this.#retryAfterIgnored;
+    const isMeant = response.requested.intent === "denied" && this.#retryAfterIgnored;
     const longestMs = isMeant ? SHORT_AMBIENT_WAIT_MS : MAX_AMBIENT_WAIT_MS;
     return askedMs > longestMs ? undefined : askedMs;
   }

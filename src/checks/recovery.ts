@@ -97,7 +97,7 @@ export class Recovery {
   }
 
   /** @throws ModelLost if a valid request needs a model that was given up. */
-  throwIfLost(offer: Offer, intent: Response["asked"]["intent"]): void {
+  throwIfLost(offer: Offer, intent: Response["requested"]["intent"]): void {
     const why = intent === "good" || intent === "either" ? this.#lost.get(offerName(offer))?.why : undefined;
     if (why !== undefined) throw new ModelLost(why);
   }
@@ -108,15 +108,15 @@ export class Recovery {
    * @returns whether the request should be sent again.
    */
   async isOver(response: Response): Promise<boolean> {
-    const { asked, exchange } = response;
-    if (asked.probe === true || !refusesModel(response)) return false;
+    const { requested, exchange } = response;
+    if (requested.probe === true || !refusesModel(response)) return false;
     const offer = offerOf(response);
     const name = offer && offerName(offer);
     if (offer === undefined || name === undefined || !this.#served.has(name)) return false;
     await this.settled;
     if (isRefusedIn(this.outages, response)) return !this.#lost.has(name);
     // Something else is wrong on purpose with the others.
-    if (asked.intent !== "good" && asked.intent !== "either") return false;
+    if (requested.intent !== "good" && requested.intent !== "either") return false;
     const variant = `${response.status} ${variantOf(exchange)}`;
     const cleared = this.#cleared.get(variant) ?? 0;
     if (cleared >= MAX_CLEARED) return false;

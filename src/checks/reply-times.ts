@@ -17,8 +17,9 @@ export class ReplyTimes {
   readonly #durationsMs: number[] = [];
 
   /** Notes a plain reply. */
-  note({ admitted, durationMs, asked }: Response): void {
-    if (admitted && asked.endpoint !== "models" && this.#durationsMs.length < KEPT) this.#durationsMs.push(durationMs);
+  note({ admitted, durationMs, requested }: Response): void {
+    if (admitted && requested.endpoint !== "models" && this.#durationsMs.length < KEPT)
+      this.#durationsMs.push(durationMs);
   }
 
   /** Middle duration, ms; 0 if nothing was served yet. */

@@ -3,7 +3,7 @@ import type { Target } from "../target/index.ts";
 import { accountOfKey, limitsOfAccount } from "./account-of-key.ts";
 import { UndeclaredDialect } from "./need.ts";
 import type { RequestSpec } from "./request-spec.ts";
-import type { Asked } from "./response.ts";
+import type { RequestInfo } from "./response.ts";
 import { failsUpstream } from "./server-errors.ts";
 import type { SendDefaults } from "./traffic-options.ts";
 
@@ -29,13 +29,13 @@ export function accountOf({ key, authorization }: RequestSpec): string {
   return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
 }
 
-type Sent = Pick<Asked, "endpoint" | "mode" | "intent" | "account" | "repeats"> & {
+type Sent = Pick<RequestInfo, "endpoint" | "mode" | "intent" | "account" | "repeats"> & {
   /** Unique text of the default prompt. */
   readonly nonce: string;
 };
 
 /** What is kept of a request for reading its response. */
-export function askedOf(request: RequestSpec, { nonce, repeats, ...sent }: Sent, target: Target): Asked {
+export function requestInfoOf(request: RequestSpec, { nonce, repeats, ...sent }: Sent, target: Target): RequestInfo {
   const rpm = sent.account === "none" ? undefined : limitsOfAccount(target, sent.account)?.rpm;
   return {
     ...sent,

@@ -25,8 +25,8 @@ export interface ReadingRules {
   readonly denials?: readonly DenialWords[] | undefined;
 }
 
-/** What was asked, as far as reading the answer needs it. */
-export interface Asked {
+/** What was requested, as far as reading the response needs it. */
+export interface RequestInfo {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
   /**
@@ -59,7 +59,7 @@ const MAX_READ = 16;
 export class Response {
   /** Packed ones that were read last. A cache: runs in one process only take turns in it. */
   static readonly #read: BodyReadings[] = [];
-  readonly asked: Asked;
+  readonly requested: RequestInfo;
   readonly #rules: ReadingRules;
   #exchange: Exchange;
   #packed = false;
@@ -68,11 +68,11 @@ export class Response {
   #readings: BodyReadings;
   #isShared = false;
 
-  constructor(exchange: Exchange, asked: Asked, rules: ReadingRules) {
+  constructor(exchange: Exchange, requested: RequestInfo, rules: ReadingRules) {
     this.#exchange = exchange;
-    this.asked = asked;
+    this.requested = requested;
     this.#rules = rules;
-    this.#readings = new BodyReadings(() => this.#exchange.response?.body, asked.endpoint);
+    this.#readings = new BodyReadings(() => this.#exchange.response?.body, requested.endpoint);
   }
 
   get exchange(): Exchange {
@@ -90,7 +90,7 @@ export class Response {
    */
   pack(packer: ResponsePacker): { readonly isHeld: boolean } {
     if (this.#packed) return { isHeld: true };
-    const { exchange, shared, isHeld } = packer.pack(this.#exchange, this.asked.endpoint);
+    const { exchange, shared, isHeld } = packer.pack(this.#exchange, this.requested.endpoint);
     this.#exchange = exchange;
     this.#packed = true;
     this.#readings.forget();
@@ -155,15 +155,15 @@ export class Response {
   #isAdmitted(): boolean {
     const { status = 0 } = this;
     if (!this.complete || status < 200 || status > 299) return false;
-    if (this.asked.endpoint === "models") return true;
+    if (this.requested.endpoint === "models") return true;
     if (this.streamed) return this.stream.errors.length === 0;
     return this.reply.error === undefined;
   }
 
   /** Whether a stream that began with 2xx holds an error instead of output: a refusal that came too late to have a status. */
   get refusedLate(): boolean {
-    const { status = 0, asked } = this;
-    if (status < 200 || status > 299 || asked.endpoint === "models" || !this.streamed) return false;
+    const { status = 0, requested } = this;
+    if (status < 200 || status > 299 || requested.endpoint === "models" || !this.streamed) return false;
     return this.stream.outputs === 0 && this.stream.errors.length > 0;
   }
 
@@ -218,7 +218,7 @@ export class Response {
   }
 
   #isStreamed(): boolean {
-    if (this.asked.mode !== "streaming") return this.fact(isEventStream);
+    if (this.requested.mode !== "streaming") return this.fact(isEventStream);
     return this.stream.framing !== "single-json" || isChunk(this.json);
   }
 

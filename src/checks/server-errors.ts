@@ -54,10 +54,10 @@ export class ServerErrors {
   straysIn(responses: readonly Response[]): Response[] {
     if (this.#repeatedFailures >= MAX_REPEATED_FAILURES) return [];
     return responses.filter(
-      ({ status = 0, asked, exchange }) =>
+      ({ status = 0, requested, exchange }) =>
         status >= 500 &&
-        (asked.intent === "good" || asked.intent === "either") &&
-        asked.upstreamFails !== true &&
+        (requested.intent === "good" || requested.intent === "either") &&
+        requested.upstreamFails !== true &&
         !this.#persistent.has(variantOf(exchange)),
     );
   }

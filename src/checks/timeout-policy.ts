@@ -1,6 +1,6 @@
 import type { Bounds, Exchange } from "../http-recorder/index.ts";
 import type { Target } from "../target/index.ts";
-import type { Asked } from "./response.ts";
+import type { RequestInfo } from "./response.ts";
 
 /** What a denied or odd request may take, ms: an answer that needs no provider. */
 export const QUICK_DEADLINE_MS = 20_000;
@@ -65,13 +65,13 @@ export class TimeoutPolicy {
   }
 
   /** Requests that share a deadline. Denials need no provider: one that hangs, hangs for every model. */
-  static kindOf({ mode, intent }: Pick<Asked, "mode" | "intent">, model: unknown): string {
+  static kindOf({ mode, intent }: Pick<RequestInfo, "mode" | "intent">, model: unknown): string {
     return `${mode} ${intent} ${intent === "good" || intent === "either" ? JSON.stringify(model ?? "") : ""}`;
   }
 
   boundsFor(
     kind: string,
-    { intent, endpoint }: Pick<Asked, "intent" | "endpoint">,
+    { intent, endpoint }: Pick<RequestInfo, "intent" | "endpoint">,
     wanted: Partial<Bounds> = {},
   ): Partial<Bounds> {
     const { answerMs, idleMs } = this.#timeoutsOf();

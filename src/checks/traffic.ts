@@ -14,7 +14,7 @@ import { outputTokensOf } from "./output-tokens.ts";
 import { MIN_REPORTED_WAIT_MS, Pacing } from "./pacing.ts";
 import { readingRules } from "./reading-rules.ts";
 import { ReplyTimes } from "./reply-times.ts";
-import { accountOf, askedOf, endpointOf, withDefaultKey } from "./request-defaults.ts";
+import { accountOf, endpointOf, requestInfoOf, withDefaultKey } from "./request-defaults.ts";
 import { buildRequest, modelIdOf, type RequestSpec } from "./request-spec.ts";
 import { type ReadingRules, Response } from "./response.ts";
 import { ScenarioRuns } from "./scenario-runs.ts";
@@ -186,7 +186,7 @@ export class Traffic implements AsyncDisposable {
 
   /** Waits until the plain models are served, after checks that made providers fail. */
   async recovered(): Promise<void> {
-    if (!this.responses.some(({ asked }) => asked.upstreamFails === true)) return;
+    if (!this.responses.some(({ requested }) => requested.upstreamFails === true)) return;
     const goOn = (error: unknown) => {
       // The checks that follow say so.
       if (!(error instanceof GauntletError) && !this.signal.aborted) throw error;
@@ -228,19 +228,20 @@ export class Traffic implements AsyncDisposable {
     const account = accountOf(request);
     this.#lastUsedMs.set(account, this.#monotonicMs());
     this.#inFlight++;
-    const asked = askedOf(request, { endpoint, mode, intent, account, nonce, repeats }, this.target);
-    const isPlain = model !== undefined && model === modelIdOf(this.target, {}, endpoint) && asked.nonce !== undefined;
-    const kind = TimeoutPolicy.kindOf(asked, request.model);
+    const requested = requestInfoOf(request, { endpoint, mode, intent, account, nonce, repeats }, this.target);
+    const isPlain =
+      model !== undefined && model === modelIdOf(this.target, {}, endpoint) && requested.nonce !== undefined;
+    const kind = TimeoutPolicy.kindOf(requested, request.model);
     const live = this.recorder.start(
       { ...built, key: keyName },
       {
-        bounds: this.#timeouts.boundsFor(kind, asked, request.bounds),
+        bounds: this.#timeouts.boundsFor(kind, requested, request.bounds),
         freshConnection: request.freshConnection ?? false,
       },
     );
     const done = live.done.then((exchange) => {
       this.#inFlight--;
-      const response = new Response(exchange, asked, this.rules);
+      const response = new Response(exchange, requested, this.rules);
       this.responses.push(response);
       this.watch.ended(live, response, isPlain);
       if (isPlain) this.replyTimes.note(response);
@@ -252,7 +253,7 @@ export class Traffic implements AsyncDisposable {
       this.#timeouts.note(kind, exchange, isHeld);
       return response;
     });
-    this.watch.started(live, done, { asked });
+    this.watch.started(live, done, { requested });
     return { live, done };
   }
 
@@ -285,10 +286,10 @@ export class Traffic implements AsyncDisposable {
 
   #count(response: Response): void {
     const outputTokens = outputTokensOf(response);
-    const { status, asked } = response;
+    const { status, requested } = response;
     this.budget.note(outputTokens);
     this.sent.outputTokens += outputTokens;
-    if (status !== undefined && status < 300 && asked.endpoint !== "models") this.sent.charged++;
+    if (status !== undefined && status < 300 && requested.endpoint !== "models") this.sent.charged++;
   }
 
   /** Time base of the exchanges, ms. */

@@ -6,9 +6,15 @@ const MINUTE_US = 60_000_000;
  * Whether a request was denied for a limit that the target file does not declare, as that of a proxy for one address: a 429 to a request
  * that nothing is wrong with. Such a limit need not name its reason as the specification has it.
  */
-export function isUndeclaredLimit({ status, asked, reason }: Response): boolean {
+export function isUndeclaredLimit({ status, requested, reason }: Response): boolean {
   const isLimit = reason === undefined || reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
-  return status === 429 && isLimit && asked.rpm === undefined && asked.account === "main" && asked.intent === "good";
+  return (
+    status === 429 &&
+    isLimit &&
+    requested.rpm === undefined &&
+    requested.account === "main" &&
+    requested.intent === "good"
+  );
 }
 
 /**
@@ -20,7 +26,7 @@ export function undeclaredRpm(responses: readonly Response[]): number | undefine
   const denied = responses.filter(isUndeclaredLimit);
   if (denied.length === 0) return undefined;
   const admittedUs = responses
-    .filter(({ admitted, asked }) => admitted && asked.account === "main")
+    .filter(({ admitted, requested }) => admitted && requested.account === "main")
     .map(({ exchange }) => exchange.timeline.dueUs);
   const before = denied.map(({ exchange: { timeline } }) => {
     return admittedUs.filter((us) => us <= timeline.dueUs && us > timeline.dueUs - MINUTE_US).length;

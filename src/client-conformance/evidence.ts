@@ -9,7 +9,7 @@ export function evidenceOf({ id, request, answer }: Attempt, scenario: string, s
   const us = (ms: number) => Math.round((ms - startMs) * 1_000);
   const answered = answer?.beganMs === undefined ? undefined : answer;
   return {
-    asked: { endpoint: request.endpoint, mode: request.stream ? "streaming" : "non-streaming", intent: scenario },
+    requested: { endpoint: request.endpoint, mode: request.stream ? "streaming" : "non-streaming", intent: scenario },
     exchange: {
       id,
       startedAtMs: request.atWallMs,

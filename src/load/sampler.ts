@@ -7,7 +7,7 @@ import type { Came } from "./outcome.ts";
 export interface Sample {
   readonly phase: string;
   readonly exchange: Exchange;
-  readonly asked: {
+  readonly requested: {
     readonly endpoint: Dialect;
     readonly mode: Mode;
     readonly intent: "either";
@@ -133,7 +133,7 @@ export class Sampler {
     onSample({
       phase,
       exchange: recorded,
-      asked: {
+      requested: {
         endpoint: prepared.dialect,
         mode: prepared.stream ? "streaming" : "non-streaming",
         intent: "either",

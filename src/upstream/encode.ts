@@ -47,8 +47,8 @@ export interface UpstreamEvent {
 }
 
 /** The events of a streamed reply. */
-export function eventsOf(behaviour: Behaviour, asked: Asked): readonly UpstreamEvent[] {
-  return asked.dialect === "chat" ? chatEvents(behaviour, asked) : messagesEvents(behaviour, asked);
+export function eventsOf(behaviour: Behaviour, requested: Asked): readonly UpstreamEvent[] {
+  return requested.dialect === "chat" ? chatEvents(behaviour, requested) : messagesEvents(behaviour, requested);
 }
 
 function chatEvents(behaviour: Behaviour, { model, includeUsage }: Asked): UpstreamEvent[] {

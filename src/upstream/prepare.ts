@@ -22,32 +22,32 @@ const MAX_AT_ONCE = 262_144;
 const kept = new WeakMap<Behaviour, Map<string, PreparedAnswer>>();
 
 /** The answer to a request; serialised once for all that ask for the same. */
-export function prepare(behaviour: Behaviour, asked: Asked): PreparedAnswer {
+export function prepare(behaviour: Behaviour, requested: Asked): PreparedAnswer {
   const own = kept.get(behaviour) ?? new Map<string, PreparedAnswer>();
   kept.set(behaviour, own);
-  const key = `${asked.dialect}\n${asked.stream}\n${asked.includeUsage}\n${asked.model}`;
+  const key = `${requested.dialect}\n${requested.stream}\n${requested.includeUsage}\n${requested.model}`;
   const known = own.get(key);
   if (known !== undefined) return known;
   if (own.size >= MAX_KEPT) own.clear();
-  const made = make(behaviour, asked);
+  const made = make(behaviour, requested);
   own.set(key, made);
   return made;
 }
 
-function make(behaviour: Behaviour, asked: Asked): PreparedAnswer {
+function make(behaviour: Behaviour, requested: Asked): PreparedAnswer {
   const { error } = behaviour;
   if (error !== undefined) {
     const { retryAfter } = error;
     return json(
       error.status,
-      errorBody(error, asked.dialect),
+      errorBody(error, requested.dialect),
       retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`,
     );
   }
-  if (!asked.stream) return json(200, replyOf(behaviour, asked));
+  if (!requested.stream) return json(200, replyOf(behaviour, requested));
   let afterMs = 0;
   let pieces = 0;
-  const events = eventsOf(behaviour, asked);
+  const events = eventsOf(behaviour, requested);
   const parts = events.map(({ text, isPiece }, index) => {
     if (isPiece) afterMs += pieces++ === 0 ? behaviour.firstTokenMs : behaviour.gapMs;
     return { bytes: chunkOf(text, index === events.length - 1), afterMs };

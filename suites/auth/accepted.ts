@@ -77,7 +77,7 @@ const validKeysAlwaysAccepted = defineInvariant({
     "Looks at every request of the run that carried a valid key and was otherwise valid: none may come back as 401 or 403. A failure means that keys are accepted only some of the time, for instance because a cache and a database disagree.",
   judge(responses, verdict) {
     const good = responses.filter(
-      ({ asked, exchange, status = 500 }) => asked.intent === "good" && isGoodKey(exchange.key) && status < 500,
+      ({ requested, exchange, status = 500 }) => requested.intent === "good" && isGoodKey(exchange.key) && status < 500,
     );
     if (good.length === 0) verdict.inconclusive("no request with a valid key was answered, but for server errors");
     const refused = good.filter(({ status }) => status === 401 || status === 403);

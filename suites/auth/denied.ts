@@ -34,7 +34,7 @@ const missingKeyIsDenied = defineCheck({
         at: "status",
         because: response.summary,
       });
-      if (response.asked.endpoint === "models") {
+      if (response.requested.endpoint === "models") {
         verdict.must("MODELS-5", response.status, expected.status, {
           in: response,
           at: "status",

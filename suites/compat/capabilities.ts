@@ -24,7 +24,7 @@ async function sendWith(t: Session, role: Capability, fields: readonly Readonly<
 
 function assumeDeclared(verdict: Verdict, control: Response | null, role: Capability): void {
   if (control === null) verdict.notApplicable(`the target names no model for this dialect at models.${role}`);
-  if (control.asked.mode === "streaming" && control.admitted && !control.streamed)
+  if (control.requested.mode === "streaming" && control.admitted && !control.streamed)
     verdict.notApplicable(`nothing was streamed (${control.summary})`);
   verdict.assumeGood(control, "a plain request for the same model");
 }

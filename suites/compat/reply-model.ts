@@ -29,10 +29,10 @@ function replyModel(dialect: Dialect): Check {
     explains:
       "Compares the model names in all replies of this dialect with the requested models. A dated name, the provider's own name and the target of an alias are accepted. These are not: a name that only the streaming or only the non-streaming replies have, in at least three replies of each mode; the name of a listed model that itself replies with a different name; and the names of other listed models in the replies of most requested models. Clients use this name for logs, prices and routing.",
     judge(responses, verdict) {
-      const replies = responses.filter(({ asked }) => asked.endpoint === dialect).flatMap(toNamedReply);
+      const replies = responses.filter(({ requested }) => requested.endpoint === dialect).flatMap(toNamedReply);
       if (replies.length === 0) return verdict.notApplicable("no reply names a model");
       const listed = new Set(
-        responses.filter(({ asked, admitted }) => asked.endpoint === "models" && admitted).flatMap(idsOf),
+        responses.filter(({ requested, admitted }) => requested.endpoint === "models" && admitted).flatMap(idsOf),
       );
       const byModel = groupBy(replies, ({ requested }) => requested);
       const aliases: NamedReply[] = [];

@@ -85,7 +85,7 @@ const deniedInEveryForm = defineCheck({
       if (response.status === NO_LENGTH || BUSY.includes(response.reason ?? "")) continue;
       if (!verdict.must(requirement, response.status, expected.status, { ...seen, at: "status" })) continue;
       verdict.must(requirement, response.reason, expected.readAs, { ...seen, at: "reason" });
-      if (response.asked.endpoint === "chat" && plain[0]?.json !== undefined)
+      if (response.requested.endpoint === "chat" && plain[0]?.json !== undefined)
         verdict.should("ERR-BODY-2", response.json === undefined, false, {
           ...seen,
           because: "the denial has no JSON body",
@@ -96,7 +96,7 @@ const deniedInEveryForm = defineCheck({
       const seen = { in: response, at: "status", because: response.summary };
       if (!verdict.must(requirement, response.status, notServed, seen)) continue;
       // A caller that is answered with a server error in any case is not answered so for the second mistake.
-      const own = plain.filter(({ asked }) => asked.endpoint === response.asked.endpoint);
+      const own = plain.filter(({ requested }) => requested.endpoint === response.requested.endpoint);
       if (own.some(({ status }) => serverError.test(status))) continue;
       verdict.should("BAD-BODY", serverError.test(response.status), false, seen);
     }

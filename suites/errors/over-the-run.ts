@@ -12,10 +12,10 @@ const successIsAReply = defineInvariant({
     "Looks at every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to tell success from failure by the status alone. A stream that began with 2xx and holds an error instead of output was refused too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a body that is refused) it is one warning here, and other checks take it for a refusal.",
   judge(responses, verdict) {
     const replies = responses.filter((response) => {
-      const { status = 0, asked, complete } = response;
-      return asked.endpoint !== "models" && isOfInterface(response) && complete && status >= 200 && status < 300;
+      const { status = 0, requested, complete } = response;
+      return requested.endpoint !== "models" && isOfInterface(response) && complete && status >= 200 && status < 300;
     });
-    if (!replies.some(({ asked }) => asked.intent === "good"))
+    if (!replies.some(({ requested }) => requested.intent === "good"))
       return verdict.inconclusive("no inference request was served");
     for (const response of replies) judgeSuccess(response, verdict);
   },
@@ -27,7 +27,7 @@ const LATE = "200, and an error in place of output";
 function judgeSuccess(response: Response, verdict: Verdict): void {
   const seen = { in: response, because: response.summary };
   if (response.streamed) {
-    if (response.asked.intent === "denied")
+    if (response.requested.intent === "denied")
       verdict.must("ERR-200-1", response.refusedLate ? response.stream.errors[0] : undefined, absent, {
         ...seen,
         at: "status",
@@ -35,13 +35,13 @@ function judgeSuccess(response: Response, verdict: Verdict): void {
     else verdict.should("REFUSED-IN-TIME", response.refusedLate ? LATE : IN_TIME, IN_TIME, { ...seen, at: "status" });
     return;
   }
-  if (response.asked.mode === "streaming" && response.stream.framing === "empty") return;
+  if (response.requested.mode === "streaming" && response.stream.framing === "empty") return;
   if (!verdict.must("ERR-200-1", response.json === undefined, false, { ...seen, because: "the body is not JSON" }))
     return;
   verdict.must("ERR-200-1", response.reply.error, absent, { ...seen, at: "/error" });
   // A reply to an unusual request may have another form.
-  if (response.asked.intent !== "good") return;
-  const place = response.asked.endpoint === "messages" ? "content" : "choices";
+  if (response.requested.intent !== "good") return;
+  const place = response.requested.endpoint === "messages" ? "content" : "choices";
   verdict.must("ERR-200-1", response.reply.parts === undefined, false, {
     ...seen,
     because: `no list "${place}" in the reply`,
@@ -61,7 +61,7 @@ const everyDenialIsNamed = defineInvariant({
       (response) =>
         (response.status === 401 || response.status === 402 || response.status === 429) &&
         isOfInterface(response) &&
-        (response.asked.endpoint === "models" || response.reason !== undefined || serving.has(modelOf(response))),
+        (response.requested.endpoint === "models" || response.reason !== undefined || serving.has(modelOf(response))),
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const response of denials) {

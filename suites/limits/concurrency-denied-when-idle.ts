@@ -14,9 +14,9 @@ const deniedWhenIdle = defineInvariant({
   explains:
     "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. Where nothing else of the run was in flight on the account, nor had ended or been aborted in the seconds before, the gateway counts requests that are over: ended in some way that it does not count down, or denied for the rate.",
   judge(responses, verdict) {
-    const own = responses.filter(({ asked }) => asked.account.startsWith("limited."));
+    const own = responses.filter(({ requested }) => requested.account.startsWith("limited."));
     if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
-    const taking = own.filter((response) => !isConcurrencyDenial(response) && response.asked.endpoint !== "models");
+    const taking = own.filter((response) => !isConcurrencyDenial(response) && response.requested.endpoint !== "models");
     const lone = own.filter(
       (response) => isConcurrencyDenial(response) && !taking.some((other) => mayHold(other, response)),
     );
@@ -28,8 +28,8 @@ const deniedWhenIdle = defineInvariant({
 });
 
 /** Whether a request may still have counted on its account when another was denied. */
-function mayHold({ asked, exchange }: Response, denied: Response): boolean {
-  if (asked.account !== denied.asked.account) return false;
+function mayHold({ requested, exchange }: Response, denied: Response): boolean {
+  if (requested.account !== denied.requested.account) return false;
   const { dueUs, endUs } = exchange.timeline;
   const at = denied.exchange.timeline;
   const lingersUs = exchange.ending.kind === "complete" ? FREED_US : NOTICED_US;

@@ -163,7 +163,7 @@ const ALIKE_SHARE = 0.1;
 export function muchShorter(streams: readonly Response[]): readonly Response[] {
   // Dialects say the same with more or fewer bytes.
   const groups = DIALECTS.map((dialect) => {
-    const alike = streams.filter(({ asked }) => asked.endpoint === dialect);
+    const alike = streams.filter(({ requested }) => requested.endpoint === dialect);
     const lengths = alike.map(({ bytes }) => bytes.length);
     const usual = alike.length > 2 ? median(lengths) : Math.max(0, ...lengths);
     const rest = alike.filter(({ bytes }) => bytes.length >= usual * SHORT_SHARE);

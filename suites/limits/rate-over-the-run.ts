@@ -20,7 +20,7 @@ const farBelow = defineInvariant({
   explains:
     "The run keeps its own accounts below the limits in the target file. A rate denial when less than 60 % of the limit was used in the minute before it, with a Retry-After of ten seconds or more or after the account was idle, means that a smaller limit is enforced. It is a failure on an account that is set aside for limits or a tier, because nobody else uses it, and a warning on other accounts. Denials that traffic before the run may explain do not count, nor do those of requests that a check sends in a burst.",
   judge(responses, verdict) {
-    const known = responses.filter(({ asked }) => asked.rpm !== undefined);
+    const known = responses.filter(({ requested }) => requested.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
     const startUs = responses.reduce(
       (first, { exchange }) => Math.min(first, exchange.timeline.dueUs),
@@ -29,18 +29,18 @@ const farBelow = defineInvariant({
     const odd = known.filter(
       (response) =>
         saysRate(response) &&
-        response.asked.intent === "good" &&
+        response.requested.intent === "good" &&
         !mayBeOlder(response, startUs) &&
         (longWait(response) || hadRested(response, known)) &&
         usedBefore(response, known) < FAR_BELOW,
     );
-    const onSetAside = odd.filter(({ asked }) => isSetAside(asked.account));
+    const onSetAside = odd.filter(({ requested }) => isSetAside(requested.account));
     const seenOf = ([first]: readonly Response[]) => ({
       in: first,
       because:
         first === undefined
           ? "denials far below the limit"
-          : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.asked.rpm} per minute used on account ${first.asked.account}`,
+          : `denied with ${Math.round(usedBefore(first, known) * 100)} % of ${first.requested.rpm} per minute used on account ${first.requested.account}`,
     });
     verdict.must("LIMIT-RATE-3", onSetAside.length, atMost(1), seenOf(onSetAside));
     const shared = odd.filter((response) => !onSetAside.includes(response));
@@ -62,12 +62,12 @@ function mayBeOlder(response: Response, startUs: number): boolean {
 }
 
 /** Whether nothing else was sent on the account for a while. */
-function hadRested({ asked, exchange }: Response, responses: readonly Response[]): boolean {
-  const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (asked.rpm ?? 1));
+function hadRested({ requested, exchange }: Response, responses: readonly Response[]): boolean {
+  const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (requested.rpm ?? 1));
   const { dueUs } = exchange.timeline;
   return !responses.some(
     (other) =>
-      other.asked.account === asked.account &&
+      other.requested.account === requested.account &&
       other.exchange.id !== exchange.id &&
       other.exchange.timeline.dueUs <= dueUs &&
       other.exchange.timeline.dueUs > dueUs - restUs,
@@ -79,16 +79,16 @@ function longWait(response: Response): boolean {
 }
 
 /** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */
-function usedBefore({ asked, exchange }: Response, responses: readonly Response[]): number {
+function usedBefore({ requested, exchange }: Response, responses: readonly Response[]): number {
   const endUs = exchange.timeline.endUs;
   const used = responses.filter(
     (other) =>
-      other.asked.account === asked.account &&
-      (isServed(other) || saysRate(other) || other.asked.intent !== "good") &&
+      other.requested.account === requested.account &&
+      (isServed(other) || saysRate(other) || other.requested.intent !== "good") &&
       other.exchange.timeline.dueUs > endUs - MINUTE_US &&
       other.exchange.timeline.dueUs <= endUs,
   );
-  return used.length / (asked.rpm ?? Number.POSITIVE_INFINITY);
+  return used.length / (requested.rpm ?? Number.POSITIVE_INFINITY);
 }
 
 /** Of any minute: a window whose edge lies in it, or a bucket that was full when it began, lets twice the limit in. */
@@ -102,14 +102,16 @@ const anyMinute = defineInvariant({
   explains:
     "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, split by something, or sometimes not kept.",
   judge(responses, verdict) {
-    const limited = responses.filter(({ asked }) => asked.account.startsWith("limited.") && asked.rpm !== undefined);
+    const limited = responses.filter(
+      ({ requested }) => requested.account.startsWith("limited.") && requested.rpm !== undefined,
+    );
     if (limited.length === 0) return verdict.notApplicable("the target sets no account aside for limits");
-    for (const account of new Set(limited.map(({ asked }) => asked.account))) {
-      const own = limited.filter(({ asked }) => asked.account === account);
+    for (const account of new Set(limited.map(({ requested }) => requested.account))) {
+      const own = limited.filter(({ requested }) => requested.account === account);
       const served = own
-        .filter((response) => isServed(response) && response.asked.endpoint !== "models")
+        .filter((response) => isServed(response) && response.requested.endpoint !== "models")
         .sort((a, b) => sentUs(a) - sentUs(b));
-      const most = MAX_OF_LIMIT * (own[0]?.asked.rpm ?? 0) + ACCIDENTS;
+      const most = MAX_OF_LIMIT * (own[0]?.requested.rpm ?? 0) + ACCIDENTS;
       // So many and one more, all of which surely came to the gateway within a minute.
       const exceedsLimit = served.findIndex((first, at) => {
         const run = served.slice(at, at + most + 1);

@@ -58,7 +58,7 @@ const present = defineInvariant({
       verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {
         in: denial,
         at: "Retry-After",
-        because: `${denial.asked.endpoint}, ${denial.asked.mode}`,
+        because: `${denial.requested.endpoint}, ${denial.requested.mode}`,
       });
     }
   },
@@ -174,7 +174,10 @@ const MIN_COUNTED = 5;
 
 /** Whether the counters are a provider's, relayed with its replies: on nothing that the gateway says itself, and always the same. */
 function areRelayed(counted: readonly Response[]): boolean {
-  if (counted.length < MIN_COUNTED || !counted.every(({ admitted, asked }) => admitted && asked.endpoint !== "models"))
+  if (
+    counted.length < MIN_COUNTED ||
+    !counted.every(({ admitted, requested }) => admitted && requested.endpoint !== "models")
+  )
     return false;
   const values = counted.map(
     (response) => `${response.header("x-ratelimit-limit")} ${response.header("x-ratelimit-remaining")}`,
@@ -199,7 +202,7 @@ function judgeCounters(response: Response, verdict: Verdict): void {
   const limit = response.header("x-ratelimit-limit")?.trim();
   const remaining = response.header("x-ratelimit-remaining")?.trim();
   // A concurrency denial may count requests in flight by the same names.
-  const configured = isConcurrencyDenial(response) ? undefined : response.asked.rpm;
+  const configured = isConcurrencyDenial(response) ? undefined : response.requested.rpm;
   const seen = { in: response, because: response.summary };
   const stated = readRateLimit(limit);
   if (

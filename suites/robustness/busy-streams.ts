@@ -17,8 +17,11 @@ const busyStreams = defineInvariant({
     "Compares the streams of the run that ran while others were in flight with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, requests wait for each other in the gateway.",
   judge(responses, verdict) {
     const streams = responses.filter(
-      ({ asked, admitted, exchange }) =>
-        asked.mode === "streaming" && asked.endpoint !== "models" && admitted && exchange.ending.kind === "complete",
+      ({ requested, admitted, exchange }) =>
+        requested.mode === "streaming" &&
+        requested.endpoint !== "models" &&
+        admitted &&
+        exchange.ending.kind === "complete",
     );
     const othersInFlight = othersInFlightOf(responses);
     const withOthers = streams.filter((response) => othersInFlight(response) >= BUSY);

@@ -52,7 +52,7 @@ const compression = defineCheck({
       if (what !== "stream" && isLabelledJson(response))
         verdict.must("JSON-TEXT", response.json === undefined, false, { in: response, because: `${what} is not JSON` });
     }
-    verdict.must("HTTP-CODING", responses.reply.admitted || responses.reply.asked.mode === "streaming", aReply, {
+    verdict.must("HTTP-CODING", responses.reply.admitted || responses.reply.requested.mode === "streaming", aReply, {
       in: responses.reply,
       because: responses.reply.summary,
     });

@@ -35,7 +35,7 @@ const keepAlive = defineCheck({
     // What met a connection that was closed under it was repeated on a new one.
     const lost = silent.filter(
       ({ first, second }) =>
-        second.exchange.connection.id !== first.exchange.connection.id || first.asked.repeats !== undefined,
+        second.exchange.connection.id !== first.exchange.connection.id || first.requested.repeats !== undefined,
     );
     const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
     verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
@@ -75,9 +75,9 @@ const longLivedConnection = defineCheck({
   },
   judge({ responses }, verdict) {
     // What met a cut connection was repeated once on a new one.
-    const cut = responses.filter(({ asked, exchange }, at) => {
+    const cut = responses.filter(({ requested, exchange }, at) => {
       const restMs = exchange.startedAtMs - (responses[at - 1]?.exchange.startedAtMs ?? 0);
-      return asked.repeats !== undefined && exchange.connection.earlier === 0 && restMs < MAX_REST_MS;
+      return requested.repeats !== undefined && exchange.connection.earlier === 0 && restMs < MAX_REST_MS;
     });
     verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
       in: cut[0],

@@ -12,7 +12,7 @@ export const counts = defineInvariant({
   judge(responses, verdict) {
     const replies = responses.filter(
       (response) =>
-        response.asked.endpoint !== "models" &&
+        response.requested.endpoint !== "models" &&
         response.admitted &&
         !response.streamed &&
         response.reply.usage !== undefined,
@@ -24,13 +24,13 @@ export const counts = defineInvariant({
 });
 
 /** No cache has a reply to a unique prompt: something was read and written for it. */
-function hasUniquePrompt({ asked, exchange }: Response): boolean {
-  return asked.nonce !== undefined && exchange.request.body?.includes(asked.nonce) === true;
+function hasUniquePrompt({ requested, exchange }: Response): boolean {
+  return requested.nonce !== undefined && exchange.request.body?.includes(requested.nonce) === true;
 }
 
 function judgeZeros(responses: readonly Response[], verdict: Verdict): void {
   const counted = responses
-    .filter(({ asked }) => asked.upstreamFails !== true)
+    .filter(({ requested }) => requested.upstreamFails !== true)
     .filter((response) => hasUniquePrompt(response) && response.admitted && (response.replyText ?? "").trim() !== "")
     .map((response) => ({ response, counts: tokenCountsOf(response) }));
   for (const [what, count] of [

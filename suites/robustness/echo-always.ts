@@ -42,7 +42,7 @@ function judgeSurroundings(responses: readonly Response[], verdict: Verdict): vo
     const asked = shortPrompt(response);
     const text = asked !== undefined && response.admitted ? response.replyText : undefined;
     if (asked === undefined || !isPlain(response) || text?.includes(asked.prompt) !== true) return [];
-    const kind = `${asked.model} ${response.asked.endpoint} ${response.streamed}`;
+    const kind = `${asked.model} ${response.requested.endpoint} ${response.streamed}`;
     return [{ response, kind, around: text.replace(asked.prompt, "…").trim() }];
   });
   for (const entries of groupBy(echoes, ({ kind }) => kind).values()) {

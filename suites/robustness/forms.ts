@@ -52,7 +52,7 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
     : success;
   const seen = { in: formed, because: formed.summary };
   if (!verdict.should("SAME-REQUEST", formed.status, fair, { ...seen, at: "status" }) || !formed.admitted) return;
-  const { endpoint, mode } = formed.asked;
+  const { endpoint, mode } = formed.requested;
   const wanted = endpoint === "chat" ? mode === "streaming" : plain.streamed;
   verdict.should("SAME-REQUEST", formed.streamed, wanted, { ...seen, because: "comes as a stream" });
   if (plain.replyText?.includes(text) !== true) return;

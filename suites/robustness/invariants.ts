@@ -38,8 +38,8 @@ const TOLERATED = 1;
 /** A provider may break off so many of many streams. */
 const CUT_SHARE = 0.005;
 
-const isServedStream = ({ status = 0, asked }: Response): boolean =>
-  status >= 200 && status < 300 && asked.mode === "streaming";
+const isServedStream = ({ status = 0, requested }: Response): boolean =>
+  status >= 200 && status < 300 && requested.mode === "streaming";
 
 const framing = defineInvariant({
   id: "robustness.framing",
@@ -65,8 +65,8 @@ const framing = defineInvariant({
       "bytes after the message",
     );
     const cut = seen.filter(
-      ({ exchange, status, asked }) =>
-        exchange.ending.kind === "reset" && status !== undefined && asked.intent !== "odd",
+      ({ exchange, status, requested }) =>
+        exchange.ending.kind === "reset" && status !== undefined && requested.intent !== "odd",
     );
     const streams = seen.filter(isServedStream);
     const cutStreams = cut.filter(isServedStream);
@@ -81,11 +81,11 @@ const framing = defineInvariant({
         because: `${what}, of ${streams.length} streams`,
       });
     const stuck = seen.filter(
-      ({ exchange, status, asked }) =>
+      ({ exchange, status, requested }) =>
         exchange.ending.kind === "idle-timeout" &&
         status !== undefined &&
-        asked.mode === "non-streaming" &&
-        asked.intent !== "odd",
+        requested.mode === "non-streaming" &&
+        requested.intent !== "odd",
     );
     none(verdict, "HTTP-FRAMING", stuck, seen.length, "shorter than they say");
     const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
@@ -216,8 +216,8 @@ const inTime = defineInvariant({
     "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a place in the gateway's concurrency limit, for nothing.",
   judge(responses, verdict) {
     const quick = untouched(responses).filter(
-      ({ asked, exchange }) =>
-        asked.intent !== "good" && asked.intent !== "either" && exchange.ending.kind !== "unreachable",
+      ({ requested, exchange }) =>
+        requested.intent !== "good" && requested.intent !== "either" && exchange.ending.kind !== "unreachable",
     );
     if (quick.length === 0) return verdict.inconclusive("nothing was denied or refused");
     const late = quick.filter(
@@ -250,7 +250,7 @@ const stable = defineInvariant({
   explains:
     "Looks at all valid requests of the run that ended with a server error, a reset or no answer. One that the same request does not meet every time is a stray: the check that met it is run once more, and here it counts. Any stray is a warning, because callers see each of them; where their share is certainly above 0.5 % (95 % interval), the gateway fails.",
   judge(responses, verdict) {
-    const good = untouched(responses).filter(({ asked }) => asked.intent === "good");
+    const good = untouched(responses).filter(({ requested }) => requested.intent === "good");
     if (good.length === 0) return verdict.inconclusive("no valid request was sent");
     const failed = good.filter(({ status, complete }) => status === undefined || status >= 500 || !complete);
     const strays = straysAmong(failed, good);

@@ -17,7 +17,7 @@ const keepsServing = defineInvariant({
     "When a valid request for a model that had been served on an endpoint gets 404 or a 5xx, plain requests show whether the model is still served there at all. If two of them are refused as well, the run waits until the model is served again, for 75 seconds at most; what was refused meanwhile is sent again, and is not held against the gateway anywhere else. After upstream failures, which some checks provoke, a gateway may leave a provider alone for a while (a circuit breaker, a cool-down): a 5xx then is what the specification demands, and a 404 is a warning, because it says that the model is not enabled. Without such a failure before it, a 404 is a failure, and so is a model that is not served again. A temporary 5xx is a warning, because a provider may be briefly unavailable, unless there are three or more such outages that together last more than 5 % of the run.",
   judgesStop: true,
   judge(responses, verdict) {
-    if (!responses.some(({ admitted, asked }) => admitted && asked.endpoint !== "models"))
+    if (!responses.some(({ admitted, requested }) => admitted && requested.endpoint !== "models"))
       return verdict.inconclusive("no model was served");
     const outages = outagesIn(responses);
     if (outages.length === 0) {

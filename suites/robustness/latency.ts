@@ -41,7 +41,7 @@ const steadyLatency = defineCheck({
     return { first, second: findings(first).length === 0 ? null : await series(t, each) };
   },
   judge({ first, second }, verdict) {
-    const kinds = new Set(first.map(({ asked }) => `${asked.endpoint} ${asked.mode}`)).size;
+    const kinds = new Set(first.map(({ requested }) => `${requested.endpoint} ${requested.mode}`)).size;
     if (first.filter(({ admitted }) => admitted).length < kinds * 4) {
       return verdict.inconclusive("too few requests were served");
     }
@@ -82,7 +82,7 @@ interface Outlier {
 function findings(responses: readonly Response[]): Outlier[] {
   return KINDS.flatMap(({ dialect, mode }) => {
     const own = responses.filter(
-      ({ asked, admitted }) => asked.endpoint === dialect && asked.mode === mode && admitted,
+      ({ requested, admitted }) => requested.endpoint === dialect && requested.mode === mode && admitted,
     );
     return own.length < 8 ? [] : outliersOf(own, `${dialect}, ${mode}`);
   });

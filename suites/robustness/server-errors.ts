@@ -16,7 +16,9 @@ const noServerErrorByRequest = defineInvariant({
   explains:
     "Looks at every request of the run, valid or not: a missing version header, a system item inside messages, a body with the wrong types. A 5xx says that the gateway or its provider failed, and makes clients retry a request that can never succeed. Each variant of a request that gets a 5xx is sent twice more, after a valid request for the same model. The same 5xx three times, while a valid request is served, is a warning; a single 5xx is not. Models whose provider fails on purpose are skipped, and so are 501 and 505.",
   judge(responses, verdict) {
-    const received = responses.filter(({ status, asked }) => status !== undefined && asked.upstreamFails !== true);
+    const received = responses.filter(
+      ({ status, requested }) => status !== undefined && requested.upstreamFails !== true,
+    );
     if (received.length === 0) return verdict.inconclusive("no request got a response");
     const failing = received.filter(({ status = 0 }) => status >= 500 && !UNSUPPORTED.includes(status));
     // Most responses are not a 5xx: only the variants that got one are grouped.
@@ -51,7 +53,7 @@ function servedBetween(own: readonly Response[], responses: readonly Response[])
   const last = own.at(-1);
   if (first === undefined || last === undefined) return false;
   const model = requestedModel(first);
-  const needsModel = model !== undefined && first.asked.endpoint !== "models";
+  const needsModel = model !== undefined && first.requested.endpoint !== "models";
   return responses.some(
     (response) =>
       response.admitted &&

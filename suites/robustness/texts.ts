@@ -93,7 +93,7 @@ const textPassesThrough = defineCheck({
       return verdict.notApplicable("models.echo does not repeat its prompt");
     for (const response of responses) {
       // A model that speaks at its own pace takes minutes for such a text, and megabytes where it speaks letter by letter.
-      if (response.asked.mode === "streaming" && wasTooMuchForUs(response)) continue;
+      if (response.requested.mode === "streaming" && wasTooMuchForUs(response)) continue;
       if (mayBeTooMuch && TOO_MUCH.includes(response.status ?? 0))
         return verdict.notApplicable(
           `the echo model takes no text of ${expected.length} characters (${response.summary})`,

@@ -65,7 +65,7 @@ function judgeStream(verdict: Verdict, control: Response, response: Response, be
   // Streams of /messages are not in the specification; only clients rely on them.
   const say = <T>(observed: T, expected: NoInfer<T> | Expectation<T>, at?: string) => {
     const seen = { in: response, because, at };
-    return response.asked.endpoint === "chat"
+    return response.requested.endpoint === "chat"
       ? verdict.must("BASE-3", observed, expected, seen)
       : verdict.compat("COMPAT-MSG-STREAM", observed, expected, seen);
   };

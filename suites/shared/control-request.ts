@@ -10,7 +10,7 @@ export type ControlRequest = {
 /** Sends the control request. `stream` is no documented field of `/messages`, so there the non-streaming form is sent as well. */
 export async function sendControl(t: Session, request: RequestSpec = {}): Promise<ControlRequest> {
   const control = await t.control(request);
-  const doubtful = control.asked.endpoint === "messages" && t.mode === "streaming" && !control.admitted;
+  const doubtful = control.requested.endpoint === "messages" && t.mode === "streaming" && !control.admitted;
   return { control, nonStreaming: doubtful ? await t.send({ ...request, mode: "non-streaming" }) : null };
 }
 

@@ -13,8 +13,9 @@ export function everyNonStreaming(dialect: Dialect): Check {
     explains:
       "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",
     judge(responses, verdict) {
-      const served = responses.filter(({ asked, status = 0, exchange }) => {
-        if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || status < 200 || status > 299) return false;
+      const served = responses.filter(({ requested, status = 0, exchange }) => {
+        if (requested.endpoint !== dialect || requested.mode !== "non-streaming" || status < 200 || status > 299)
+          return false;
         const sent = parseJson(exchange.request.body ?? "");
         return member(sent, "messages") !== undefined && (member(sent, "stream") ?? false) === false;
       });

@@ -27,8 +27,9 @@ export function everyText(dialect: Dialect): Check {
 
 /** A 2xx document with the list that a reply of this dialect has. */
 function isWholeReply(response: Response, dialect: Dialect): boolean {
-  const { asked, status = 0, complete } = response;
-  if (asked.endpoint !== dialect || asked.mode !== "non-streaming" || !complete || response.streamed) return false;
+  const { requested, status = 0, complete } = response;
+  if (requested.endpoint !== dialect || requested.mode !== "non-streaming" || !complete || response.streamed)
+    return false;
   const list = member(response.json, dialect === "chat" ? "choices" : "content");
   if (status < 200 || status > 299 || !Array.isArray(list)) return false;
   // A model may have no block to say; choices are there for as many replies as were asked for.
@@ -42,13 +43,13 @@ function asksForAReply({ exchange }: Response): boolean {
   return Array.isArray(messages) && messages.length > 0 && member(sent, "n") === undefined;
 }
 
-function hasMessage({ json, asked }: Response): boolean {
+function hasMessage({ json, requested }: Response): boolean {
   const choices = member(json, "choices");
   const message = member(Array.isArray(choices) ? choices[0] : undefined, "message");
   if (!isObject(message)) return false;
   if (typeof message["content"] === "string") return true;
   const more = Object.keys(message).some((name) => name !== "role" && name !== "content");
-  return (message["content"] ?? null) === null && (more || asked.intent !== "good");
+  return (message["content"] ?? null) === null && (more || requested.intent !== "good");
 }
 
 function hasBlocks({ json }: Response): boolean {

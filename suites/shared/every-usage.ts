@@ -15,9 +15,9 @@ export function everyUsage(dialect: Dialect): Check {
     judge(responses, verdict) {
       const replies = responses.filter(
         (response) =>
-          response.asked.endpoint === dialect &&
-          response.asked.mode === "non-streaming" &&
-          (response.asked.intent === "good" || response.reply.parts !== undefined) &&
+          response.requested.endpoint === dialect &&
+          response.requested.mode === "non-streaming" &&
+          (response.requested.intent === "good" || response.reply.parts !== undefined) &&
           response.admitted &&
           !response.streamed &&
           response.isJson,

@@ -41,7 +41,7 @@ const given = that("present", (value) => value !== undefined);
 export function judgeDenial(verdict: Verdict, denied: Response, expected: ExpectedDenial): void {
   const entry = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };
-  const streamed = denied.asked.mode === "streaming" && denied.asked.endpoint !== "models";
+  const streamed = denied.requested.mode === "streaming" && denied.requested.endpoint !== "models";
   verdict.must(entry.requirement, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
   // A wrong status is one defect; what such an answer carries besides says nothing about the requirement.
@@ -64,7 +64,7 @@ function judgeAction(verdict: Verdict, denied: Response, entry: DenialEntry, has
 }
 
 function judgeBody(verdict: Verdict, denied: Response, entry: DenialEntry): void {
-  if (denied.asked.endpoint === "messages") {
+  if (denied.requested.endpoint === "messages") {
     const { envelope, message, type, code } = denied.error;
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
     return;

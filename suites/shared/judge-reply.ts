@@ -22,7 +22,7 @@ export function judgeReplies(verdict: Verdict, replies: readonly Response[], slo
  * @param because what the messages say of it, in place of its summary.
  */
 export function judgeNonStreamingReply(verdict: Verdict, response: Response, because = response.summary): void {
-  const dialect = response.asked.endpoint === "messages" ? "messages" : "chat";
+  const dialect = response.requested.endpoint === "messages" ? "messages" : "chat";
   const requirements = REQUIREMENTS_OF[dialect];
   const seen = { in: response, because };
   if (!verdict.must(requirements.accepted, response.status, success, { ...seen, at: "status" })) return;

@@ -31,7 +31,7 @@ export function repliesDifferByPrompt(dialect: Dialect): Check {
       "Looks at every served request of the run with a short prompt. If a model repeats its prompt in one dialect or mode, the same reply to eight different prompts in another is one stored reply for all of them. So is a text that contains the prompt of another request. If the replies of a model vary but do not repeat the prompt, the shared text must be so rare in its other replies that chance explains it in less than one of 10,000 runs. A model that always says the same, in every dialect and mode, decides nothing: it may be built that way.",
     judge(responses, verdict) {
       const replies = responses.flatMap(toReply);
-      const own = replies.filter(({ response }) => response.asked.endpoint === dialect);
+      const own = replies.filter(({ response }) => response.requested.endpoint === dialect);
       if (own.length === 0) return verdict.inconclusive("no reply to a short prompt had a text");
       let compared = 0;
       let undecided: string | undefined;
@@ -72,7 +72,7 @@ function chanceOf(text: string, times: number, others: readonly Reply[]): number
 function toReply(response: Response): Reply[] {
   const request = shortPrompt(response, MIN_OUTPUT_TOKENS);
   const text = request !== undefined && response.admitted ? response.replyText?.trim() : undefined;
-  const { nonce } = response.asked;
+  const { nonce } = response.requested;
   if (request === undefined || text === undefined || text === "" || nonce === undefined || !isPlain(response))
     return [];
   return [

@@ -4,10 +4,10 @@ import { parseJson } from "../../src/dialects/index.ts";
 
 /** The last turn of a valid request, if it is short enough to be repeated within `tokens` output tokens. */
 export function shortPrompt(
-  { asked, exchange }: Response,
+  { requested, exchange }: Response,
   tokens = 256,
 ): { readonly model: string; readonly prompt: string } | undefined {
-  if (asked.endpoint === "models" || asked.intent !== "good") return undefined;
+  if (requested.endpoint === "models" || requested.intent !== "good") return undefined;
   const body = parseJson(exchange.request.body ?? "");
   const messages = member(body, "messages");
   const content = Array.isArray(messages) ? member(messages.at(-1), "content") : undefined;
@@ -20,8 +20,8 @@ export function shortPrompt(
 const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
 
 /** Whether a request is one user turn without options. Only then do requests differ in nothing but their unique text. */
-export function isPlain({ asked, exchange }: Response): boolean {
-  if (asked.nonce === undefined) return false;
+export function isPlain({ requested, exchange }: Response): boolean {
+  if (requested.nonce === undefined) return false;
   const body = parseJson(exchange.request.body ?? "");
   const messages = member(body, "messages");
   if (!isObject(body) || !Array.isArray(messages) || messages.length !== 1) return false;

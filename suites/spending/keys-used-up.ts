@@ -106,7 +106,11 @@ const denialFormat: UsedUpSpec = {
     judgeDenial(verdict, own.denial, expected);
     for (const response of denied) {
       // A gateway that does not stream on /messages may say so first.
-      if (response.asked.endpoint === "messages" && response.asked.mode === "streaming" && response.status === 400)
+      if (
+        response.requested.endpoint === "messages" &&
+        response.requested.mode === "streaming" &&
+        response.status === 400
+      )
         continue;
       judgeDenial(verdict, response, expected);
     }

@@ -51,8 +51,8 @@ const longEvents = defineCheck({
   judge({ sent }, verdict) {
     const [first] = sent;
     if (first === undefined) return verdict.inconclusive("nothing was sent");
-    const { status = 0, asked, summary } = first.response;
-    if (asked.endpoint === "messages" && status >= 400 && status < 500)
+    const { status = 0, requested, summary } = first.response;
+    if (requested.endpoint === "messages" && status >= 400 && status < 500)
       verdict.notApplicable(`no streaming on /messages (${summary})`);
     verdict.assumeGood(first.response, "a stream of the echo model");
     const longest = longestOf(first.response);

@@ -77,7 +77,7 @@ export const NOTHING_CAME: Upstreamed = { nowMs: 0, requests: [], ourKeys: 0 };
 
 /** Goes on only when a plain request was served, and by these providers. */
 export function assumePassed(verdict: Verdict, { response, upstream }: Passed): void {
-  const { endpoint, mode } = response.asked;
+  const { endpoint, mode } = response.requested;
   const { status = 0 } = response;
   if (endpoint === "messages" && mode === "streaming" && status >= 400 && status < 500)
     verdict.notApplicable(`this gateway does not stream on /messages (${response.summary})`);
@@ -90,7 +90,7 @@ export function assumePassed(verdict: Verdict, { response, upstream }: Passed): 
 /** Whether the gateway and its provider speak the same dialect, so that bodies can be compared field by field. */
 export function isSameDialect({ response, upstream }: Passed): boolean {
   const isMessages = /\/messages(?:\?|$)/.test(upstream.requests[0]?.path ?? "");
-  return isMessages === (response.asked.endpoint === "messages");
+  return isMessages === (response.requested.endpoint === "messages");
 }
 
 /** The numbered words that a provider sends by default, each with so many bytes. */

@@ -21,8 +21,8 @@ async function answerOf(status: number, body: string, headers: Record<string, st
     headers: [["Content-Type", "application/json"]],
     body: "{}",
   });
-  const asked = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
-  return new Response(exchange, asked, RULES);
+  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
+  return new Response(exchange, requested, RULES);
 }
 
 const reason = (value: string) => ({ "X-Service-Error-Code": value });

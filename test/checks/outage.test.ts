@@ -10,8 +10,8 @@ import { judged, seen, type Times } from "../support/seen-response.ts";
 const FOR_OK = '{"model":"ok"}';
 const at = (sentMs: number, more: Partial<Times> = {}) =>
   seen({ sentMs, endMs: sentMs + 5, sent: FOR_OK, intent: "good", ...more });
-const marked = ({ exchange, asked }: Response, more: Partial<Response["asked"]>) =>
-  new Response(exchange, { ...asked, ...more }, { reasonHeader: "X-Reason", actionHeader: "X-Action" });
+const marked = ({ exchange, requested }: Response, more: Partial<Response["requested"]>) =>
+  new Response(exchange, { ...requested, ...more }, { reasonHeader: "X-Reason", actionHeader: "X-Action" });
 
 test("a model that was served and is refused twice is in an outage until it is served again", () => {
   const served = at(0);
@@ -122,7 +122,7 @@ describe("waiting for a model", () => {
     vi.useFakeTimers();
     const refusedUntil = new Map<string, number>();
     const responses: Response[] = [];
-    const response = (model: string, more: Partial<Response["asked"]> = {}) => {
+    const response = (model: string, more: Partial<Response["requested"]> = {}) => {
       vi.advanceTimersByTime(1);
       const sentMs = performance.now();
       const status = sentMs < (refusedUntil.get(model) ?? 0) ? 503 : 200;

@@ -35,7 +35,7 @@ test("what met a connection that the gateway had closed is sent once more, on a 
     [false, 0],
   ]);
   const [, stale, again] = traffic.responses;
-  expect(again?.asked.repeats).toBe(stale?.id);
+  expect(again?.requested.repeats).toBe(stale?.id);
 });
 
 test("a request that is sent once more can be left", async () => {

@@ -63,8 +63,8 @@ function response({ atMs, status = 200, reason, usage, remaining, retryAfter, st
     afterwards: undefined,
     redactions: [],
   };
-  const asked = { endpoint: "chat", intent: "either", account: "tokenLimits", inFlight: 1 } as const;
-  return new Response(exchange, { ...asked, mode: stream ? "streaming" : "non-streaming" }, RULES);
+  const requested = { endpoint: "chat", intent: "either", account: "tokenLimits", inFlight: 1 } as const;
+  return new Response(exchange, { ...requested, mode: stream ? "streaming" : "non-streaming" }, RULES);
 }
 
 interface Series {

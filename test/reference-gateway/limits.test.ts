@@ -86,7 +86,7 @@ describe("the request rate", () => {
       { path: "/chat/completions", body: "{" },
       { path: "/chat/completions", body: { model: "no-such-model", messages: [{ role: "user", content: "hi" }] } },
     ];
-    for (const asked of others) await fixture.send({ ...asked, key });
+    for (const requested of others) await fixture.send({ ...requested, key });
     await fixture.admin("POST", "/clock", { shiftWallMs: 86_400_000 });
     expect((await account()).rateRemaining).toBe(20);
     await fixture.chat({ model: "fail-500" }, { key });
@@ -100,12 +100,12 @@ describe("the request rate", () => {
 
 describe("the concurrency limit of an account", () => {
   /** Opens a stream and waits for its first byte. */
-  async function open(fixture: Fixture, key: string, asked: Partial<Asked> = {}) {
+  async function open(fixture: Fixture, key: string, requested: Partial<Asked> = {}) {
     let opened = () => {};
     const first = new Promise<void>((resolve) => {
       opened = resolve;
     });
-    const done = fixture.chat({ model: "slow", stream: true }, { key, onPiece: () => opened(), ...asked });
+    const done = fixture.chat({ model: "slow", stream: true }, { key, onPiece: () => opened(), ...requested });
     await Promise.race([first, done]);
     return done;
   }

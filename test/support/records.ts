@@ -110,7 +110,7 @@ export function recordOf(
 /** An exchange as a line of `exchanges.ndjson.gz`. */
 export function exchangeLine(id: string, overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    asked: { endpoint: "chat", mode: "non-streaming", intent: "denied" },
+    requested: { endpoint: "chat", mode: "non-streaming", intent: "denied" },
     exchange: {
       id,
       startedAtMs: 1_795_000_000_000,

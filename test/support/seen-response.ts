@@ -1,4 +1,4 @@
-import { type Asked, instancesOf, type Recordable, Response } from "../../src/checks/index.ts";
+import { instancesOf, type Recordable, type RequestInfo, Response } from "../../src/checks/index.ts";
 import { judge } from "../../src/checks/judge.ts";
 import { CHECKS } from "../../suites/index.ts";
 
@@ -22,7 +22,7 @@ export interface Times {
   /** Body of the request; default: an empty object. */
   readonly sent?: string;
   /** Default: either. */
-  readonly intent?: Asked["intent"];
+  readonly intent?: RequestInfo["intent"];
   readonly nonce?: string;
   /** `true`: the connection was reset in the middle of the body. */
   readonly isCut?: boolean;

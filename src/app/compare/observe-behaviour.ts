@@ -1,5 +1,5 @@
 import { CHECKS } from "../../../suites/index.ts";
-import { type Asked, Response, recordedRules, runChecks, select, Traffic } from "../../checks/index.ts";
+import { type RequestInfo, Response, recordedRules, runChecks, select, Traffic } from "../../checks/index.ts";
 import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
@@ -56,20 +56,20 @@ export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
   const rules = recordedRules(record);
   const answers = new Map<string, ComparedResponse>();
-  for (const { asked, exchange } of exchanges as { asked: Asked; exchange: Exchange }[]) {
-    const observation = comparedOf(new Response(exchange, asked, rules));
+  for (const { requested, exchange } of exchanges as { requested: RequestInfo; exchange: Exchange }[]) {
+    const observation = comparedOf(new Response(exchange, requested, rules));
     if (observation !== undefined) answers.set(exchange.id, observation);
   }
   return { record, behaviour: { checks: record.checks, answers } };
 }
 
 function comparedOf(response: Response): ComparedResponse | undefined {
-  const { status, asked } = response;
+  const { status, requested } = response;
   if (status === undefined) return undefined;
   const failed = status >= 400;
   const message = failed ? response.error.message : undefined;
   return {
-    kind: `${asked.endpoint} ${asked.mode} ${asked.intent}`,
+    kind: `${requested.endpoint} ${requested.mode} ${requested.intent}`,
     status,
     reason: response.reason,
     headers: response.headers,

@@ -20,7 +20,7 @@ export interface ReadDenial {
 export function readByProposal(samples: readonly DenialSample[], target: Target): ReadDenial[] {
   const rules = readingRules(target);
   return samples.map((sample) => {
-    const { status, reason } = new Response(sample.response.exchange, sample.response.asked, rules);
+    const { status, reason } = new Response(sample.response.exchange, sample.response.requested, rules);
     const read = DENIALS.find((denial) => denial.reason === reason)?.reason;
     const own = sample.reason;
     if (own === undefined) return { sample, readAs: read, isRight: read === undefined };

@@ -92,7 +92,7 @@ function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[
  * one and the same key, or one where there was no key. A place that names the key or its owner does neither.
  */
 function isAboutDenial(said: readonly (DenialSample & { readonly word: string })[]): boolean {
-  const alike = groupBy(said, ({ reason, kind, response }) => `${reason} ${kind} ${response.asked.endpoint}`);
+  const alike = groupBy(said, ({ reason, kind, response }) => `${reason} ${kind} ${response.requested.endpoint}`);
   if ([...alike.values()].some((own) => new Set(own.map(({ word }) => word)).size > 1)) return false;
   if (new Set(said.map(({ word }) => word)).size < 2) return false;
   const byKey = [...groupBy(said, ({ key = "" }) => key).values()];

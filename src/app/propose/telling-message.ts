@@ -41,7 +41,7 @@ export function isShownOften(samples: readonly DenialSample[]): boolean {
 
 const isOneWord = (message: DenialMessage): boolean => typeof message === "string" && !/\s/.test(message);
 const kindOf = ({ kind }: DenialSample): string => kind;
-const endpointOf = ({ response }: DenialSample): string => response.asked.endpoint;
+const endpointOf = ({ response }: DenialSample): string => response.requested.endpoint;
 const bothOf = (sample: DenialSample): string => `${kindOf(sample)} ${endpointOf(sample)}`;
 
 function groupsBy(samples: readonly DenialSample[], nameOf: (sample: DenialSample) => string): DenialSample[][] {

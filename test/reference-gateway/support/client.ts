@@ -35,10 +35,10 @@ export interface Asked {
 }
 
 /** One request, by Node's own client: the harness must not be what its reference gateway is tested with. */
-export function sendTo(baseUrl: string, asked: Asked): Promise<Reply> {
-  const { path, key, body, agent, idleMs = 10_000, signal } = asked;
+export function sendTo(baseUrl: string, requested: Asked): Promise<Reply> {
+  const { path, key, body, agent, idleMs = 10_000, signal } = requested;
   const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  const headers: Record<string, string> = { ...asked.headers };
+  const headers: Record<string, string> = { ...requested.headers };
   if (key !== undefined) headers["Authorization"] ??= `Bearer ${key}`;
   if (payload !== undefined) {
     headers["Content-Type"] ??= "application/json";
@@ -55,7 +55,7 @@ export function sendTo(baseUrl: string, asked: Asked): Promise<Reply> {
       resolve({ ...head, bytes: Buffer.concat(pieces.map((piece) => piece.bytes)), pieces, end, error });
     };
     const sent = request(`${baseUrl}${path}`, {
-      method: asked.method ?? (payload === undefined ? "GET" : "POST"),
+      method: requested.method ?? (payload === undefined ? "GET" : "POST"),
       headers,
       agent: agent ?? false,
       ...(signal === undefined ? {} : { signal }),
@@ -71,7 +71,7 @@ export function sendTo(baseUrl: string, asked: Asked): Promise<Reply> {
       head = { status: response.statusCode ?? 0, ...headersOf(response.rawHeaders) };
       response.on("data", (bytes: Buffer) => {
         pieces.push({ atMs: performance.now() - startMs, bytes });
-        asked.onPiece?.(bytes);
+        requested.onPiece?.(bytes);
       });
       response.on("end", () => settle(response.complete ? "complete" : "aborted"));
       response.on("error", (error: NodeJS.ErrnoException) => settle("aborted", error.code));

@@ -13,7 +13,7 @@ export interface Fixture extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly ready: ReadyLine;
   /** With the valid key by default; `key: ""` sends none. */
-  send(asked: Asked): Promise<Reply>;
+  send(requested: Asked): Promise<Reply>;
   chat(body?: object, asked?: Partial<Asked>): Promise<Reply>;
   messages(body?: object, asked?: Partial<Asked>): Promise<Reply>;
   /** One request to the admin interface. @returns the parsed body. */
@@ -28,9 +28,9 @@ export const MESSAGES = { ...CHAT, max_tokens: 64 };
 export async function startFixture(options: GatewayOptions = {}): Promise<Fixture> {
   const gateway = await startGateway({ ...QUICK, ...options });
   const { ready } = gateway;
-  const send = (asked: Asked) => {
-    const key = asked.key ?? ready.keys.valid;
-    return sendTo(ready.baseUrl, { ...asked, key: key === "" ? undefined : key });
+  const send = (requested: Asked) => {
+    const key = requested.key ?? ready.keys.valid;
+    return sendTo(ready.baseUrl, { ...requested, key: key === "" ? undefined : key });
   };
   return {
     gateway,

@@ -26,7 +26,7 @@ const raw = (path: string, body: string | Buffer, headers: Record<string, string
 /** Sends requests one after the other, each on a connection of its own unless an agent is given. */
 async function each(fixture: Fixture, requests: readonly Asked[], agent?: Agent): Promise<Seen[]> {
   const seen: Seen[] = [];
-  for (const asked of requests) seen.push(describe(await fixture.send({ idleMs: IDLE_MS, agent, ...asked })));
+  for (const requested of requests) seen.push(describe(await fixture.send({ idleMs: IDLE_MS, agent, ...requested })));
   return seen;
 }
 
@@ -133,7 +133,9 @@ export const PROBES = {
     const seen = [
       ...(await each(
         fixture,
-        ["", "gk-unknown-unknown-unknown", keys.revoked].flatMap((key) => paths.map((asked) => ({ ...asked, key }))),
+        ["", "gk-unknown-unknown-unknown", keys.revoked].flatMap((key) =>
+          paths.map((requested) => ({ ...requested, key })),
+        ),
       )),
       ...(await each(
         fixture,
@@ -319,7 +321,7 @@ export const PROBES = {
         chat({ temperature: 0.5 }),
         chat(),
         { path: "/models" },
-      ].map((asked) => ({ ...asked, key }));
+      ].map((requested) => ({ ...requested, key }));
       seen.push(...(await each(fixture, variants)), ...(await each(fixture, variants.slice(0, 2), agent)));
       seen.push(...(await each(fixture, [chat(), { ...chat(), key: keys.second }])));
     }
@@ -365,13 +367,13 @@ export const PROBES = {
       { ...chat(), key: keys.second },
       { ...chat(), key: keys.capped },
     ];
-    for (const asked of kinds) {
-      const key = ("key" in asked ? asked.key : undefined) ?? keys.valid;
+    for (const requested of kinds) {
+      const key = ("key" in requested ? requested.key : undefined) ?? keys.valid;
       const before = await account(fixture, key);
-      await fixture.send({ ...asked, idleMs: IDLE_MS });
+      await fixture.send({ ...requested, idleMs: IDLE_MS });
       const after = await account(fixture, key);
       seen.push(
-        `${JSON.stringify(asked.body)} ${before.balance - after.balance} ${after.spent - before.spent} ${after.today - before.today}`,
+        `${JSON.stringify(requested.body)} ${before.balance - after.balance} ${after.spent - before.spent} ${after.today - before.today}`,
       );
     }
     const burst = await Promise.all(
@@ -409,9 +411,9 @@ export const PROBES = {
     };
     const flood = async (phase: string) => {
       for (let turn = 0; turn < 32; turn += 1) {
-        const asked = kinds[turn % kinds.length] ?? chat();
+        const requested = kinds[turn % kinds.length] ?? chat();
         const own = turn % 3 === 0 ? second : key;
-        note(phase, await fixture.send({ ...asked, key: own, agent: agents[turn % 2], idleMs: 150 }));
+        note(phase, await fixture.send({ ...requested, key: own, agent: agents[turn % 2], idleMs: 150 }));
       }
     };
     for (let turn = 0; turn < 25; turn += 1) await fixture.chat();
@@ -439,7 +441,7 @@ export const PROBES = {
     ];
     const seen = await each(
       fixture,
-      [...kinds, ...kinds].map((asked) => ({ ...asked, key })),
+      [...kinds, ...kinds].map((requested) => ({ ...requested, key })),
     );
     await fixture.admin("POST", "/clock", { skipMs: 61_000 });
     const burst = await Promise.all(Array.from({ length: 8 }, () => fixture.chat(large, { key })));
@@ -454,7 +456,7 @@ export const PROBES = {
       Array.from({ length: 5 }, () =>
         each(
           fixture,
-          kinds.map((asked) => ({ ...asked, key: narrow.key })),
+          kinds.map((requested) => ({ ...requested, key: narrow.key })),
         ),
       ),
     );
@@ -462,19 +464,19 @@ export const PROBES = {
     const agent = keepAlive();
     const rate = [
       ...(await each(fixture, [
-        ...kinds.map((asked) => ({ ...asked, key: narrow.key })),
+        ...kinds.map((requested) => ({ ...requested, key: narrow.key })),
         { ...chat(), key: narrow.second },
       ])),
       ...(await each(
         fixture,
-        kinds.map((asked) => ({ ...asked, key: narrow.key })),
+        kinds.map((requested) => ({ ...requested, key: narrow.key })),
         agent,
       )),
     ];
     agent.destroy();
     const held = Array.from({ length: 4 }, () => fixture.chat({ model: "slow" }, { key: few.key }));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const concurrency = await Promise.all(kinds.map((asked) => each(fixture, [{ ...asked, key: few.key }])));
+    const concurrency = await Promise.all(kinds.map((requested) => each(fixture, [{ ...requested, key: few.key }])));
     await Promise.all(held);
     const growth = await fixture.chat({}, { key: fixture.ready.tiers.growth.key });
     return [...rate, ...concurrency.flat(), `remaining ${growth.headers["x-ratelimit-remaining"]}`];
@@ -577,8 +579,8 @@ async function account(fixture: Fixture, text: string): Promise<{ balance: numbe
 async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
   const { key, second } = fixture.ready.limited[1] ?? { key: "", second: "" };
   const seen: Seen[] = [];
-  const slow = (body: object = {}, own = key, asked: Partial<Asked> = {}) =>
-    fixture.chat({ model: "slow", ...body }, { key: own, idleMs: 400, ...asked });
+  const slow = (body: object = {}, own = key, requested: Partial<Asked> = {}) =>
+    fixture.chat({ model: "slow", ...body }, { key: own, idleMs: 400, ...requested });
   const tell = (phase: string, replies: readonly Reply[]) =>
     seen.push(
       `${phase}: ${replies
@@ -709,10 +711,10 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
   };
   const times: number[] = [];
   using stalls = ownStalls();
-  const timed = async (asked: Asked) => {
+  const timed = async (requested: Asked) => {
     const startMs = performance.now();
     const stalledMs = stalls.totalMs;
-    const reply = await fixture.send({ idleMs: 8_000, ...asked });
+    const reply = await fixture.send({ idleMs: 8_000, ...requested });
     // What a busy machine kept from this process is no time of the gateway.
     times.push(performance.now() - startMs - (stalls.totalMs - stalledMs));
     return reply;
