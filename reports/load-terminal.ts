@@ -1,3 +1,4 @@
+import { groupBy } from "../src/core/index.ts";
 import {
   type CheckResult,
   checkOfPhase,
@@ -78,13 +79,20 @@ function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors)
   const marks = { fail: colors.red("✗"), warn: colors.yellow("▲"), none: "" };
   const open = findings.filter(({ outcome }) => outcome === "undecided");
   const broken = findings.filter(({ outcome }) => outcome === "broken");
-  return [
+  return withoutRepeats([
     ...open.map(({ name, observed }) => `  ${colors.yellow("?")} ${place} ${name}: not decided: ${oneLine(observed)}`),
     ...broken.map(
       ({ name, weight, expected = "", observed }) =>
         `  ${marks[weight]} ${place} ${name}: expected ${oneLine(expected)}, got ${oneLine(observed)}`,
     ),
-  ];
+  ]);
+}
+
+/** Each line once, with the number of its repetitions. */
+function withoutRepeats(lines: readonly string[]): string[] {
+  return [...groupBy(lines, (line) => line)].map(([line, { length }]) =>
+    length === 1 ? line : `${line} (${length} times)`,
+  );
 }
 
 /** `2 of 2 tested waits were sufficient, 712 denials`: a share of few is no percentage. */

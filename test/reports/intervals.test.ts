@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FORMATS, renderLoad } from "../../reports/index.ts";
 import type { JudgedPhase } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, loadSeries, quantiles } from "../support/load-records.ts";
-import { recordOf } from "../support/records.ts";
+import { broken, recordOf, result } from "../support/records.ts";
 
 const INTERVALS = { p50: [400, 440], p90: [600, 700], p95: [700, 820], p99: null, p999: null } satisfies NonNullable<
   NonNullable<ReturnType<typeof loadClass>["responseMs"]>["intervals"]
@@ -49,4 +49,22 @@ describe("figures with intervals", () => {
     expect(terminal).toContain("constant: no steady state (growth)");
     expect(html).toContain("none: growth");
   });
+});
+
+test("the same warning about many responses is one line with its count", () => {
+  const wait = {
+    requirements: ["LIMIT-RATE-5"],
+    name: "LIMIT-RATE-5",
+    weight: "warn",
+    expected: "seconds",
+    observed: '""',
+  } as const;
+  const checks = [
+    result("load.w.retry-after.usable", "warn", { findings: [broken(wait), broken(wait), broken(wait)] }),
+  ];
+  const record = { ...recordOf([], { command: "load", load: { runs: [loadRun("w")] } }), checks };
+  const lines = renderLoad(record, { colors: pc.createColors(false), folder: "run" }).split("\n");
+  expect(lines.filter((line) => line.includes("LIMIT-RATE-5:"))).toEqual([
+    '  ▲ retry-after.usable LIMIT-RATE-5: expected seconds, got "" (3 times)',
+  ]);
 });
