@@ -1,5 +1,5 @@
-// The real k6 on the starter and growth tiers, beside the native engine, against the reference gateway's own log; and the
-// exported manifests against the operator's published definition, where that file is at hand.
+// The real k6 and the native engine on the starter and growth tiers, against the reference gateway's own log; and the exported
+// manifests against the operator's published definition, if given.
 //
 //   npm run build && K6_PATH=$(node scripts/k6.mjs) npm run verify:k6 [-- CRD]
 
@@ -17,7 +17,7 @@ const TIERS = ["starter", "growth"] as const;
 const [crd = "../../test/shared/k6-operator/testruns-crd.yaml"] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-k6-"));
 const problems: string[] = [];
-/** Runs that came to no verdict. */
+/** Inconclusive runs. */
 let undecided = 0;
 
 function expectSame(what: string, got: unknown, wanted: unknown): void {
@@ -34,7 +34,7 @@ interface Counts {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** Runs both tiers with an engine on a gateway of its own. @returns the runs, and what that gateway counted. */
+/** Runs both tiers with an engine on its own gateway. @returns the runs, and that gateway's counts. */
 async function tiersWith(engine: string, more: readonly string[]) {
   await using running = startGauntlet(["gateway"]);
   const text = await running.printed(/\{"event":"ready".*\}\n/s);
@@ -82,25 +82,26 @@ const phaseOf = (run: JudgedRun, name: string) => run.phases.find((phase) => pha
 const sum = (run: JudgedRun, field: "sent" | "admitted" | "denied" | "failed") =>
   run.phases.reduce((all, phase) => all + phase[field], 0);
 
-/** What both engines must agree upon exactly; latencies are printed, because they are samples. */
+/** What both engines must agree on exactly; latencies are only printed, because they are samples. */
 function agreed(run: JudgedRun): object {
   const groups = run.retryAfter?.groups.filter(({ reason }) => reason === "rate_limit_exceeded") ?? [];
   return {
     admittedAtTheLimit: phaseOf(run, "at-rate-limit").admitted,
     deniedAtTheLimit: phaseOf(run, "at-rate-limit").denied,
-    // Who can look at answers fills it once more after the waits that denials asked for.
+    // An engine that can read responses fills it once more after the waits that denials asked for.
     reachesConcurrencyLimit:
       phaseOf(run, "at-concurrency-limit")
         .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
     retryAfterUsable: groups.every(({ denials, present, usable }) => denials === present && present === usable),
-    insufficientWaits: groups.reduce((all, { insufficient }) => all + insufficient, 0),
-    // A run whose own clients came early is inconclusive, and counted as such.
+    // A run whose own clients were early is inconclusive, and counted as such.
+    waitsSuffice: groups.reduce((all, { insufficient }) => all + insufficient, 0) <= 1,
+    // Fields of a value that a definition does not have: the cluster would drop them silently.
     forbiddenRetries: run.retryAfter?.client.forbiddenRetries,
   };
 }
 
-/** Fields of a value that a definition does not know: the cluster would drop them without a word. */
+/** The cluster defines `metadata`; it is not described there. */
 function unknownFields(value: unknown, schema: unknown, at = ""): string[] {
   if (Array.isArray(value))
     return value.flatMap((item, index) => unknownFields(item, member(schema, "items"), `${at}/${index}`));
@@ -128,7 +129,7 @@ async function manifests(): Promise<void> {
   const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema as object);
   validate(run);
   expectSame("the TestRun is what the operator's definition says", validate.errors ?? [], []);
-  // `metadata` is the cluster's own and is not described there.
+  // In parallel, each on its own gateway: both are mostly idle, and counts must agree, not times.
   expectSame(
     "the operator knows every field",
     unknownFields(member(run, "spec"), member(member(schema, "properties"), "spec")),
@@ -138,7 +139,7 @@ async function manifests(): Promise<void> {
 
 try {
   await manifests();
-  // Side by side, each on a gateway of its own: both mostly wait, and what must agree are counts, not times.
+  // A busy machine leads to inconclusive results: no verdict, but the counts below must be correct all the same.
   const [k6, native] = await Promise.all([tiersWith("k6", ["--instances", "3"]), tiersWith("native", [])]);
   for (const [engine, { code, runs }] of Object.entries({ k6, native })) {
     // A busy machine leaves questions open: no verdict, and the counts below must hold all the same.
