@@ -32,11 +32,10 @@ export class Share {
 }
 
 /**
- * Counts what a command has sent and used, and stops it at its limits. Everything that sends requests needs one. Only `src/run` creates it,
- * for the plan that was printed.
+ * Counts what a command has sent and used, and stops it at its limits. Every sender needs one. Only `src/run` creates it, for
+ * the printed plan.
  *
- * Requests are reserved for work that is still to come, so a check that exceeds its plan can only use requests that are not reserved for
- * others.
+ * Requests are reserved for remaining work, so a check that exceeds its plan can only use unreserved requests.
  */
 export class RequestBudget {
   #allowed: Allowance;
@@ -57,12 +56,12 @@ export class RequestBudget {
     this.#allowed = { ...this.#allowed, requests: this.#allowed.requests + requests };
   }
 
-  /** Requests sent so far, without those of load that is still running. */
+  /** Requests sent so far, excluding load that is still running. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** Output tokens of all responses: as the gateway counts them, estimated where it does not. */
+  /** Output tokens of all responses, as counted by the gateway; estimated where it does not count. */
   get outputTokens(): number {
     return this.#outputTokens;
   }
@@ -79,7 +78,7 @@ export class RequestBudget {
     this.#shares.delete(share);
   }
 
-  /** Counts a request that is about to be sent. @throws BudgetReached when there is no budget for it. */
+  /** Counts a request that is about to be sent. @throws BudgetReached if the budget is exhausted. */
   start(share?: Share): void {
     const { requests, outputTokens } = this.allowed;
     const hasOwn = share !== undefined && share.unused > 0;

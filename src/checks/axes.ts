@@ -4,6 +4,6 @@ import type { Dialect, Mode } from "../dialects/index.ts";
 export interface Axes {
   readonly dialect?: Dialect;
   readonly mode?: Mode;
-  /** Any further case, e.g. which credential is malformed how. */
+  /** Any further case, e.g. which credential is malformed, and how. */
   readonly case?: string;
 }

@@ -13,14 +13,14 @@ import { CachedValue } from "./cached-value.ts";
 
 type Body = NonNullable<Exchange["response"]>["body"];
 
-/** A body whose readings may be forgotten: JSON of many small parts takes twenty times its length in memory. */
+/** Readings of larger bodies may be discarded: JSON with many small parts takes twenty times its length in memory. */
 const LARGE_BYTES = 128 * 1024;
 const MANY_EVENTS = 4_000;
 
-/** Something small that follows from a body alone. */
+/** A small fact derived from a body alone. */
 export type BodyFact<T> = (readings: BodyReadings) => T;
 
-/** What a body says. Readings are made on demand and kept; those of large bodies only for a while. */
+/** Parses a body on demand and caches the results; those of large bodies only for a while. */
 export class BodyReadings {
   readonly #body: () => Body | undefined;
   readonly #endpoint: Endpoint;
@@ -51,12 +51,12 @@ export class BodyReadings {
     return base64 === undefined ? Buffer.from(this.text, "utf8") : Buffer.from(base64, "base64");
   }
 
-  /** Body as JSON; `undefined` when it is not. */
+  /** Body as JSON; `undefined` if it is not JSON. */
   get json(): unknown {
     return this.#json.get(this.#isLarge);
   }
 
-  /** Known without parsing the body anew, once it was parsed. */
+  /** Does not parse the body again once it has been parsed. */
   get isJson(): boolean {
     return this.#isJson ?? this.json !== undefined;
   }
@@ -95,13 +95,13 @@ export class BodyReadings {
 
 interface PackedResponse {
   readonly exchange: Exchange;
-  /** The readings of a large body, for all responses that have the same. */
+  /** The readings of a large body, shared by all responses with the same body. */
   readonly shared?: BodyReadings;
   /** Whether another response with the same large body was packed before. */
   readonly isHeld: boolean;
 }
 
-/** Makes the exchanges of a run small, and shares what is read from large bodies among the responses that have the same. */
+/** Reduces the memory of a run's exchanges, and shares the readings of identical large bodies between responses. */
 export class ResponsePacker {
   readonly #packer = new ExchangePacker();
   readonly #shared = new Map<string, BodyReadings>();

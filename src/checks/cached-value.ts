@@ -1,12 +1,12 @@
-/** Large values that are kept, of all answers together: what a judge looks at right now, in its different readings. */
+/** Maximum number of large values cached over all responses: the different readings that a judge is using now. */
 const MAX_LARGE = 4;
 
 /**
- * A value that is made when first asked for. Large ones are let go when others are asked for, and made again: weak references
- * would do for less, but they hold on to everything until the judge that looks at all answers has come to its end.
+ * A value computed on first use. Large ones are dropped when others are used, and computed again when needed. Weak references
+ * are not enough: they keep everything alive until the judge that reads all responses has returned.
  */
 export class CachedValue<T> {
-  /** Large ones that are held, the latest last. A cache: runs in one process only take turns in it. */
+  /** Cached large values, the latest last. Runs in one process merely share this cache. */
   static readonly #large: CachedValue<unknown>[] = [];
   readonly #make: () => T;
   #held: { readonly value: T } | undefined;
@@ -15,7 +15,7 @@ export class CachedValue<T> {
     this.#make = make;
   }
 
-  /** @param isLarge whether the value may be let go. */
+  /** @param isLarge whether the value may be dropped. */
   get(isLarge: (value: T) => boolean): T {
     if (this.#held !== undefined) return this.#held.value;
     const held = { value: this.#make() };
@@ -30,7 +30,7 @@ export class CachedValue<T> {
     return held.value;
   }
 
-  /** Lets the value go; it is made again when it is asked for. */
+  /** Drops the value; the next `get` computes it again. */
   forget(): void {
     this.#held = undefined;
   }

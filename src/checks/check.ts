@@ -31,15 +31,15 @@ export interface RunKind {
 }
 
 /**
- * The dialect that a check is about. `any`: it is about something else, and where the target serves one dialect only, all
- * that it sends goes in that one.
+ * The dialect that a check is about. `any`: it is about something else, and if the target serves one dialect only, all its
+ * requests use that one.
  */
 export type DialectOfCheck = Dialect | "any";
 
 interface Declaration {
-  /** Suite and name; found with a plain text search and never given to anything else. */
+  /** Suite and name; easy to find with a text search and never reused. */
   readonly id: `${string}.${string}`;
-  /** What is demanded, as a sentence. */
+  /** What is required, as a sentence. */
   readonly title: string;
   /** Requirements that it covers; their levels come from `src/requirements`. */
   readonly covers: readonly RequirementId[];
@@ -54,12 +54,15 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
     readonly mode?: readonly Mode[];
     readonly case?: readonly string[];
   };
-  /** Dialect of a check that is not laid across both, or of each of its cases; default chat. */
+  /** Dialect of a check that is not run in both, or of each of its cases; default chat. */
   readonly dialect?: DialectOfCheck | ((axes: Axes) => DialectOfCheck);
   readonly schedule?: Schedule | ((target: Target) => Schedule);
   readonly cost: Cost;
   readonly reaches?: Reaches;
-  /** `timing`: it rests on what was in flight together, or soon after each other; where this process stood still it says nothing. */
+  /**
+   * `timing`: it depends on what was in flight together, or in quick succession; if this process stalled, the result says
+   * nothing.
+   */
   readonly basis?: "timing";
   /** Sends and records; decides nothing. */
   run(t: Session): Promise<P>;
@@ -67,9 +70,9 @@ export interface CheckSpec<P extends Recordable> extends Declaration {
   judge(recording: P, verdict: Verdict, axes: Axes): void;
 }
 
-/** Traffic that several checks judge: sent once per run. */
+/** Traffic that several checks judge; sent once per run. */
 export interface Scenario<R extends Recordable> {
-  /** Suite and name, as for a check; no two scenarios have the same. */
+  /** Suite and name, as for a check; unique among scenarios. */
   readonly id: `${string}.${string}`;
   readonly needs?: readonly Need[];
   readonly schedule?: Schedule | ((target: Target) => Schedule);
@@ -83,23 +86,23 @@ export interface Scenario<R extends Recordable> {
 export interface ScenarioCheckSpec<R extends Recordable> extends Declaration {
   readonly scenario: Scenario<R>;
   readonly basis?: "timing";
-  /** What it needs beyond the scenario's needs. */
+  /** What it needs in addition to the scenario's needs. */
   readonly needs?: readonly Need[];
   judge(recording: R, verdict: Verdict, axes: Axes): void;
 }
 
 export interface InvariantSpec extends Declaration {
-  /** What a gateway must have for it to apply: where the target declares that there is none, it does not. */
+  /** What a gateway must have for it to apply: it does not apply if the target declares that there is none. */
   readonly about?: Need;
-  /** Dialect whose answers it judges; default any. */
+  /** Dialect of the responses that it judges; default any. */
   readonly dialect?: DialectOfCheck;
-  /** Whether it also gets the requests that were lost because the gateway stopped responding, or serving a model. */
+  /** Whether it also receives the requests that were lost because the gateway stopped responding or serving a model. */
   readonly judgesStop?: boolean;
-  /** Decides over the answers to everything that the run sent. Pure. */
+  /** Judges the responses to everything that the run sent. Pure. */
   judge(responses: readonly Response[], verdict: Verdict): void;
 }
 
-/** A check that sends requests of its own. */
+/** A check that sends its own requests. */
 export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
   readonly kind: "sending";
   readonly layer: Layer;
@@ -108,7 +111,7 @@ export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
   judge(recording: Recordable, verdict: Verdict, axes: Axes): void;
 }
 
-/** A check that looks at the traffic of all others: what must hold of every answer. */
+/** A check over the traffic of all others: what must hold for every response. */
 export interface Invariant extends InvariantSpec {
   readonly kind: "invariant";
   readonly layer: Layer;
@@ -116,12 +119,12 @@ export interface Invariant extends InvariantSpec {
 
 export type Check = SendingCheck | Invariant;
 
-/** Declares a scenario that checks name. */
+/** Declares a scenario that checks refer to. */
 export function defineScenario<R extends Recordable>(scenario: Scenario<R>): Scenario<R> {
   return scenario;
 }
 
-/** Declares a check. The recording's type ties run and judge together and is forgotten afterwards. */
+/** Declares a check. The type of the recording ties `run` and `judge` together and is erased afterwards. */
 export function defineCheck<R extends Recordable>(spec: CheckSpec<R> | ScenarioCheckSpec<R>): SendingCheck {
   const sending = "scenario" in spec ? onScenario(spec) : spec;
   return {
@@ -166,7 +169,7 @@ function layerOf({ id, covers }: Declaration): Layer {
   return layer;
 }
 
-/** How a check shares a target's gateway with others. One that needs a model whose provider fails makes it fail. */
+/** How a check shares the gateway with others. A check that needs a failing model makes its provider fail. */
 export function scheduleOf(
   { schedule = {}, needs = [] }: Pick<SendingCheck, "schedule" | "needs">,
   target: Target,
@@ -187,7 +190,7 @@ export function requestsOfCheck(
   return typeof requests === "function" ? requests(target, axes) : requests;
 }
 
-/** How long it has to wait because of the specification, seconds. */
+/** How long the specification makes it wait, seconds. */
 export function waitSOf(check: Check, run: RunKind): number {
   if (check.kind === "invariant" || (run.loadFollows && check.cost.leftToLoad === true)) return 0;
   return costIn(check.cost, run).waitS ?? 0;
@@ -197,7 +200,7 @@ function costIn(cost: Cost, { isQuick }: RunKind): Pick<Cost, "requests" | "wait
   return (isQuick ? cost.quick : undefined) ?? cost;
 }
 
-/** Lets checks use whichever funded account has room for them. */
+/** Lets checks use any funded account whose rate is high enough. */
 export function onAnyAccount(checks: readonly Check[]): Check[] {
   return checks.map((check) =>
     check.kind === "sending"
@@ -206,7 +209,7 @@ export function onAnyAccount(checks: readonly Check[]): Check[] {
   );
 }
 
-/** Declares the dialect of those of some checks that name none. */
+/** Sets the dialect of the checks that declare none. */
 export function inDialect(dialect: DialectOfCheck, checks: readonly Check[]): Check[] {
   return checks.map((check) =>
     check.dialect !== undefined || (check.kind === "sending" && check.across?.dialect !== undefined)
@@ -219,7 +222,7 @@ export function suiteOf(id: string): string {
   return id.slice(0, id.indexOf("."));
 }
 
-/** One instance of a check: what is run, judged and reported. */
+/** One instance of a check, as it is run, judged and reported. */
 export interface Instance {
   /** `errors.key-revoked[messages,streaming]`. */
   readonly id: string;
@@ -234,13 +237,13 @@ export function dialectOfCheck({ check, axes }: Pick<Instance, "check" | "axes">
   return axes.dialect ?? declared ?? "chat";
 }
 
-/** The dialect that an instance asks in where it says nothing else. */
+/** The default dialect of an instance's requests. */
 export function dialectOf(instance: Pick<Instance, "check" | "axes">, { dialects }: Pick<Target, "dialects">): Dialect {
   const dialect = dialectOfCheck(instance);
   return dialect === "any" ? (dialects[0] ?? "chat") : dialect;
 }
 
-/** What an instance needs of a target: the states that its check names, and a dialect that the target does not serve. */
+/** What an instance needs of a target: the states that its check names, and a dialect if the target does not serve it. */
 export function needsOf(instance: Pick<Instance, "check" | "axes">, target: Pick<Target, "dialects">): readonly Need[] {
   const { check } = instance;
   const dialect = dialectOf(instance, target);

@@ -1,45 +1,45 @@
 import { EXIT, GauntletError, median } from "../core/index.ts";
 import type { Response } from "./response.ts";
 
-/** It is of no use to go on: the run stops and says so. */
+/** Thrown when continuing is pointless: the run stops and reports it. */
 export class CircuitOpen extends GauntletError {
   readonly code = "CIRCUIT_OPEN";
   readonly exit = EXIT.inconclusive;
 }
 
-/** Good requests without one admission after which a run gives up: enough to judge what a refusal breaks. */
+/** Valid requests without a single admission after which a run stops: enough to judge everything that a refusal breaks. */
 const REFUSALS = 240;
 
-/** Plain replies at the beginning, whose middle is what the gateway takes when it is fresh. */
+/** Number of plain replies at the start whose median is the baseline of a fresh gateway. */
 const FIRST = 12;
-/** Spans of time, ms, and plain replies in each: a moment in which everything stood still fills no two of them. */
+/** Length of a window, ms, and the minimum number of plain replies in each: a single stall cannot fill two windows. */
 const SPAN_MS = 30_000;
 const FEWEST = 5;
 /**
- * How much slower they are, and how slow at least, ms, when to go on would take hours: more than the queue of a gateway explains
- * that works on one request at a time, as many at once as conformance sends.
+ * How many times slower than at first, and how slow at least, ms, before the run would take hours: more than queueing explains
+ * in a gateway that processes one request at a time, with as many in flight as conformance sends.
  */
 const SLOWER = 30;
 const SLOW_MS = 3_000;
 
 /**
- * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, or every reply takes longer than the one
- * before. A gateway that hangs or fails is judged to the end, because the run is meant to find where. A gateway that no longer responds to
- * anything is not (`Liveness`).
+ * Decides when a conformance run is pointless: every valid request is refused with 401 or 402, or replies become slower and
+ * slower. A gateway that hangs or fails is judged to the end, because the run is meant to find where. A gateway that no longer
+ * responds to anything is not (`Liveness`).
  */
 export class CircuitBreaker {
   #refused = 0;
   #admitted = false;
-  /** How long plain replies took, ms: the first ones, and those of the last two spans. */
+  /** Durations of plain replies, ms: the first ones, and those of the last two windows. */
   readonly #firstMs: number[] = [];
   readonly #latest: { readonly atMs: number; readonly durationMs: number }[] = [];
   opened: CircuitOpen | undefined;
 
-  /** @param isPlain whether it answers a plain prompt by the plain model: other models are slow on purpose. */
+  /** @param isPlain whether the plain model replies to a plain prompt: other models are slow on purpose. */
   note(response: Response, isPlain: boolean): void {
     const { status, requested } = response;
     if (requested.intent !== "good" || this.opened !== undefined) return;
-    // A list of models is often free: it says nothing about the account.
+    // Listing models is often free, so it says nothing about the account.
     if (response.admitted && requested.endpoint !== "models") this.#admitted = true;
     else if (status === 401 || status === 402) this.#refused++;
     if (response.admitted && isPlain && requested.endpoint !== "models") this.#noteReply(response);
@@ -67,7 +67,7 @@ export class CircuitBreaker {
     );
   }
 
-  /** How long replies of a span took, in the middle; 0 where there are too few to say. */
+  /** Median duration of the replies in a window; 0 if there are too few. */
   #middleMs(fromMs: number): number {
     const own = this.#latest.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + SPAN_MS);
     return own.length < FEWEST ? 0 : median(own.map(({ durationMs }) => durationMs));

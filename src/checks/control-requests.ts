@@ -1,10 +1,10 @@
 import type { Response } from "./response.ts";
 
-/** How long a control request stands for the requests that resemble it, ms. */
+/** How long a control request is valid for similar requests, ms. */
 const LASTS_MS = 8_000;
 
 /**
- * Control requests of negative probes: a valid request that was served a moment ago stands for the next ones too, so that
+ * Control requests of negative probes. A valid request that was served a moment ago also counts for the next probes, so that
  * controls do not double the traffic.
  */
 export class ControlRequests {
@@ -16,7 +16,7 @@ export class ControlRequests {
     this.#nowMs = nowMs;
   }
 
-  /** @param name the same for requests that differ in nothing. */
+  /** @param name the same for identical requests. */
   async get(name: string, send: () => Promise<Response>): Promise<Response> {
     const known = this.#known.get(name);
     if (known !== undefined && this.#nowMs() - known.atMs < LASTS_MS) {

@@ -3,15 +3,15 @@ import { type Check, instancesOf } from "./check.ts";
 import type { Need } from "./need.ts";
 import { unblockLines } from "./static-fixture.ts";
 
-/** What is to be said about a check, for the terminal and for `docs/checks.md` alike. */
+/** What to say about a check, both in the terminal and in `docs/checks.md`. */
 export interface Explanation {
   readonly id: string;
   readonly title: string;
   readonly layer: string;
   readonly instances: readonly string[];
-  /** How it decides, and what a miss means. */
+  /** How it decides, and what a failure means. */
   readonly text: string;
-  /** What a miss is worth, and what to do about it. */
+  /** The severity of a failure, and what to do about it. */
   readonly onFailure: string;
   readonly needs: readonly { readonly need: Need; readonly lines: readonly string[] }[];
   readonly requirements: readonly Requirement[];

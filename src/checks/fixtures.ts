@@ -8,7 +8,7 @@ import { type RoleTrial, verifyRole } from "./role-verification.ts";
 import { type Send, ServedModels } from "./served-models.ts";
 import { type Fixture, staticFixture, unblockLines } from "./static-fixture.ts";
 
-/** Roles that are found out at the start. */
+/** Roles whose models are found at the start. */
 const FOUND_AT_START: readonly ModelRole[] = ["plain", "unknown"];
 /** Keys that should be served, and keys that should be denied because of their account. Trying any other key would use it up. */
 const SERVED: readonly KeyName[] = ["second", "other"];
@@ -18,18 +18,18 @@ export interface FixturesOptions {
   readonly target: Target;
   readonly provisioner: Provisioner | undefined;
   readonly signal: AbortSignal;
-  /** Called with every key that is made, before anything is sent with it: it is a secret. */
+  /** Called with every created key before anything is sent with it, because it is a secret. */
   readonly onKey: (key: Key) => void;
-  /** By which the gateway is asked whether it knows a model. */
+  /** Sends the requests that show whether the gateway knows a model. */
   readonly send: Send;
   /** How the model of a role is verified. */
   readonly trial: Omit<RoleTrial, "send" | "target">;
   readonly keys: KeyAcceptance;
 }
 
-/** What a run has to work with: the target, and what is added to it on the way because somebody can make it. */
+/** What a run has to work with: the target, and what provisioners add to it during the run. */
 export class Fixtures {
-  /** States of the keys that were made for this run, one entry per key. */
+  /** States of the keys that were created for this run, one entry per key. */
   readonly made: string[] = [];
   readonly provisioner: Provisioner | undefined;
   readonly #signal: AbortSignal;
@@ -61,7 +61,7 @@ export class Fixtures {
   }
 
   /**
-   * Names the models that the target file does not.
+   * Selects the models that the target file does not name.
    *
    * @param listed the gateway's list.
    * @param unknown an id that no model has.
@@ -75,15 +75,17 @@ export class Fixtures {
     for (const dialect of dialects) this.#setModel("plain", dialect, plain[dialect]);
   }
 
-  /** Whether a need is met: by the target file, or by a provisioner that makes the state. Asked once per run and dialect. */
+  /**
+   * Whether a need is met: by the target file, or by a provisioner that creates the state. Looked up once per run and dialect.
+   */
   find(need: Need, dialect: Dialect): Promise<Fixture> {
     const name = need.startsWith("model.") ? `${need} ${dialect}` : need;
     return onceUnlessFailed(this.#found, name, () => this.#find(need, dialect));
   }
 
   /**
-   * As `find`. A model that the target file names for a role is also tried once per run and dialect: what does not play its role is no
-   * evidence against the gateway.
+   * Like `find`. A model that the target file names for a role is also tried once per run and dialect: a model that does not
+   * play its role is not evidence against the gateway.
    */
   async findVerified(need: Need, dialect: Dialect): Promise<Fixture> {
     const fixture = await this.find(need, dialect);
@@ -112,8 +114,8 @@ export class Fixtures {
   }
 
   /**
-   * A model that the gateway does not know in a dialect is no fixture there. One that its own list has, and that no
-   * dialect knows, is the gateway's matter.
+   * A model that the gateway does not know in a dialect is not a fixture there. If the gateway lists it but knows it in no
+   * dialect, the gateway is at fault.
    */
   async #withoutUnknown(role: ModelRole, dialect: Dialect, fixture: Fixture): Promise<Fixture> {
     const id = this.#modelOf(role, dialect);
@@ -167,7 +169,7 @@ export class Fixtures {
     this.#target = { ...this.#target, models };
   }
 
-  /** A key of its own for a state that a probe uses up; `undefined` when nobody can make one. */
+  /** A new key for a state that a probe uses up; `undefined` if nobody can create one. */
   async freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
     const key = await this.provisioner?.fresh(state, this.#signal);
     if (key === undefined) return undefined;
@@ -176,7 +178,7 @@ export class Fixtures {
     return key;
   }
 
-  /** Takes note of a key that was made for this run: it is a secret. */
+  /** Registers a key that was created for this run as a secret. */
   hide(key: Key): void {
     this.made.push("key.upgraded");
     this.#onKey(key);

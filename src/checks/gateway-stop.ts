@@ -8,7 +8,7 @@ const MAX_NAMED = 12;
 /** Errors which show that the network of this machine is unavailable. */
 const OWN_NETWORK = /ENETUNREACH|ENETDOWN|EHOSTUNREACH|EADDRNOTAVAIL|EMFILE|EAI_AGAIN|ENOTFOUND/;
 
-/** A gateway that responded at first, and from some moment on to nothing. */
+/** A gateway that responded at first and then stopped responding to anything. */
 export interface GatewayStop {
   /** The last response, or the last part of one. */
   readonly after: Response;

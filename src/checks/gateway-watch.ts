@@ -32,7 +32,7 @@ export class GatewayWatch implements Disposable {
   readonly signal: AbortSignal;
   readonly #circuit = new CircuitBreaker();
   readonly #liveness: Liveness;
-  /** What is waited for when a model is refused that was served. */
+  /** Waits for a model that was served and is now refused. */
   readonly recovery: Recovery;
   readonly #underWay = new Set<Promise<unknown>>();
   /** How the gateway stopped responding, if it has. */
@@ -54,19 +54,22 @@ export class GatewayWatch implements Disposable {
     });
   }
 
-  /** Why nothing more is sent, if the gateway gave cause for it. */
+  /** Why nothing more is sent, if the gateway caused that. */
   get circuitOpen(): string | undefined {
     if (this.stop !== undefined) return stopInWords(this.stop);
     return this.#circuit.opened?.message ?? this.recovery.lost;
   }
 
-  /** @throws CircuitOpen if the gateway gave cause to send nothing more. */
+  /** @throws CircuitOpen if the gateway gave a reason to stop sending. */
   throwIfOver(): void {
     this.signal.throwIfAborted();
     if (this.#circuit.opened !== undefined) throw this.#circuit.opened;
   }
 
-  /** Resolves when it is known whether the gateway responds, and no model is waited for; immediately if no probe is running. */
+  /**
+   * Resolves when it is known whether the gateway responds, and no model is being waited for; immediately if no probe is
+   * running.
+   */
   async settled(): Promise<void> {
     await this.#liveness.settled;
     await this.recovery.settled;
@@ -87,8 +90,8 @@ export class GatewayWatch implements Disposable {
   }
 
   /**
-   * Whether some of these requests were lost because the gateway stopped responding. If one got no response, waits until it is known
-   * whether the gateway responded to something afterwards.
+   * Whether some of these requests were lost because the gateway stopped responding. If one got no response, waits until it is
+   * known whether the gateway responded to anything afterwards.
    */
   async wereLost(responses: readonly Response[]): Promise<boolean> {
     const lastUs = Math.max(...responses.filter(isUnanswered).map(({ exchange }) => exchange.timeline.endUs));

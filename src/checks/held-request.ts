@@ -1,29 +1,29 @@
 import type { LiveExchange } from "../http-recorder/index.ts";
 import { isStale, type Response } from "./response.ts";
 
-/** A request under way whose end is not waited for. */
+/** A request in flight; the caller does not wait for its end. */
 export interface Held {
-  /** The status, when the head of the response is there; `undefined`: it ended without one. */
+  /** The status, once the head of the response has arrived; `undefined` if the request ended without one. */
   readonly headed: Promise<number | undefined>;
-  /** `true` when the first byte of the body is there; `false`: it ended without one. */
+  /** `true` once the first byte of the body has arrived; `false` if the request ended without one. */
   readonly started: Promise<boolean>;
   readonly done: Promise<Response>;
-  /** Leaves as a client does that gives up. */
+  /** Disconnects, like a client that times out. */
   abort(): void;
-  /** Reads no more of the response; only leaving ends it. */
+  /** Stops reading the response; only `abort` ends it then. */
   pause(): void;
 }
 
-/** One exchange of it. */
+/** One exchange of the request. */
 export interface Attempt {
   readonly live: LiveExchange;
   readonly done: Promise<Response>;
 }
 
 /**
- * A request that is sent once more where it met a connection that the gateway had closed while it was idle (RFC 9112, 9.3).
+ * A request that is sent again if it used an idle connection that the gateway had already closed (RFC 9112, 9.3).
  *
- * @param again sends it on a new connection; what it throws, everybody learns who waits for the request.
+ * @param again sends it on a new connection; if it throws, everyone waiting for the request gets the error.
  */
 export function heldRequest(first: Attempt, again: (stale: Response) => Attempt): Held {
   let current = first;
@@ -36,7 +36,7 @@ export function heldRequest(first: Attempt, again: (stale: Response) => Attempt)
     started: first.live.started.then((hasStarted) => hasStarted || settled.then(({ live }) => live.started)),
     done: settled.then(({ done }) => done),
   };
-  // Nobody has to wait.
+  // Callers need not await all of them.
   for (const promise of Object.values(held)) promise.catch(() => undefined);
   return { ...held, abort: () => current.live.abort(), pause: () => current.live.pause() };
 }

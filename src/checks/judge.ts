@@ -5,20 +5,20 @@ import type { Axes } from "./axes.ts";
 import { type Instance, suiteOf } from "./check.ts";
 import { answersIn, type Recordable } from "./recording.ts";
 
-/** A judgement before it is put beside the facts of the run. */
+/** A judgement before the facts of the run are added. */
 interface Judgement {
   readonly status: Status;
   readonly message: string;
   readonly findings: readonly Finding[];
-  /** What was not decided, where a failure stands before it. */
+  /** What was not decided, if a failure takes precedence. */
   readonly undecided?: string | undefined;
   readonly unblock?: readonly string[];
 }
 
 /**
- * Judges a recording. Pure: the same recording gives the same result, now or years later. A condition that does not hold
- * decides over everything that was compared before: without it nothing true can be said. What is merely not decided does not
- * take back a MUST that is broken.
+ * Judges a recording. Pure: the same recording gives the same result, now or years later. A precondition that does not hold
+ * overrides everything compared before, because nothing true can be said without it. A point left undecided does not revoke a
+ * violated MUST.
  */
 export function judge(instance: Instance, recording: Recordable): Judgement {
   const verdict = new Verdict();
@@ -44,10 +44,10 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
   return judged.status === "fail" ? { ...judged, undecided: verdict.open ?? stopped } : judged;
 }
 
-/** Beyond this the order in which requests were sent and answered may be this process's doing, ms. */
+/** With more lag than this, ms, this process may have caused the order of requests and responses. */
 const MAX_OWN_LAG_MS = 500;
 
-/** What rests on moments is not held against a gateway where this process stood still: late requests look like leaked ones. */
+/** Timing-based findings do not count against a gateway if this process stalled: late requests look like leaked ones. */
 function timed(verdict: Verdict, recording: Recordable): Judgement {
   const ownLagMs = Math.max(0, ...answersIn(recording).map(({ exchange }) => exchange.ownLagMs));
   const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
@@ -87,7 +87,7 @@ export function resultOf(
   };
 }
 
-/** The result of an instance that came to no recording. */
+/** The result of an instance without a recording. */
 export function unjudged(
   instance: Instance,
   { status, message, unblock = [] }: { status: Status; message: string; unblock?: readonly string[] },

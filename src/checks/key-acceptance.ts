@@ -7,19 +7,19 @@ import { likenessOf } from "./served-models.ts";
 
 type SendPlain = (request: RequestSpec) => Promise<Response>;
 
-/** A key of no account at any gateway. */
+/** A key that belongs to no account at any gateway. */
 const UNKNOWN_KEY = "Bearer sk-gauntlet-00000000000000000000000000000000";
-/** Statuses that mean that there is no model list. */
+/** Statuses of a gateway without a model list. */
 const NO_LIST: readonly unknown[] = [404, 405, 501];
 
-/** A rejection is immediate. A response that takes longer than this, ms, is a reply in progress. */
+/** Rejections are immediate. A response that takes longer than this, ms, is a reply in progress. */
 const REJECTION_MS = 4_000;
 
 const isRejected = (response: Response | undefined): boolean => response?.status === 401 || response?.status === 403;
 
 /**
- * Finds out whether a gateway rejects a key altogether. If it rejects the key on one endpoint only, the gateway is at fault and is judged.
- * If it rejects the key in every plain request, the key is wrong.
+ * Finds out whether a gateway rejects a key everywhere. If it rejects the key on one endpoint only, the gateway is at fault and
+ * is judged. If it rejects the key in every plain request, the key is wrong.
  */
 export class KeyAcceptance {
   readonly #send: SendPlain;
@@ -37,8 +37,8 @@ export class KeyAcceptance {
   }
 
   /**
-   * The same for a key that should be denied, for example because of an empty balance. It counts as rejected if the gateway does not
-   * distinguish it from a key that does not exist.
+   * The same for a key that should be denied, for example because of an empty balance. It counts as rejected if the gateway
+   * does not distinguish it from a key that does not exist.
    */
   rejectionAsUnknown(key: Key): Promise<Response | undefined> {
     return this.#once(key.name, async () => {

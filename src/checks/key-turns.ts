@@ -1,10 +1,10 @@
 import { type Account, type Key, keysOf, type Target } from "../target/index.ts";
 import type { KeyAcceptance } from "./key-acceptance.ts";
 
-/** A rate at which a whole run does not have to wait for its own traffic. */
+/** A rate at which a whole run does not have to wait because of its own traffic. */
 const AMPLE_RPM = 1_000;
 
-/** Picks the keys for checks that any funded key can show. */
+/** Picks keys for checks that work with any funded key. */
 export class KeyTurns {
   readonly #target: () => Target;
   readonly #keys: KeyAcceptance;
@@ -16,8 +16,8 @@ export class KeyTurns {
   }
 
   /**
-   * The key of `valid`, or of a tier's account when the rate of `valid` is so low that it would hold up the run for minutes. Keys of one account
-   * take turns. A key that the gateway rejects has none.
+   * The key of `valid`, or of a tier's account if the rate of `valid` is so low that it would delay the run by minutes. Keys of
+   * one account take turns. A key that the gateway rejects is not used.
    */
   async next(): Promise<Key> {
     const { keys, limits, tiers } = this.#target();
@@ -27,7 +27,7 @@ export class KeyTurns {
     const own = { key: keys.valid, second: keys.second };
     const isOwn = (limits?.rpm ?? 0) >= AMPLE_RPM || wide === undefined || (await this.#isRejected(wide));
     const { key, second } = isOwn ? own : wide;
-    // The two keys of an account take turns: a defect may lie with one of them.
+    // The two keys of an account take turns: a defect may affect only one of them.
     return this.#turns++ % 2 === 1 && second !== undefined ? second : key;
   }
 

@@ -7,7 +7,8 @@ const USED_UP = {
 } as const;
 
 /**
- * What a run used up or made and cannot put back, in sentences. The embedded gateway is gone with its run and has none.
+ * What a run used up or created and cannot restore, in sentences. The embedded gateway ends with its run, so it has no
+ * leftovers.
  *
  * @param probed instances whose probes were carried out.
  */

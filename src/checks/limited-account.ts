@@ -1,29 +1,29 @@
 import { type Account, isLoopback, type Target } from "../target/index.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** What a limit check wants to reach: the request rate, or the number of requests in flight. */
+/** The limit that a limit check reaches: the request rate, or the number of requests in flight. */
 export type LimitKind = "rate" | "concurrency";
 
 /** An account whose limit a run may reach. */
 export interface LimitedAccount extends Account {
-  /** Whether it is the account of all other checks, which then must not run meanwhile. */
+  /** Whether all other checks use this account, so that they must not run at the same time. */
   readonly shared: boolean;
 }
 
-/** A rate beyond this takes more requests than a conformance run should cost; load runs reach it. */
+/** A higher rate takes more requests than a conformance run should cost; load runs reach it. */
 const REACHABLE_RPM = 1_200;
-/** Streams that a conformance run holds open at most. */
+/** Maximum number of streams that a conformance run holds open. */
 const REACHABLE_SLOTS = 256;
 
-/** Whether a run may reach the limits of an account that is not set aside for this: the one of `valid`, which others may use. */
+/** Whether a run may reach the limits of an account that is not reserved for this: that of `valid`, which others may use. */
 export function mayReachAnyLimit({ baseUrl, authorized }: Pick<Target, "baseUrl" | "authorized">): boolean {
   return isLoopback(baseUrl) || authorized;
 }
 
 /**
- * Picks the account for a kind of limit check: the smallest limit decides quickest. Accounts set aside come first, then the account of
- * `valid` if its limits are known and may be reached. For the concurrency limit, the rate limit must be high enough that it is not reached
- * first.
+ * Picks the account for a kind of limit check: the smallest limit decides fastest. Reserved accounts come first, then the
+ * account of `valid` if its limits are known and may be reached. For the concurrency limit, the rate limit must be high enough
+ * not to be reached first.
  */
 export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | undefined {
   const aside = target.limited.map((account) => ({ ...account, shared: false }));
@@ -43,7 +43,7 @@ export function limitedFor(target: Target, kind: LimitKind): LimitedAccount | un
   return smallest(aside) ?? smallest(main);
 }
 
-/** How a check that reaches an account's limit is scheduled: on the account of all other checks nothing else may run. */
+/** How a check that reaches an account's limit is scheduled: exclusively if all other checks use that account. */
 export function scheduleOn(account: Pick<LimitedAccount, "key" | "shared"> | undefined): Schedule {
   return { resource: `account ${account?.key.name ?? ""}`, order: account?.shared === true ? "exclusive" : "parallel" };
 }

@@ -15,7 +15,7 @@ const TICK_MS = 1_000;
 
 const UNANSWERED: readonly string[] = ["reset", "unreachable", "deadline", "idle-timeout", "protocol-error"];
 
-/** Whether a request got no response, or an incomplete one, for another reason than that Gauntlet aborted it. */
+/** Whether a request got no response, or an incomplete one, for a reason other than that Gauntlet aborted it. */
 export function isUnanswered({ exchange }: Response): boolean {
   return UNANSWERED.includes(exchange.ending.kind);
 }
@@ -29,8 +29,9 @@ export interface LivenessOptions {
 }
 
 /**
- * Watches whether a gateway still responds to anything. A request that hangs or is reset is a finding of its check. A gateway that responds
- * to nothing, not even to plain requests on new connections, has stopped, and later requests say nothing about it.
+ * Watches whether a gateway still responds to anything. A request that hangs or is reset is a finding of its check. A gateway
+ * that responds to nothing, not even to plain requests on new connections, has stopped, and later requests say nothing about
+ * it.
  */
 export class Liveness implements Disposable {
   readonly #options: LivenessOptions;
@@ -54,7 +55,7 @@ export class Liveness implements Disposable {
     return this.#probing ?? Promise.resolve();
   }
 
-  /** @param isWatched whether its silence says anything: a provider that fails on purpose may take its time. */
+  /** @param isWatched whether its silence is meaningful: a provider that fails on purpose may take a long time. */
   started(live: LiveExchange, isWatched: boolean): void {
     if (isWatched) this.#inFlight.set(live, this.#options.nowMs());
     void live.headed.then((status) => status !== undefined && this.#alive());
@@ -66,7 +67,7 @@ export class Liveness implements Disposable {
     else if (isUnanswered(response) && ++this.#unanswered >= MAX_UNANSWERED) void this.#startProbing();
   }
 
-  /** Waits until it is known whether the gateway has responded to anything since a moment, or has stopped. */
+  /** Waits until it is known whether the gateway has responded to anything since a given time, or has stopped. */
   async confirm(sinceMs: number): Promise<void> {
     if (this.#hasStopped) return this.settled;
     if (this.#isAliveSince(sinceMs)) return;
@@ -108,7 +109,7 @@ export class Liveness implements Disposable {
       const awake = new AbortController();
       this.#wake = () => awake.abort();
       await sleep(ROUND_MS, awake.signal);
-      // If this process stood still, it first reads what has arrived meanwhile.
+      // If this process stalled, it first reads what has arrived in the meantime.
       await new Promise(setImmediate);
       if ((this.#aliveMs ?? beganMs) > beganMs) return;
       if ([...this.#inFlight.keys()].some((live) => live.lastByteUs / 1_000 > beganMs)) return this.#alive();

@@ -2,14 +2,14 @@ import { EXIT, GauntletError } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import type { State } from "../target/index.ts";
 
-/** Something that must exist before a check can say anything true. */
+/** A precondition without which a check cannot say anything true. */
 export type Need =
   | State
   /** A plain model: named by the target file, or found in the list at the start. */
   | "model.plain"
-  /** Given in every target: an invented id where the file names none. */
+  /** Present in every target: an invented id if the file names none. */
   | "model.unknown"
-  /** The target wants the dialect's real clients to be able to use it (`compat`). */
+  /** The target declares that real clients of the dialect must be able to use it (`compat`). */
   | "compat.chat"
   | "compat.messages"
   /** The gateway serves the dialect (`dialects`). */
@@ -18,20 +18,20 @@ export type Need =
   | "tiers"
   /** The target declares a limit on tokens per minute. */
   | "tokenLimits"
-  /** A gateway whose clock the harness may shift; only the embedded one. */
+  /** A gateway whose clock the harness can shift; only the embedded one. */
   | "clock"
-  /** An account whose limits the harness may raise; only on the embedded gateway. */
+  /** An account whose limits the harness can raise; only on the embedded gateway. */
   | "upgrade";
 
 /** Models whose provider fails on purpose. */
 export const FAILING_MODELS = ["upstreamError", "upstreamTimeout", "cutStream"] as const;
 
-/** Something turned out to be missing while a check was under way: it blocks the check, as if it had been named before. */
+/** A precondition turned out to be missing during a check: it blocks the check as if it had been declared. */
 export class MissingFixture extends GauntletError {
   readonly code = "MISSING_FIXTURE";
   readonly exit = EXIT.inconclusive;
   readonly need: Need;
-  /** Of a model: the dialect that lacks it. */
+  /** For a model: the dialect that lacks it. */
   readonly dialect: Dialect;
 
   constructor(need: Need, dialect: Dialect) {
@@ -41,7 +41,7 @@ export class MissingFixture extends GauntletError {
   }
 }
 
-/** A check turned out to send in a dialect that the target does not serve: it does not apply, as if it had declared it. */
+/** A check tried to use a dialect that the target does not serve: the check does not apply, as if it had declared the dialect. */
 export class UndeclaredDialect extends GauntletError {
   readonly code = "UNDECLARED_DIALECT";
   readonly exit = EXIT.inconclusive;
@@ -51,7 +51,7 @@ export class UndeclaredDialect extends GauntletError {
   }
 }
 
-/** Why what needs another dialect does not apply. */
+/** Why checks that need another dialect do not apply. */
 export function notServed(served: readonly Dialect[]): string {
   return `the target declares dialects: [${served.join(", ")}]`;
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from "../core/index.ts";
 
 /**
- * What was found out under a name, or is being found out. An attempt that failed is made again, because the moment may have been wrong; a
+ * What was found under a name, or is being looked up. A failed attempt is repeated, because the timing may have been bad; a
  * broken target file or hook stays broken.
  */
 export function onceUnlessFailed<T>(known: Map<string, Promise<T>>, name: string, ask: () => Promise<T>): Promise<T> {

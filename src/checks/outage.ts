@@ -2,14 +2,14 @@ import type { Endpoint } from "../dialects/index.ts";
 import { requestedModel } from "./requested-model.ts";
 import type { Response } from "./response.ts";
 
-/** Consecutive plain requests that must be refused before a model counts as no longer served: a single one may be a stray. */
+/** Consecutive plain requests that must be refused before a model counts as no longer served: a single refusal may be a stray. */
 export const MIN_REFUSED = 2;
-/** A model that was not served again after this long is given up, ms: cool-downs of gateways take up to a minute. */
+/** A run stops waiting for a model after this long, ms: cool-downs of gateways take up to a minute. */
 export const MAX_OUTAGE_WAIT_MS = 75_000;
-/** A gateway may refuse requests for a provider that failed within this time before, µs. */
+/** How long after a provider failed a gateway may refuse requests for it, µs. */
 const COOL_DOWN_US = 60_000_000;
 
-/** A model as one endpoint serves it: a gateway may know an id in one dialect only. */
+/** A model as served by one endpoint: a gateway may know an id in one dialect only. */
 export interface Offer {
   readonly endpoint: Endpoint;
   readonly model: string;
@@ -18,26 +18,26 @@ export interface Offer {
 /** An offer as a key. */
 export const offerName = ({ endpoint, model }: Offer): string => `${endpoint} ${model}`;
 
-/** A time in which a model that had been served was refused to plain requests. */
+/** A period in which plain requests for a model that had been served were refused. */
 export interface Outage extends Offer {
   /** The last response before it that served the model. */
   readonly after: Response;
   /** The first refusal that was noticed. */
   readonly first: Response;
-  /** Plain requests that showed it. */
+  /** Plain requests that were refused. */
   readonly refused: readonly Response[];
-  /** The first request that was served again, of those that looked for it if one of them was. */
+  /** The first request that was served again, preferably one of the recovery probes. */
   readonly until: Response | undefined;
-  /** Requests shortly before it whose provider failed, most of them on purpose. */
+  /** Requests shortly before it whose provider failed, mostly on purpose. */
   readonly upstreamFailures: number;
 }
 
-/** Whether a response says that a model cannot be served: that there is no such model, or that the gateway failed. */
+/** Whether a response says that a model cannot be served: it does not exist, or the gateway failed. */
 export function refusesModel({ status = 0, requested }: Response): boolean {
   return requested.endpoint !== "models" && requested.upstreamFails !== true && (status === 404 || status >= 500);
 }
 
-/** The times in which models were not served, according to the plain requests that looked for it. Pure. */
+/** The periods in which models were not served, according to the recovery probes. Pure. */
 export function outagesIn(responses: readonly Response[]): Outage[] {
   const probes = responses.filter(({ requested }) => requested.recoveryOf !== undefined);
   const suspects = [...new Set(probes.map(({ requested }) => requested.recoveryOf))];
@@ -49,7 +49,7 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
     const own = probes.filter(({ requested }) => requested.recoveryOf === id);
     const again = own.findIndex(({ admitted }) => admitted);
     const refused = again < 0 ? own : own.slice(0, again);
-    // Later ones may be stopped by something else: a limit, an interrupt.
+    // Later ones may have failed for other reasons, such as a limit or an interrupt.
     const shown = refused.slice(0, MIN_REFUSED);
     if (first === undefined || offer === undefined) return [];
     if (shown.length < MIN_REFUSED || !shown.every(refusesModel)) return [];
@@ -72,8 +72,8 @@ export function outagesIn(responses: readonly Response[]): Outage[] {
 }
 
 /**
- * Whether a provider failed. Without a check's doing, that is known of listed models only that are never served: others may have met the
- * same outage.
+ * Whether a provider failed. If no check caused it, this is known only for listed models that are never served: others may have
+ * met the same outage.
  */
 function isUpstreamFailure(response: Response, served: ReadonlySet<string | undefined>): boolean {
   const { requested, status = 0 } = response;
@@ -84,18 +84,18 @@ function isUpstreamFailure(response: Response, served: ReadonlySet<string | unde
 /** Whether a request was refused because of one of these outages, so that it says nothing else about the gateway. */
 export function isRefusedIn(outages: readonly Outage[], response: Response): boolean {
   if (outages.length === 0 || !refusesModel(response)) return false;
-  // A 404 may be the denial that was expected; a server error never is.
+  // A 404 may be the expected denial; a server error never is.
   if (response.requested.intent === "denied" && response.status === 404) return false;
   return outages.some(({ after, first, until, ...offer }) => {
     if (until !== undefined && dueUs(response) > dueUs(until)) return false;
     if (isFor(offer, response)) return dueUs(response) > dueUs(after);
-    // A provider that is left alone may have served other models, too, from then on. What did not recover while it was waited for says
-    // nothing about them.
+    // A provider in cool-down may serve other models, too, so their refusals from then on are excused. An outage without
+    // recovery says nothing about them.
     return until?.requested.recoveryOf === first.id && response.exchange.timeline.endUs >= dueUs(first);
   });
 }
 
-/** Whether a model was waited for to the end in vain, and not served later either. */
+/** Whether the full wait for a model ended without success, and it was not served later either. */
 export function isForGood({ first, refused, until }: Outage): boolean {
   const endUs = refused.at(-1)?.exchange.timeline.endUs ?? 0;
   return until === undefined && endUs - dueUs(first) >= MAX_OUTAGE_WAIT_MS * 1_000;
@@ -116,7 +116,7 @@ function dueUs({ exchange }: Response): number {
   return exchange.timeline.dueUs;
 }
 
-/** What a request asked for, by its body. */
+/** The model and endpoint that a request used, according to its body. */
 export function offerOf(response: Response): Offer | undefined {
   const model = requestedModel(response);
   return model === undefined ? undefined : { endpoint: response.requested.endpoint, model };

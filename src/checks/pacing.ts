@@ -5,11 +5,11 @@ import { Throttle } from "./throttle.ts";
 import type { Wait } from "./traffic-options.ts";
 import { isUndeclaredLimit } from "./undeclared-limit.ts";
 
-/** An ambient denial is waited out at most this long; a longer Retry-After ends the attempt. */
+/** Maximum wait after an ambient denial, ms; a longer Retry-After ends the attempt. */
 const MAX_AMBIENT_WAIT_MS = 65_000;
 /**
- * Where a denial was expected, and one for a limit still came after its wait, the gateway means it: from then on only what is soon
- * done is waited out.
+ * If a limit still denied a request after its wait, and another denial was expected, the limit is real: from then on, only
+ * waits up to this long are observed, ms.
  */
 const SHORT_AMBIENT_WAIT_MS = 8_000;
 /** Shorter waits are not reported: they end before anybody can read the message. */
@@ -21,22 +21,22 @@ export interface PacingOptions {
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
   readonly onWait: ((wait: Wait) => void) | undefined;
-  /** How many times more may be in flight than with a gateway that replies at once. */
+  /** How many times more requests may be in flight than with a gateway that replies immediately. */
   readonly factor: () => number;
 }
 
-/** Keeps the traffic of each account below its limits, and decides which denials for limits are waited out. */
+/** Keeps the traffic of each account below its limits, and decides which rate or concurrency denials are waited out. */
 export class Pacing {
   readonly #options: PacingOptions;
   readonly #throttles = new Map<string, Throttle>();
-  /** Whether a request that was to be denied otherwise was denied for a limit even after it had waited as it was told. */
+  /** Whether a request that should get another denial hit a limit even after the Retry-After wait. */
   #retryAfterIgnored = false;
 
   constructor(options: PacingOptions) {
     this.#options = options;
   }
 
-  /** Waits for a place among the requests of an account. @param by the check that waits. */
+  /** Waits for a slot of an account. @param by the waiting check. */
   async enter(account: string, by: string | undefined): Promise<Throttle> {
     const { signal, onWait } = this.#options;
     const throttle = this.throttleOf(account);
@@ -56,7 +56,7 @@ export class Pacing {
     return throttle;
   }
 
-  /** Slows its account down for an ambient denial. @returns whether the denied request should be sent again. */
+  /** Slows the account down after an ambient denial. @returns whether the denied request should be sent again. */
   slowDownFor(response: Response): boolean {
     const throttle = this.throttleOf(response.requested.account);
     const waitMs = throttle.hopeless ? undefined : this.#ambientWaitMs(response);
@@ -65,7 +65,7 @@ export class Pacing {
     return true;
   }
 
-  /** Notes what came of a request after all its repetitions. */
+  /** Records the final response to a request, after all its repetitions. */
   noteFinal(response: Response): void {
     const { admitted, requested } = response;
     if (admitted) this.throttleOf(requested.account).admitted();
@@ -73,7 +73,7 @@ export class Pacing {
       this.#retryAfterIgnored = true;
   }
 
-  /** How long to wait before a denial that we did not ask for is tried again; `undefined` when it is no such thing. */
+  /** Time to wait before an ambient denial is retried; `undefined` if it is not one. */
   #ambientWaitMs(response: Response): number | undefined {
     if (response.status !== 429) return undefined;
     const isNamed = response.reason === "rate_limit_exceeded" || response.reason === "concurrency_limit_exceeded";

@@ -5,17 +5,17 @@ import { type Instance, type RunKind, requestsOfCheck } from "./check.ts";
 const RESERVED_SHARE = 1 / 6;
 
 export interface BudgetPlan {
-  /** Requests that are set aside, by instance. Of instances that share their traffic, the first has all of it. */
+  /** Reserved requests by instance. Of instances that share their traffic, the first holds all of it. */
   readonly planned: ReadonlyMap<string, number>;
-  /** Instances that the budget has no room for, with what they would need, in words. */
+  /** Instances that exceed the budget, each with a text that says what it would need. */
   readonly leftOut: ReadonlyMap<string, string>;
-  /** Maximum number of requests of the checks that fit, in all rounds, reserve included. */
+  /** Maximum number of requests of the checks that fit, in all rounds, including the reserve. */
   readonly requests: number;
   /** The same if all checks fit. */
   readonly needed: number;
 }
 
-/** Instances whose traffic is one and the same. */
+/** Instances that share the same traffic. */
 interface Scenario {
   readonly requests: number;
   readonly instances: Instance[];
@@ -25,14 +25,14 @@ export interface BudgetPlanOptions {
   readonly target: Target;
   /** Requests left in the budget. */
   readonly left: number;
-  /** Rounds that are still to come; each sends everything. Default 1. */
+  /** Remaining rounds; each sends everything. Default 1. */
   readonly rounds?: number | undefined;
   readonly run: RunKind;
 }
 
 /**
- * Decides before anything is sent what a budget has room for: cheap checks first, expensive ones by what is left. What is left
- * out is left out as a whole: half of a scenario decides nothing.
+ * Decides before anything is sent what fits into a budget: cheap checks first, then expensive ones as far as the rest allows.
+ * Instances are skipped as a whole: half of a scenario decides nothing.
  *
  * @param instances that can run.
  */
@@ -60,10 +60,10 @@ export function planBudget(
   return { planned, leftOut, requests: Math.min(left, withReserve(taken)), needed: withReserve(total) };
 }
 
-/** Keeps a rounding error from lowering a product that is exactly a whole number. */
+/** Prevents a rounding error from lowering a product that is exactly a whole number. */
 const EPSILON = 1e-6;
 
-/** Requests of instances, those that share their traffic counted once. */
+/** Requests of instances; shared traffic counts once. */
 export function requestsOf(instances: readonly Instance[], target: Target, run: RunKind): number {
   return scenariosOf(instances, target, run).reduce((sum, { requests }) => sum + requests, 0);
 }

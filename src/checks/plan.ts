@@ -4,7 +4,7 @@ import { planBudget, requestsOf } from "./plan-budget.ts";
 import { verificationRequests } from "./role-verification.ts";
 import { staticFixture } from "./static-fixture.ts";
 
-/** What a suite will send, as far as it is known before anything is sent. */
+/** What a suite will send, as far as that is known in advance. */
 export interface SuitePlan {
   readonly suite: string;
   readonly checks: number;
@@ -13,7 +13,7 @@ export interface SuitePlan {
   readonly requests: number;
   /** Longest wait that the specification imposes, seconds. */
   readonly waitS: number;
-  /** Instances that nothing in the target file has a fixture for. */
+  /** Instances for which the target file has no fixture. */
   readonly blocked: number;
   /** Instances of declared gaps. */
   readonly skipped: number;
@@ -27,13 +27,13 @@ export interface Plan {
   readonly outputTokens: number;
   /** Estimated input tokens of these requests. */
   readonly inputTokens: number;
-  /** Instances that the budget has no room for. */
+  /** Instances that do not fit into the budget. */
   readonly leftOut: readonly string[];
-  /** Budget, in requests, that has room for everything. */
+  /** Budget, in requests, that fits everything. */
   readonly budgetNeeded: number;
-  /** Lines of the target file that would unblock what is blocked, once per state. */
+  /** Lines of the target file that would unblock blocked instances, once per state. */
   readonly unblock: readonly (readonly string[])[];
-  /** How long all rounds take at least, seconds: the longest waits, and the pace below the account's rate. */
+  /** Minimum duration of all rounds, seconds: the longest waits, and the pace below the account's rate. */
   readonly durationS: number;
 }
 
@@ -47,15 +47,23 @@ export interface PlanOptions {
 
 /** Share of a rate that conformance traffic uses. */
 const SHARE = 0.85;
-/** The default tier's rate, which is assumed where the target does not tell. */
+/** The rate of the default tier, assumed if the target states none. */
 const DEFAULT_RPM = 300;
-/** Tokens of a conformance request, on average over all checks against the reference gateway: prompts are short, few replies are long. */
+/**
+ * Mean tokens of a conformance request, over all checks against the reference gateway: prompts are short, few replies are long.
+ */
 const TOKENS_EACH = { input: 100, output: 30 };
-/** Requests of the preflight: the model list, its repetitions after an ambient denial, and one per dialect if the list is not usable. */
+/**
+ * Requests of the preflight: the model list, its repetitions after an ambient denial, and one per dialect if the list is not
+ * usable.
+ */
 const PREFLIGHT = 5;
-/** Requests that find a plain model in the list (`ServedModels`). */
+/** Maximum number of requests that find a plain model in the list (`ServedModels`). */
 const TO_FIND_A_MODEL = 26;
-/** Requests that show whether a dialect knows the model of a role: two, and one for a model that does not exist. More verify the role. */
+/**
+ * Requests that show whether a dialect knows the model of a role: two, plus one for a model that does not exist. Verifying the
+ * role takes more.
+ */
 const PER_ROLE = 2;
 
 /** Plans what a selection sends and how long that takes. Sends and starts nothing. */
@@ -81,7 +89,7 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
       skipped: states.filter((state) => state === "skipped").length,
     };
   });
-  // Not the sum over the suites: a scenario that checks of two suites judge is sent once.
+  // Not the sum over the suites: a scenario shared by checks of two suites is sent once.
   const sent = [...budget.planned.values()].reduce((sum, requests) => sum + requests, 0);
   const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
   const paceS = (sent / (Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates) * SHARE)) * 60;
@@ -105,13 +113,16 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
 /** A full run of the checks, without load. */
 export const FULL_RUN: RunKind = { isQuick: false, loadFollows: false };
 
-/** Assumes that the gateway lists the models that a run looks for: a plan cannot know. */
+/** Assumes that the gateway lists the models that a run looks for, because a plan cannot know. */
 function withListedModels(target: Target): Target {
   const of = (dialect: "chat" | "messages") => ({ unknown: "unknown", plain: "listed", ...target.models[dialect] });
   return { ...target, models: { chat: of("chat"), messages: of("messages") } };
 }
 
-/** Maximum number of requests beside the checks: the model list, which models each dialect knows and what they do, and each key once. */
+/**
+ * Maximum number of requests other than those of the checks: the model list, which models each dialect knows and what they do,
+ * and each key once.
+ */
 export function preflightOf({ source, models, dialects, keys }: Target): number {
   const ids = dialects.flatMap((dialect) => Object.keys(models[dialect]).filter((role) => role !== "plain"));
   const isNamed = dialects.every((dialect) => models[dialect].plain !== undefined);
@@ -120,7 +131,7 @@ export function preflightOf({ source, models, dialects, keys }: Target): number 
   return PREFLIGHT + roles + tried + (isNamed ? 0 : TO_FIND_A_MODEL);
 }
 
-/** What an instance lacks, and nobody can make. */
+/** What an instance lacks and nobody can create. */
 function missingOf(instance: Instance, target: Target, hooked: boolean) {
   return needsOf(instance, target).flatMap((need) => {
     const fixture = staticFixture(need, target, dialectOf(instance, target));
@@ -128,7 +139,7 @@ function missingOf(instance: Instance, target: Target, hooked: boolean) {
   });
 }
 
-/** Whether an instance can run with the fixtures of the target file, or of a hook. */
+/** Whether an instance can run with the fixtures of the target file or of a hook. */
 export function stateOf(instance: Instance, target: Target, hooked: boolean): "runs" | "blocked" | "skipped" {
   const missing = missingOf(instance, target, hooked);
   if (missing.some(({ skipped }) => skipped !== undefined)) return "skipped";

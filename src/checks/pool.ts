@@ -1,9 +1,9 @@
-/** Resolves when everything else that runs together with the caller has ended, or waits in the same way. */
+/** Resolves when all concurrent work of the caller has ended or waits in the same way. */
 export type AfterOthers = () => Promise<void>;
 
 /**
- * Works through a list in its order, with as many items at once as `parallel` says at that moment. Work that waits for the others lets the
- * next item begin in its place, and continues when nothing else is left, one item after the other.
+ * Processes a list in order, with as many items at once as `parallel` returns at that moment. An item that waits for the others
+ * lets the next one start in its place, and resumes when nothing else is left, one item at a time.
  */
 export function runPool<T>(
   items: readonly T[],
@@ -23,7 +23,7 @@ export function runPool<T>(
     const begin = (item: T) => {
       working++;
       let resumed: Promise<void> | undefined;
-      // Work that was resumed has the place to itself until it ends: it never waits twice.
+      // A resumed item runs alone until it ends: it never waits twice.
       const once = () => {
         resumed ??= afterOthers();
         return resumed;

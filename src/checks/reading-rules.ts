@@ -3,7 +3,7 @@ import type { RunRecord } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { ReadingRules } from "./response.ts";
 
-/** How answers of this target are read; stored with the record, so that a later judgement reads them alike. */
+/** How responses of this target are read; stored with the record, so that a later judgement reads them the same way. */
 export function readingRules(target: Target): ReadingRules {
   const { reasonFrom } = target.contract;
   const denials = denialWords(target.contract);
@@ -15,7 +15,7 @@ export function readingRules(target: Target): ReadingRules {
   };
 }
 
-/** How the answers of a recorded run are read. Earlier builds recorded the text of a denial as `message`. */
+/** How the responses of a recorded run are read. Earlier builds recorded the text of a denial as `message`. */
 export function recordedRules({ target: { reading } }: Pick<RunRecord, "target">): ReadingRules {
   const { denials, ...rest } = reading;
   if (denials === undefined) return rest;

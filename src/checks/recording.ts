@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from "../core/index.ts";
 import { Response } from "./response.ts";
 
-/** What a probe may return: answers and plain facts, in objects and lists. */
+/** What a probe may return: responses and plain facts, in objects and lists. */
 export type Recordable =
   | Response
   | null
@@ -12,10 +12,10 @@ export type Recordable =
   | readonly Recordable[]
   | { readonly [name: string]: Recordable };
 
-/** An answer in a stored recording: the exchange holds the rest. */
+/** A response in a stored recording; the exchange holds the rest. */
 const REFERENCE = "$answer";
 
-/** Turns a recording into JSON in which answers are references to their exchanges. */
+/** Turns a recording into JSON in which responses are references to their exchanges. */
 export function freeze(recording: Recordable): JsonValue {
   if (recording instanceof Response) return { [REFERENCE]: recording.id };
   if (recording === undefined) return null;
@@ -37,7 +37,7 @@ export function thaw(stored: JsonValue, answerOf: (id: string) => Response): Rec
   return Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, thaw(value as JsonValue, answerOf)]));
 }
 
-/** Every answer in a recording, in order. */
+/** Every response in a recording, in order. */
 export function answersIn(recording: Recordable): Response[] {
   if (recording instanceof Response) return [recording];
   if (Array.isArray(recording)) return recording.flatMap(answersIn);

@@ -15,25 +15,25 @@ import type { RequestSpec } from "./request-spec.ts";
 import { variantOf } from "./request-variant.ts";
 import type { Response } from "./response.ts";
 
-/** Between the plain requests that look whether a model is served again, ms; the last one repeats. */
+/** Pauses between the plain requests that show whether a model is served again, ms; the last one repeats. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000] as const;
-/** What a run waits in vain, for all models together, ms. Every cool-down that ends may be followed by another one. */
+/** Maximum total of unsuccessful waits in a run, for all models, ms. Every cool-down may be followed by another one. */
 const MAX_TOTAL_WAIT_MS = 240_000;
-/** A request that was refused this often while plain ones were served is refused for itself. */
+/** A request that was refused this often while plain ones were served is refused for its own content. */
 const MAX_CLEARED = 2;
 
-/** A model is no longer served: what needs it cannot be judged. */
+/** A model is no longer served: checks that need it cannot be judged. */
 export class ModelLost extends GauntletError {
   readonly code = "MODEL_LOST";
   readonly exit = EXIT.inconclusive;
 }
 
-/** A model that was given up. */
+/** A model that the run stopped waiting for. */
 interface Lost {
   readonly offer: Offer;
   /** The outage, as a sentence. */
   readonly why: string;
-  /** When it was given up, monotonic, ms. */
+  /** When the run stopped waiting, monotonic, ms. */
   readonly sinceMs: number;
 }
 
@@ -41,7 +41,7 @@ export interface RecoveryOptions {
   /** Monotonic, ms. */
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
-  /** Sends a request at once. */
+  /** Sends a request immediately. */
   readonly send: (request: RequestSpec) => Promise<Response>;
   /** Everything received so far. */
   readonly responses: () => readonly Response[];
@@ -50,17 +50,17 @@ export interface RecoveryOptions {
 }
 
 /**
- * Waits for a model that was served and is refused. A gateway may leave a provider alone for a while when it failed, and some checks make
- * providers fail: what is refused meanwhile is no finding about the request.
+ * Waits for a model that was served and is refused. A gateway may put a provider into cool-down after a failure, and some
+ * checks make providers fail: a refusal during that time is not a finding about the request.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
   /** Offers that were served, by name. */
   readonly #served = new Set<string>();
   readonly #cleared = new Map<string, number>();
-  /** Offers that were given up, by name. */
+  /** Offers that the run stopped waiting for, by name. */
   readonly #lost = new Map<string, Lost>();
-  /** Offers that are being looked at, by name: what becomes of one says nothing about another. */
+  /** Offers being probed, by name: the result for one says nothing about another. */
   readonly #looking = new Map<string, Promise<boolean>>();
   readonly #waiting = new Set<Promise<unknown>>();
   #unsuccessfulWaitMs = 0;
@@ -70,12 +70,12 @@ export class Recovery {
     this.#options = options;
   }
 
-  /** Resolves when no model is waited for. */
+  /** Resolves when no model is being waited for. */
   get settled(): Promise<unknown> {
     return Promise.all(this.#waiting);
   }
 
-  /** Times in which a model was not served. */
+  /** Periods in which a model was not served. */
   get outages(): Outage[] {
     return this.#hasProbed ? outagesIn(this.#options.responses()) : [];
   }
@@ -86,24 +86,24 @@ export class Recovery {
     return first?.why;
   }
 
-  /** Takes note of a response that served a model. */
+  /** Records a response that served a model. */
   noteServed(response: Response): void {
     const offer = offerOf(response);
     if (offer === undefined) return;
     const name = offerName(offer);
     this.#served.add(name);
-    // One that was under way all the time says nothing of what came after it.
+    // A request that was in flight all along says nothing about what happened later.
     if (response.exchange.timeline.dueUs / 1_000 >= (this.#lost.get(name)?.sinceMs ?? 0)) this.#lost.delete(name);
   }
 
-  /** @throws ModelLost if a valid request needs a model that was given up. */
+  /** @throws ModelLost if a valid request needs a model that the run stopped waiting for. */
   throwIfLost(offer: Offer, intent: Response["requested"]["intent"]): void {
     const why = intent === "good" || intent === "either" ? this.#lost.get(offerName(offer))?.why : undefined;
     if (why !== undefined) throw new ModelLost(why);
   }
 
   /**
-   * Whether a request was refused because its model was not served for a while. If so, waits until it is served again.
+   * Whether a request was refused because its model was temporarily not served. If so, waits until it is served again.
    *
    * @returns whether the request should be sent again.
    */
@@ -115,7 +115,7 @@ export class Recovery {
     if (offer === undefined || name === undefined || !this.#served.has(name)) return false;
     await this.settled;
     if (isRefusedIn(this.outages, response)) return !this.#lost.has(name);
-    // Something else is wrong on purpose with the others.
+    // The other intents have something else wrong on purpose.
     if (requested.intent !== "good" && requested.intent !== "either") return false;
     const variant = `${response.status} ${variantOf(exchange)}`;
     const cleared = this.#cleared.get(variant) ?? 0;
@@ -128,14 +128,14 @@ export class Recovery {
     return false;
   }
 
-  /** Looks once more whether models that were given up are served again. */
+  /** Checks once more whether lost models are served again. */
   async retryLost(): Promise<void> {
     await Promise.all(
       [...this.#lost.values()].map(({ offer }) => this.#options.send({ ...plain(offer), probe: true })),
     );
   }
 
-  /** Sends plain requests until one is served. @returns whether the model was not served for a while. */
+  /** Sends plain requests until one is served. @returns whether the model was temporarily not served. */
   async #look(suspect: Response, offer: Offer): Promise<boolean> {
     this.#hasProbed = true;
     for (let refused = 0; refused < MIN_REFUSED; refused++) {

@@ -1,33 +1,32 @@
 import { median } from "../core/index.ts";
 import type { Response } from "./response.ts";
 
-/** Plain replies whose durations are kept: the first ones, when the gateway is fresh. */
+/** Number of plain replies whose durations are kept: the first ones, when the gateway is fresh. */
 const KEPT = 24;
-/** Replies that take longer leave a run time to have more requests under way, ms. */
+/** Reply time, ms, above which a run can have more requests in flight. */
 const QUICK_MS = 150;
-/** Checks at once with a gateway that replies at once, of which the long waits take four. */
+/** Concurrent checks with a gateway that replies immediately; the long waits take four of them. */
 export const PARALLEL = 12;
-/** Requests of the longest series of a run, one after the other. */
+/** Requests of the longest series of a run, one after another. */
 const MAX_SERIES = 15;
-/** How many times more. A gateway that is slower than that would be asked to do more at once than any client of it. */
+/** Upper bound of `parallelFactor`. A slower gateway would get more concurrent requests than from any of its clients. */
 const MAX_FACTOR = 8;
 
-/** How long the gateway takes for a plain reply, from the requests of the run itself. */
+/** How long the gateway takes for a plain reply, measured on the run's own requests. */
 export class ReplyTimes {
   readonly #durationsMs: number[] = [];
 
-  /** Notes a plain reply. */
   note({ admitted, durationMs, requested }: Response): void {
     if (admitted && requested.endpoint !== "models" && this.#durationsMs.length < KEPT)
       this.#durationsMs.push(durationMs);
   }
 
-  /** Middle duration, ms; 0 if nothing was served yet. */
+  /** Median duration, ms; 0 if nothing was served yet. */
   get medianMs(): number {
     return this.#durationsMs.length === 0 ? 0 : median(this.#durationsMs);
   }
 
-  /** How long a run takes with this gateway, seconds, about: as planned, or as long as its requests wait for replies. */
+  /** Approximate duration of a run with this gateway, seconds: as planned, or as long as its requests wait for replies. */
   durationS({ requests, durationS }: { readonly requests: number; readonly durationS: number }): number {
     const latencyS = this.medianMs / 1_000;
     const waitingS = (requests * latencyS) / (PARALLEL * this.parallelFactor);
@@ -35,8 +34,8 @@ export class ReplyTimes {
   }
 
   /**
-   * How many times more requests may be under way than with a gateway that replies at once: most of them wait for a model, which takes this
-   * machine no time.
+   * How many times more requests may be in flight than with a gateway that replies immediately: most of them wait for a model,
+   * which takes no time on this machine.
    */
   get parallelFactor(): number {
     return Math.min(MAX_FACTOR, Math.max(1, this.medianMs / QUICK_MS));

@@ -7,14 +7,14 @@ import type { RequestInfo } from "./response.ts";
 import { failsUpstream } from "./server-errors.ts";
 import type { SendDefaults } from "./traffic-options.ts";
 
-/** A request with the key that its check sends with, where it names none itself. */
+/** Adds the key of the check to a request that names none. */
 export function withDefaultKey(request: RequestSpec, { key }: SendDefaults): RequestSpec {
   return key === undefined || request.key !== undefined || request.authorization !== undefined
     ? request
     : { ...request, key };
 }
 
-/** @throws UndeclaredDialect when the target does not serve the dialect and no other will do. */
+/** @throws UndeclaredDialect if the target does not serve the dialect and no other dialect is acceptable. */
 export function endpointOf(request: RequestSpec, defaults: SendDefaults, { dialects }: Target): Endpoint {
   const { endpoint = defaults.endpoint } = request;
   const [served] = dialects;
@@ -23,7 +23,7 @@ export function endpointOf(request: RequestSpec, defaults: SendDefaults, { diale
   throw new UndeclaredDialect(endpoint, dialects);
 }
 
-/** Name of the account that a request is sent for; `none` without a known key. */
+/** Name of the account that a request counts against; `none` without a known key. */
 export function accountOf({ key, authorization }: RequestSpec): string {
   if (authorization !== undefined || key === null) return "none";
   return accountOfKey(typeof key === "object" ? key : (key ?? "valid"));
@@ -34,7 +34,7 @@ type Sent = Pick<RequestInfo, "endpoint" | "mode" | "intent" | "account" | "repe
   readonly nonce: string;
 };
 
-/** What is kept of a request for reading its response. */
+/** What is needed of a request to read its response. */
 export function requestInfoOf(request: RequestSpec, { nonce, repeats, ...sent }: Sent, target: Target): RequestInfo {
   const rpm = sent.account === "none" ? undefined : limitsOfAccount(target, sent.account)?.rpm;
   return {

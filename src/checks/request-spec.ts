@@ -13,46 +13,46 @@ import type { Key, KeyName, ModelRole, Target } from "../target/index.ts";
 import { type BodyForm, CHUNKS, fillBody, writeBody } from "./body-form.ts";
 import { MissingFixture } from "./need.ts";
 
-/** A request as a probe describes it: a valid one, with exactly what is changed about it. */
+/** A request as a probe describes it: a valid one with exactly these changes. */
 export interface RequestSpec {
   /** Default: the dialect of the instance. */
   readonly endpoint?: Endpoint;
   readonly mode?: Mode;
   /** Which key; `null` sends no credential. Default `valid`. */
   readonly key?: KeyName | Key | null;
-  /** The whole `Authorization` value, in place of `Bearer` and a key. */
+  /** The whole `Authorization` value, instead of `Bearer` and a key. */
   readonly authorization?: string;
   /** A role of the target's models, or `{ id }` for a model by its id. Default: the plain model of the dialect. */
   readonly model?: ModelRole | { readonly id: string };
   /** Default: a short text with a nonce. */
   readonly prompt?: string | readonly Turn[];
-  /** Bytes of plain text that are sent in place of `FILLER` in the prompt; for requests that are large and nothing else. */
+  /** Bytes of plain text that replace `FILLER` in the prompt; for requests whose only purpose is to be large. */
   readonly fillBytes?: number;
   readonly maxTokens?: number;
   readonly system?: string;
-  /** Explicit value of `stream`, when it is not what the mode says. */
+  /** Explicit value of `stream`, if it differs from the mode. */
   readonly stream?: boolean;
   /** Fields set or replaced in the body. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Fields left out of the body. */
+  /** Fields omitted from the body. */
   readonly omit?: readonly string[];
   /** How the document is written and framed; default: without spaces, with its length. */
   readonly form?: BodyForm;
-  /** The body itself, in place of a JSON document. */
+  /** The body itself, instead of a JSON document. */
   readonly rawBody?: string | Uint8Array;
   readonly method?: string;
-  /** Path below the base address, in place of the endpoint's. */
+  /** Path below the base address, instead of the endpoint's. */
   readonly path?: string;
   /** Added to the path. */
   readonly query?: string;
-  /** Headers added, or replaced when the name is already there. */
+  /** Headers to add, or to replace if the name exists. */
   readonly headers?: HeaderList;
-  /** Headers left out, by name. */
+  /** Headers to omit, by name. */
   readonly without?: readonly string[];
   readonly freshConnection?: boolean;
-  /** What the probe expects: cross-cutting checks rely on it. Default `good`. */
+  /** What the probe expects; cross-cutting checks rely on it. Default `good`. */
   readonly intent?: "good" | "either" | "odd" | "denied";
-  /** `false`: a 429 is the answer that is wanted, and nothing is waited out or repeated. */
+  /** `false`: a 429 is the expected response, so nothing is waited out or repeated. */
   readonly repeats?: boolean;
   /** Whether the provider fails on purpose; default: depends on the model's role. */
   readonly upstreamFails?: boolean;
@@ -74,7 +74,7 @@ export interface BuiltRequest {
 
 const USER_AGENT = "gateway-gauntlet";
 
-/** Prepares a request for the wire: address, headers in order, body. */
+/** Builds a request for the wire: address, headers in order, body. */
 export function buildRequest(
   target: Target,
   request: RequestSpec,
@@ -107,12 +107,12 @@ export function buildRequest(
     headers: [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...(request.headers ?? [])],
     body,
     ...(request.form === "in-chunks" ? { pieces: CHUNKS } : {}),
-    // A header of the probe's own making is no key of ours, even where it resembles one.
+    // A header built by the probe is not one of our keys, even if it resembles one.
     keyName: request.authorization === undefined ? key?.name : undefined,
   };
 }
 
-/** Fixed headers of the target; one of an endpoint replaces one of all. */
+/** Fixed headers of the target; those of an endpoint override those of all endpoints. */
 function extraHeaders({ extraHeaders: { all, ...own } }: Target, endpoint: Endpoint): HeaderList {
   const names = new Set(own[endpoint].map(([name]) => name.toLowerCase()));
   return [...all.filter(([name]) => !names.has(name.toLowerCase())), ...own[endpoint]];
@@ -122,7 +122,7 @@ function keyOf(target: Target, key: RequestSpec["key"]): Key | null {
   if (key === undefined) return target.keys.valid;
   if (typeof key !== "string") return key;
   const known = target.keys[key];
-  // Going on would send the request without a credential, and the check would judge another requirement than it thinks.
+  // Otherwise the request would be sent without a credential, and the check would judge a different requirement.
   if (known === undefined) throw new InternalError(`a probe uses the key "${key}" without declaring that it needs it`);
   return known;
 }
@@ -159,10 +159,9 @@ export function modelIdOf(target: Target, { model = "plain", rawBody }: RequestS
 }
 
 /**
- * Model id of a role in a dialect. Roles that are needed are checked before a probe runs; the plain ones are found out
- * at the start.
+ * Model id of a role in a dialect. Required roles are checked before a probe runs; the plain models are found at the start.
  *
- * @throws MissingFixture where the target names no such model and none could be found out: any id would be a guess.
+ * @throws MissingFixture if the target names no such model and none was found: any id would be a guess.
  */
 export function modelOf(target: Target, model: ModelRole | { readonly id: string }, dialect: Dialect): string {
   if (typeof model === "object") return model.id;

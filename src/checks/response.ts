@@ -15,17 +15,17 @@ import type { Exchange } from "../http-recorder/index.ts";
 import { reasonsOf, specReason } from "../judging/index.ts";
 import { type BodyFact, BodyReadings, type ResponsePacker } from "./body-readings.ts";
 
-/** Where a gateway puts what judges read; from the target file, kept in the record for a later judgement. */
+/** Where a gateway puts what judges read; from the target file, stored in the record for a later judgement. */
 export interface ReadingRules {
   readonly reasonHeader: string;
   readonly actionHeader: string;
-  /** JSON pointer of the reason, when the target's contract says that it stands in the body. */
+  /** JSON pointer of the reason, if the target's contract puts it in the body. */
   readonly reasonPointer?: string | undefined;
-  /** The gateway's own words for denials, when its contract has any. */
+  /** The gateway's own words for denials, if its contract has any. */
   readonly denials?: readonly DenialWords[] | undefined;
 }
 
-/** What was requested, as far as reading the response needs it. */
+/** What was requested, as far as it is needed to read the response. */
 export interface RequestInfo {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
@@ -36,7 +36,7 @@ export interface RequestInfo {
   readonly intent: "good" | "either" | "odd" | "denied";
   /** Account whose limits it counts against. */
   readonly account: string;
-  /** Rate limit of that account, requests per minute, where the target tells it. */
+  /** Rate limit of that account, requests per minute, if the target states it. */
   readonly rpm?: number | undefined;
   /** Unique text in the prompt, if any. */
   readonly nonce?: string | undefined;
@@ -50,14 +50,16 @@ export interface RequestInfo {
   readonly upstreamFails?: boolean | undefined;
 }
 
-/** Characters of a reason that a sentence shows: a header may hold a quarter of a megabyte. */
+/** Maximum length of a reason in a sentence, characters: a header may be a quarter of a megabyte long. */
 const MAX_REASON_CHARACTERS = 120;
-/** Packed answers with a small body whose readings are kept, of all: a judge goes from one to the next, or compares a few. */
+/**
+ * Number of packed responses with a small body whose readings are cached: a judge goes from one to the next, or compares a few.
+ */
 const MAX_READ = 16;
 
-/** An exchange with the means to read it. Readings are made on demand and kept; of a packed one for a while only. */
+/** An exchange that can be read. Readings are made on demand and cached; those of a packed exchange only for a while. */
 export class Response {
-  /** Packed ones that were read last. A cache: runs in one process only take turns in it. */
+  /** Packed bodies that were read last. Runs in one process merely share this cache. */
   static readonly #read: BodyReadings[] = [];
   readonly requested: RequestInfo;
   readonly #rules: ReadingRules;
@@ -84,9 +86,9 @@ export class Response {
   }
 
   /**
-   * Makes it small until it is asked again, which it answers as before: a run keeps thousands to its end.
+   * Reduces the memory of the response until it is read again, with the same results: a run keeps thousands to its end.
    *
-   * @returns whether its body is held already, because another response has the same.
+   * @returns whether another response already holds the same body.
    */
   pack(packer: ResponsePacker): { readonly isHeld: boolean } {
     if (this.#packed) return { isHeld: true };
@@ -99,7 +101,7 @@ export class Response {
     return { isHeld };
   }
 
-  /** The readings of the body; notes that they are needed. */
+  /** The readings of the body; marks them as recently used. */
   get #body(): BodyReadings {
     const read = Response.#read;
     if (!this.#packed || this.#isShared || read.includes(this.#readings)) return this.#readings;
@@ -108,7 +110,7 @@ export class Response {
     return this.#readings;
   }
 
-  /** Status of the final response; `undefined` when there was none. */
+  /** Status of the final response; `undefined` if there was none. */
   get status(): number | undefined {
     return this.exchange.response?.status;
   }
@@ -136,7 +138,7 @@ export class Response {
     return reasonsOf(this.#rules.denials, this.status);
   }
 
-  /** How long it asks to wait before the next attempt, ms from its arrival; `undefined`: it gives no usable wait. */
+  /** The wait that it requests before the next attempt, ms from its arrival; `undefined` if it gives no usable wait. */
   get retryAfterWaitMs(): number | undefined {
     return retryAfterWaitMs(this.header("retry-after"), { date: this.header("date"), arrivedAtMs: this.arrivedAtMs });
   }
@@ -146,7 +148,7 @@ export class Response {
     return this.exchange.ending.kind === "complete";
   }
 
-  /** Served to the end: 2xx, whole, and no error in place of output. */
+  /** Completely served: 2xx, not truncated, and no error instead of output. */
   get admitted(): boolean {
     this.#admitted ??= this.#isAdmitted();
     return this.#admitted;
@@ -160,19 +162,19 @@ export class Response {
     return this.reply.error === undefined;
   }
 
-  /** Whether a stream that began with 2xx holds an error instead of output: a refusal that came too late to have a status. */
+  /** Whether a stream that began with 2xx holds an error instead of output: a refusal too late for a status. */
   get refusedLate(): boolean {
     const { status = 0, requested } = this;
     if (status < 200 || status > 299 || requested.endpoint === "models" || !this.streamed) return false;
     return this.stream.outputs === 0 && this.stream.errors.length > 0;
   }
 
-  /** The named reason of a denial: the specification's, where the target's contract knows the gateway's. */
+  /** The named reason of a denial: the specification's, if the target's contract maps the gateway's reason to it. */
   get reason(): string | undefined {
     return specReason(this.#rules.denials, { status: this.status, reason: this.ownReason, text: () => this.text });
   }
 
-  /** The reason as the gateway put it. */
+  /** The reason as sent by the gateway. */
   get ownReason(): string | undefined {
     const { reasonPointer, reasonHeader } = this.#rules;
     if (reasonPointer === undefined) return this.header(reasonHeader);
@@ -193,7 +195,7 @@ export class Response {
     return this.#body.bytes;
   }
 
-  /** Body as JSON; `undefined` when it is not. */
+  /** Body as JSON; `undefined` if it is not JSON. */
   get json(): unknown {
     return this.#body.json;
   }
@@ -206,12 +208,12 @@ export class Response {
     return this.#body.reply;
   }
 
-  /** Something small that follows from the body alone: found once for all responses with the same large body. */
+  /** A small fact derived from the body alone: computed once for all responses with the same large body. */
   fact<T>(derive: BodyFact<T>): T {
     return this.#body.fact(derive);
   }
 
-  /** Whether the body came as a stream of items and not as one document, whatever was asked. */
+  /** Whether the body is a stream of items and not one document, whatever was requested. */
   get streamed(): boolean {
     this.#streamed ??= this.#isStreamed();
     return this.#streamed;
@@ -230,7 +232,7 @@ export class Response {
     return this.#body.error;
   }
 
-  /** Reply text however it came; `undefined` when there is no place for it, or its shape is unknown. */
+  /** Reply text of either mode; `undefined` if there is no place for it, or its shape is unknown. */
   get replyText(): string | undefined {
     return (this.streamed ? this.stream.text : this.reply.text) ?? undefined;
   }
@@ -241,7 +243,7 @@ export class Response {
     return (endUs - (sentUs ?? dueUs)) / 1_000;
   }
 
-  /** What happened, in a few words: `429 rate_limit_exceeded`, `200, then reset`, `no answer (deadline)`. */
+  /** The response in short: `429 rate_limit_exceeded`, `200, then reset`, `no answer (deadline)`. */
   get summary(): string {
     const { kind, detail } = this.exchange.ending;
     const after = kind === "complete" ? "" : `${kind}${detail === undefined ? "" : `: ${detail}`}`;
@@ -255,7 +257,7 @@ export class Response {
   }
 }
 
-/** No event stream is JSON as a whole, which is sooner known of a long document. */
+/** An event stream is never JSON as a whole, which is faster to check for a long document. */
 const isEventStream: BodyFact<boolean> = (body) => !body.isJson && body.stream.framing === "event-stream";
 
 /** A single chunk: a stream of one item is still a stream. */
@@ -264,7 +266,7 @@ function isChunk(json: unknown): boolean {
   return Array.isArray(choices) && member(choices[0], "delta") !== undefined;
 }
 
-/** A connection that the gateway had closed while it was idle: nothing of the request was answered (RFC 9112, 9.3). */
+/** The gateway had closed the idle connection and responded to no part of the request (RFC 9112, 9.3). */
 export function isStale({ ending, response, connection, timeline }: Exchange): boolean {
   return (
     ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0

@@ -5,7 +5,7 @@ import type { Held } from "./held-request.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 
-/** How a model's role is tried. */
+/** How a model's role is verified. */
 export interface RoleTrial {
   readonly target: Pick<Target, "models" | "dialects">;
   readonly send: (request: RequestSpec, dialect: Dialect) => Promise<Response>;
@@ -19,14 +19,14 @@ type Verify = (trial: RoleTrial, role: ModelRole, dialect: Dialect) => Promise<s
 interface Verification {
   /** Maximum number of requests, per dialect. */
   readonly requests: number;
-  /** @returns what the model did instead, in words; `undefined` when it plays its role, or when its replies do not tell. */
+  /** @returns what the model did instead, as text; `undefined` if it plays its role, or if its replies do not show it. */
   readonly verify: Verify;
 }
 
 /**
- * What a model must do before it counts as evidence against a gateway. Each role is tried with the plainest request that shows it. A
- * model does not know in which dialect or mode it was called: what it does in one of them it can do, and a gateway that loses it in the
- * others is judged by the checks. Only where the model does it in none is the role not verified.
+ * What a model must do before it counts as evidence against a gateway. Each role is verified with the simplest request that
+ * shows it. A model does not know in which dialect or mode it was called: what it does in one, it can do in all, and the checks
+ * judge a gateway that loses it in the others. Only if the model does it in none is the role not verified.
  */
 const VERIFICATIONS: Readonly<Partial<Record<ModelRole, Verification>>> = {
   echo: { requests: 4, verify: verifyEcho },
@@ -40,7 +40,7 @@ const VERIFICATIONS: Readonly<Partial<Record<ModelRole, Verification>>> = {
 /** Maximum number of requests that verify a role in one dialect. */
 export const verificationRequests = (role: string): number => VERIFICATIONS[role as ModelRole]?.requests ?? 0;
 
-/** @returns what the model of a role did instead of its role; `undefined` for a verified one. */
+/** @returns what the model did instead of its role; `undefined` if it is verified. */
 export async function verifyRole(trial: RoleTrial, role: ModelRole, dialect: Dialect): Promise<string | undefined> {
   const verification = VERIFICATIONS[role];
   const id = trial.target.models[dialect][role];
@@ -48,15 +48,15 @@ export async function verifyRole(trial: RoleTrial, role: ModelRole, dialect: Dia
   return deviation === undefined ? undefined : `${id} ${deviation}`;
 }
 
-/** Characters of a reply that a message shows. */
+/** Maximum length of a reply in a message, characters. */
 const SHOWN = 60;
 const shown = (text: string): string => JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 
-/** A failure may be disguised as a reply, with an apology for its text. */
+/** A failure may be disguised as a reply whose text is an apology. */
 const APOLOGY =
   /\b(errors?|fail(ed|ure|s)?|unavailable|unreachable|overloaded|timed out|timeout|try again|sorry|wrong|cannot|could not|upstream|provider|gateway|5\d\d)\b/i;
 
-/** A reply with text that ends as every good one does. */
+/** The text of a reply that ended normally. */
 function textOf(response: Response): string | undefined {
   const text = response.admitted ? response.replyText?.trim() : undefined;
   return text === "" ? undefined : text;
@@ -77,14 +77,14 @@ async function verifyEcho({ send, target, nonce }: RoleTrial, role: ModelRole, d
   return deviation;
 }
 
-/** A reply is long when it has as much text, or is still under way after as much time, ms. */
+/** A reply is long if it has this much text, or is still in progress after this time, ms. */
 const LONG = { characters: 200, ms: 1_000 };
 
 async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
   let longest = "";
   for (const mode of MODES.toReversed()) {
     const request: RequestSpec = { model: role, mode, prompt: "Tell me a long story.", maxTokens: 1_024 };
-    // Counted from the first byte: a slow provider does not make a reply long.
+    // Measured from the first byte: a slow provider does not make a reply long.
     const response = await endsWithin(trial, request, dialect, { ms: LONG.ms, from: "first-byte" });
     const text = response === undefined ? undefined : textOf(response);
     if (text === undefined || text.length >= LONG.characters) return undefined;
@@ -93,7 +93,7 @@ async function verifyLongReply(trial: RoleTrial, role: ModelRole, dialect: Diale
   return `does not give a long reply: to a prompt for a long story, it replied ${shown(longest)} (${longest.length} characters) within ${LONG.ms} ms`;
 }
 
-/** A reply that takes less is not slow, ms. */
+/** Minimum duration of a slow reply, ms. */
 const SLOW_MS = 1_000;
 
 async function verifySlow(trial: RoleTrial, role: ModelRole, dialect: Dialect) {
@@ -126,7 +126,7 @@ async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dial
   return `does not fail: it answered ${shown(said)}, streaming and non-streaming. Either its provider works, or the gateway falls back to another model`;
 }
 
-/** As long as the checks wait for a stream that broke off, ms. */
+/** As long as the checks wait on a truncated stream, ms. */
 const CUT_IDLE_MS = 12_000;
 
 async function verifyCut({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {
@@ -134,13 +134,13 @@ async function verifyCut({ send }: RoleTrial, role: ModelRole, dialect: Dialect)
   const stream = await send({ ...request, mode: "streaming", bounds: { idleMs: CUT_IDLE_MS } }, dialect);
   const { finishReasons, endMarkers } = stream.stream;
   if (textOf(stream) === undefined || (finishReasons.length === 0 && endMarkers === 0)) return undefined;
-  // A gateway may pass a broken stream off as a complete one. A non-streaming request to a provider that breaks off fails.
+  // A gateway may present a truncated stream as complete. A non-streaming request to a provider that disconnects fails.
   const text = textOf(await send({ ...request, mode: "non-streaming" }, dialect));
   if (text === undefined) return undefined;
   return `is not cut off: its stream was complete, and so was its non-streaming reply, ${shown(text)}`;
 }
 
-/** The answer, if it is there in time; else the request is left. */
+/** The response, if it arrives in time; otherwise the request is aborted. */
 async function endsWithin(
   { start }: RoleTrial,
   request: RequestSpec,

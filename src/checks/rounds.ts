@@ -4,8 +4,8 @@ import { type CheckResult, STATUSES, type Status } from "../record/index.ts";
 const DECIDED: readonly Status[] = ["fail", "warn", "pass", "observed"];
 
 /**
- * Sums up what a check came to when it was run several times. A MUST that was broken some of the times makes it `flaky`:
- * neither the failures nor the passes are an accident that may be left out.
+ * Merges the results of a check that was run several times. A MUST violated in some of the rounds makes it `flaky`: neither the
+ * failures nor the passes may be dismissed as accidents.
  */
 export function mergeRounds(rounds: readonly CheckResult[]): CheckResult {
   const [only] = rounds;
@@ -26,7 +26,7 @@ export function mergeRounds(rounds: readonly CheckResult[]): CheckResult {
   };
 }
 
-/** Sums up whole runs over the same instances. */
+/** Merges whole runs over the same instances. */
 export function mergeRuns(runs: readonly (readonly CheckResult[])[]): CheckResult[] {
   const [first = []] = runs;
   const byId = runs.map((results) => new Map(results.map((result) => [result.id, result])));

@@ -18,7 +18,7 @@ export interface RunInstance extends Pick<SessionOptions, "others" | "share" | "
   readonly onRecording: ((instance: Instance, recording: Recordable) => void) | undefined;
 }
 
-/** Runs an instance if its fixtures are there, and judges it. */
+/** Runs an instance if its fixtures exist, and judges it. */
 export async function runInstance(instance: Instance, traffic: Traffic, options: RunInstance): Promise<CheckResult> {
   const dialect = dialectOf(instance, traffic.target);
   try {
@@ -26,14 +26,17 @@ export async function runInstance(instance: Instance, traffic: Traffic, options:
     if (!Array.isArray(attestations)) return attestations;
     return await runAndJudge(instance, traffic, { ...options, attestations, dialect });
   } catch (error) {
-    // A broken hook is the operator's to mend: going on would report its states as missing.
+    // The operator has to fix a broken hook: continuing would report its states as missing.
     if (error instanceof ConfigError) throw error;
     await traffic.watch.settled();
     return unfinished(instance, traffic, error);
   }
 }
 
-/** What the fixtures of an instance rest on, or its result when one is missing. It sends, which may end like a check's own sending. */
+/**
+ * Attestations of an instance's fixtures, or its result if one is missing. It sends, which may fail like a check's own
+ * requests.
+ */
 async function fixturesFor(
   instance: Instance,
   traffic: Traffic,
@@ -99,7 +102,7 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   if (strays.length > 0) traffic.scenarios.forgetThoseWith(strays);
   const recording = strays.length > 0 ? await run() : first;
   if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
-  // A request that we aborted because the run ends says nothing about the gateway.
+  // A request that we aborted because the run ended says nothing about the gateway.
   if (traffic.signal.aborted && answersIn(recording).some(wasAborted)) return notRun(instance);
   const result = judged(recording);
   const outage = UNTOUCHED.includes(result.status) ? undefined : outageIn(traffic, recording);
@@ -110,12 +113,12 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   return { ...result, exchanges: [...result.exchanges, ...strays.map(({ id }) => id)] };
 }
 
-/** Statuses that neither a stray 5xx nor an outage brought about. */
+/** Statuses that neither a stray 5xx nor an outage can have caused. */
 const UNTOUCHED: readonly Status[] = ["pass", "observed", "not-applicable", "harness-error"];
 
 /**
- * The stray 5xx to valid requests, and requests that were refused while a model was not served, that may have decided a check: it is then
- * run once more. Checks that reach limits or use up accounts have rules of their own for them.
+ * Stray 5xx responses to valid requests, and requests refused while a model was not served. If they may have decided a check,
+ * it is run once more. Checks that reach limits or use up accounts have their own rules for them.
  */
 function straysOf(
   { reaches }: SendingCheck,
@@ -129,7 +132,7 @@ function straysOf(
   return [...new Set([...traffic.serverErrors.straysIn(responses), ...refused])];
 }
 
-/** The outage, as a sentence, in which requests of a check were refused. */
+/** The outage in which requests of a check were refused, as a sentence. */
 function outageIn({ watch }: Traffic, recording: Recordable): string | undefined {
   const outage = watch.recovery.outages.find((one) =>
     answersIn(recording).some((response) => isRefusedIn([one], response)),
@@ -151,7 +154,7 @@ function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResul
   return unjudged(instance, { status: "inconclusive", message });
 }
 
-/** The result of an instance that the run did not come to. */
+/** The result of an instance that the run did not reach. */
 export function notRun(instance: Instance): CheckResult {
   return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
 }

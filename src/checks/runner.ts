@@ -30,35 +30,35 @@ import type { Traffic } from "./traffic.ts";
 export interface RunnerOptions {
   readonly instances: readonly Instance[];
   readonly traffic: Traffic;
-  /** Instances under way at once; default 12, beside load 7. */
+  /** Number of concurrent instances; default 12, or 7 with concurrent load. */
   readonly parallel?: number;
   /**
-   * Called when those that must come first are done: begins load that goes on beside the checks. @returns `undefined` where
-   * none was begun.
+   * Called when the `exclusive-first` checks are done: starts load that runs concurrently with the checks. @returns `undefined`
+   * if none was started.
    */
   readonly startLoad?: (() => Promise<LoadBeside | undefined> | undefined) | undefined;
-  /** Rounds that the budget has to suffice for, this one included; default 1. */
+  /** Rounds that the budget has to cover, including this one; default 1. */
   readonly rounds?: number;
   readonly onStart?: (instance: Instance) => void;
   readonly onRecording?: (instance: Instance, recording: Recordable) => void;
   readonly onResult?: (result: CheckResult) => void;
-  /** Whether an interrupted run must end: what is not judged by then counts as not run. */
+  /** Whether an interrupted run must end: anything not judged by then counts as not run. */
   readonly isLate?: () => boolean;
 }
 
-/** Load that goes on beside the checks. */
+/** Load that runs concurrently with the checks. */
 export interface LoadBeside {
   /** Resolves when nothing more is sent; never rejects. */
   readonly ended: Promise<void>;
 }
 
-/** Checks at once beside load: few others, so that both have the processor they need. */
+/** Number of concurrent checks during load: few, so that both get the CPU time they need. */
 const BESIDE_LOAD = 7;
 
 /**
- * Runs instances: those that must come first, one by one; then together, but for those of one resource; then, when load beside
- * them has ended, the exclusive ones; then those that make providers fail; then the invariants over all the traffic. Returns a result for each,
- * in the order given, also when the run is interrupted.
+ * Runs instances: the `exclusive-first` ones one by one; then together, except those that share a resource; then, when
+ * concurrent load has ended, the exclusive ones; then those that make providers fail; then the invariants over all the traffic.
+ * Returns a result for each, in the given order, even if the run is interrupted.
  */
 export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> {
   const { instances, traffic, rounds = 1, onStart, onRecording, onResult } = options;
@@ -74,7 +74,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const plan = planBudget(runnable, { target, left: budget.left().requests, rounds, run });
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
   const runOne: RunOne = async (instance, beside = {}) => {
-    // Of an interrupted run nothing is begun: hundreds of checks that are looked at in vain would hold up its end.
+    // An interrupted run starts nothing more: hundreds of checks that cannot succeed would delay its end.
     if (traffic.signal.aborted) return void results.set(instance.id, notRun(instance));
     onStart?.(instance);
     const share = shares.get(instance.id);
@@ -93,7 +93,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   await runInOrder(scheduled, options, { run, runOne });
   for (const instance of instances) {
     if (instance.check.kind !== "invariant") continue;
-    // Over the traffic of a long run each takes a while: a signal must not wait for all of them.
+    // Each takes a while over the traffic of a long run, and a signal must not wait for all of them.
     await nextTurn();
     report(options.isLate?.() === true ? notRun(instance) : overAllTraffic(instance, instance.check, options));
   }
@@ -102,7 +102,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
 
 type RunOne = (instance: Instance, beside?: Pick<SessionOptions, "others" | "afterOthers">) => Promise<void>;
 
-/** Runs the instances that send, each in its order. */
+/** Runs the instances that send, by their schedules. */
 async function runInOrder(
   scheduled: readonly Scheduled[],
   { traffic, ...options }: RunnerOptions,
@@ -146,13 +146,13 @@ async function runInOrder(
   await together(failing(parallel), PARALLEL);
   await recoverAfter(parallel);
   await oneByOne(failing(exclusive));
-  // What waits for an account to be quiet comes behind what needs another silence, which is part of it.
+  // Longest wait last: the time spent on the others counts toward the quiet time that it needs.
   await oneByOne(inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run)));
 }
 
 /**
- * Verifies the models that checks need, all at the same time, so that no check waits for it. Those whose provider fails are left to the
- * checks that need them.
+ * Verifies the models that checks need, all concurrently, so that no check waits for it. Models whose provider fails are left
+ * to the checks that need them.
  */
 async function tryModels(scheduled: readonly Scheduled[], traffic: Traffic): Promise<void> {
   const { target, fixtures } = traffic;
@@ -163,11 +163,10 @@ async function tryModels(scheduled: readonly Scheduled[], traffic: Traffic): Pro
         .filter((need) => need.startsWith("model.") && !failsUpstream({ model: need.slice(6) as ModelRole }))
         .map((need) => ({ need, dialect: dialectOf(instance, target) })),
     );
-  // An error that ends the run is reported by the checks that need the model.
+  // If an error ends the run, the checks that need the model report it.
   await Promise.allSettled(needed.map(({ need, dialect }) => fixtures.findVerified(need, dialect)));
 }
 
-/** Judges an invariant. */
 function overAllTraffic(
   instance: Instance,
   { about, judgesStop = false }: Invariant,
@@ -198,13 +197,13 @@ interface Scheduled {
   readonly schedule: Schedule;
 }
 
-/** A shorter wait is none that others have to cover, seconds. */
+/** Minimum wait that other checks should overlap with, seconds. */
 const LONG_WAIT_S = 5;
 
 /**
- * Instances of one resource, one group each; the others are groups of one. The longest waits come first, so that a rate
- * window of a minute covers everything else; then the cheapest suite and its cheapest checks, so that a broken gateway shows within
- * seconds what is wrong, and one suite after the other is done.
+ * One group for all instances of a resource; the others are groups of one. The longest waits come first, so that a rate window
+ * of a minute overlaps with everything else; then the cheapest suite and its cheapest checks, so that a broken gateway shows
+ * within seconds, and suites finish one after another.
  */
 function byResource(scheduled: readonly Scheduled[], target: Target, run: RunKind): Scheduled[][] {
   const groups = new Map<string, Scheduled[]>();

@@ -1,7 +1,7 @@
 import { answersIn, type Recordable } from "./recording.ts";
 import type { Response } from "./response.ts";
 
-/** Scenarios of a run, each of which runs once, however many checks judge it. */
+/** Scenarios of a run; each runs once, however many checks judge it. */
 export class ScenarioRuns {
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #recordings = new Map<string, Recordable>();
@@ -19,7 +19,10 @@ export class ScenarioRuns {
     return running;
   }
 
-  /** Lets scenarios run once more whose recordings have one of these responses. One under way is not waited for: it may wait for the caller. */
+  /**
+   * Lets scenarios run again whose recordings contain one of these responses. Does not wait for a running one, which may wait
+   * for the caller.
+   */
   forgetThoseWith(responses: readonly Response[]): void {
     for (const [name, recording] of [...this.#recordings]) {
       if (!answersIn(recording).some((response) => responses.includes(response))) continue;

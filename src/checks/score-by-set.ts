@@ -4,8 +4,8 @@ import type { CheckResult, Finding } from "../record/index.ts";
 const NOTE = "not yet scored: this requirement is newer than the requirement set of the target";
 
 /**
- * Takes requirements that are newer than the target's requirement set out of the judgement: what was found under them is shown as
- * an observation.
+ * Removes requirements that are newer than the target's requirement set from the judgement: findings about them become
+ * observations.
  */
 export function scoreBySet(results: readonly CheckResult[], unscored: readonly string[]): CheckResult[] {
   if (unscored.length === 0) return [...results];

@@ -9,7 +9,7 @@ export interface Selection {
 }
 
 /**
- * Instances that a selection means.
+ * Instances that a selection matches.
  *
  * @throws UsageError for a name that matches nothing: it would silently select nothing, and nothing looks green.
  */

@@ -4,27 +4,27 @@ import { onceUnlessFailed } from "./once-unless-failed.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
 
-/** Sends a request of this run and reads its answer. */
+/** Sends a request of this run and reads the response. */
 export type Send = (request: RequestSpec, dialect: Dialect) => Promise<Response>;
 
-/** An unknown model is refused at once; what takes longer than this is at work on an answer, ms. */
+/** Maximum time of a refusal, ms: an unknown model is refused immediately, and a slower response is being generated. */
 const REFUSAL_MS = 4_000;
-/** Listed models that are tried where the target file names none. */
+/** Maximum number of listed models to try if the target file names none. */
 const MAX_TRIED = 6;
-/** Statuses that speak of the key, the account or the moment, and not of the model. */
+/** Statuses about the key, the account or the moment, not about the model. */
 const NOT_OF_THE_MODEL: readonly number[] = [401, 402, 403, 407, 408, 425, 429];
 
-/** What a gateway makes of a model in a dialect. */
+/** How a gateway treats a model in a dialect. */
 interface Opinion {
-  /** What it says when it does not know the model. */
+  /** Its message if it does not know the model. */
   readonly refusal: string | undefined;
-  /** Whether it replied, or was at work on a reply. */
+  /** Whether it replied, or was generating a reply. */
   readonly isServed: boolean;
 }
 
 export type PlainModels = Readonly<Record<Dialect, string | undefined>>;
 
-/** Finds out which models a gateway knows in a dialect: some gateways serve a model in one of the two only. */
+/** Finds out which models a gateway knows in a dialect: some gateways serve a model in only one of the two. */
 export class ServedModels {
   readonly #send: Send;
   readonly #opinions = new Map<string, Promise<Opinion>>();
@@ -34,7 +34,7 @@ export class ServedModels {
     this.#send = send;
   }
 
-  /** What the gateway says instead of serving a model, when it is what it says of a model that does not exist. */
+  /** The gateway's message for a model, if it is the same as for a model that does not exist. */
   async refusal(id: string, dialect: Dialect): Promise<string | undefined> {
     return (await this.#opinion(id, dialect)).refusal;
   }
@@ -44,11 +44,11 @@ export class ServedModels {
   }
 
   /**
-   * The plain model of each dialect, where the target file leaves it open.
+   * The plain model of each dialect, if the target file does not name it.
    *
-   * Without any name, the first of the list that both dialects serve, else the first that both know, else the first for each: one
-   * that cannot chat, or whose provider is down, would fail whatever is asked of it. A chat model that is named stands for both,
-   * unless `/messages` knows others and not this one: then the messages model is missing.
+   * If it names none: the first of the list that both dialects serve, else the first that both know, else the first for each. A
+   * model that cannot chat, or whose provider is down, would fail every request. A named chat model is used for both dialects,
+   * unless `/messages` knows others but not this one: then the messages model is missing.
    */
   async choosePlain(
     { chat, messages }: PlainModels,
@@ -88,7 +88,7 @@ export class ServedModels {
     return known;
   }
 
-  /** Asked twice before a refusal counts: a gateway may lose a model now and then, and that is a defect. */
+  /** A refusal counts only if it is repeated: a gateway may lose a model now and then, and that is a defect. */
   async #ask(id: string, dialect: Dialect): Promise<Opinion> {
     const first = await this.#request({ id }, dialect);
     if (first === undefined || first.admitted) return { refusal: undefined, isServed: true };
@@ -106,7 +106,7 @@ export class ServedModels {
     return unknown !== undefined && likenessOf(unknown) === likenessOf(response);
   }
 
-  /** @returns `undefined` when no answer came in time: the gateway is at work on it. */
+  /** @returns `undefined` if no response arrived in time: the gateway is generating it. */
   async #request(model: NonNullable<RequestSpec["model"]>, dialect: Dialect): Promise<Response | undefined> {
     const asking = this.#send({ model, maxTokens: 8, intent: "either", repeats: false }, dialect);
     const answered = new AbortController();
@@ -115,13 +115,13 @@ export class ServedModels {
       return await Promise.race([asking, late]);
     } finally {
       answered.abort();
-      // Its answer is one of the run's, whenever it comes.
+      // Its response belongs to the run, whenever it arrives.
       asking.catch(() => undefined);
     }
   }
 }
 
-/** What tells two refusals apart, without the words that name the model. */
+/** What distinguishes two refusals, without the words that name the model. */
 export function likenessOf({ status, ownReason, error }: Response): string {
   return JSON.stringify([status, ownReason, error.type, error.code]);
 }

@@ -23,34 +23,35 @@ export function failsUpstream({ model, upstreamFails }: RequestSpec, models?: Ta
 const MAX_REPEATED_FAILURES = 8;
 
 /**
- * Repeats requests that got a 5xx, once per variant. Checks judge the first response, as a client sees it. The repetitions show the
- * invariants of the run whether the request or the moment caused the 5xx. A valid request is sent first, to show that the gateway serves.
+ * Repeats requests that got a 5xx, once per variant. Checks judge the first response, as a client sees it. The repetitions show
+ * the invariants of the run whether the request or the moment caused the 5xx. A valid request is sent first, to show that the
+ * gateway serves.
  *
- * A check that a stray 5xx decided is run once more, and its second result counts.
+ * A check that was decided by a stray 5xx is run again, and its second result counts.
  */
 export class ServerErrors {
-  /** Variants that were repeated, or are. */
+  /** Variants that have been repeated, or are being repeated. */
   readonly #seen = new Map<string, Promise<void>>();
-  /** Variants that were answered with a 5xx again. */
+  /** Variants that got a 5xx again. */
   readonly #persistent = new Set<string>();
   #repeatedFailures = 0;
   readonly #send: Send;
   readonly #isOutage: (control: Response) => Promise<boolean>;
 
-  /** @param isOutage whether a plain request was refused because its model was not served for a while; waits for the end of it. */
+  /** @param isOutage whether a plain request was refused because its model was temporarily not served; waits until that ends. */
   constructor(send: Send, isOutage: (control: Response) => Promise<boolean>) {
     this.#send = send;
     this.#isOutage = isOutage;
   }
 
-  /** Starts over, for another round of the same checks. */
+  /** Resets, for another round of the same checks. */
   forget(): void {
     this.#seen.clear();
     this.#persistent.clear();
     this.#repeatedFailures = 0;
   }
 
-  /** Valid requests among some whose 5xx may be a stray: those that were not answered so again. What may be refused may be valid, too. */
+  /** Valid requests whose 5xx may be a stray: those that did not get it again. Requests that may be refused can be valid, too. */
   straysIn(responses: readonly Response[]): Response[] {
     if (this.#repeatedFailures >= MAX_REPEATED_FAILURES) return [];
     return responses.filter(
@@ -62,7 +63,7 @@ export class ServerErrors {
     );
   }
 
-  /** Notes what a check came to that was run once more. */
+  /** Records the result of a repeated check. */
   repeated(hasFailedAgain: boolean): void {
     if (hasFailedAgain) this.#repeatedFailures++;
   }
@@ -73,7 +74,7 @@ export class ServerErrors {
     const variant = variantOf(response.exchange);
     const repeating = this.#seen.get(variant) ?? this.#repeat(response, request, defaults);
     this.#seen.set(variant, repeating);
-    // Also where another one began: what it finds out holds for all of them.
+    // Also if another request started it: the result holds for all of them.
     await repeating;
   }
 
@@ -89,7 +90,8 @@ export class ServerErrors {
     };
     const plain = await this.#send(control, defaults);
     if (!plain.admitted) {
-      // The control request was refused as well, so nothing is known about this variant. If its model was not served for a while, the variant may be repeated once more.
+      // The control request was refused as well, so nothing is known about this variant. If its model was temporarily not
+      // served, the variant may be repeated once more.
       if (await this.#isOutage(plain)) this.#seen.delete(variant);
       return;
     }

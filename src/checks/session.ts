@@ -20,20 +20,20 @@ export interface SessionOptions {
   readonly key?: Key | undefined;
   readonly others?: AbortSignal | undefined;
   readonly share?: Share | undefined;
-  /** Whether requests in a dialect that the target does not serve go in the one that it serves. */
+  /** Whether requests in a dialect that the target does not serve use the one that it serves. */
   readonly anyDialect?: boolean;
   /** The limit that the check declares to reach. */
   readonly reaches?: Reaches | undefined;
-  /** The instance that it is for. */
+  /** The instance it belongs to. */
   readonly by?: string | undefined;
   readonly afterOthers?: AfterOthers | undefined;
 }
 
-/** What a probe has in hand: its place on the axes, and the means to send. */
+/** What a probe works with: its position on the axes, and the means to send. */
 export class Session {
   readonly dialect: Dialect;
   readonly mode: Mode;
-  /** The further axis of the instance; empty when it has none. */
+  /** The further axis of the instance; empty if it has none. */
   readonly case: string;
   readonly #traffic: Traffic;
   readonly #key: Key | undefined;
@@ -47,7 +47,7 @@ export class Session {
   /**
    * @param key of requests that name none; default `valid`.
    * @param others aborted when the checks that run in parallel with this one are done.
-   * @param share what is set aside of the budget for it.
+   * @param share the part of the budget reserved for it.
    */
   constructor(
     traffic: Traffic,
@@ -83,64 +83,64 @@ export class Session {
     };
   }
 
-  /** Dialects that the target serves: one at least, chat first. */
+  /** Dialects that the target serves: at least one, chat first. */
   get dialects(): readonly Dialect[] {
     return this.target.dialects;
   }
 
-  /** Sends a request like any other client of the account: paced, and again once when something ambient stopped it. */
+  /** Sends a request like any other client of the account: paced, and once more if something ambient stopped it. */
   send(request: RequestSpec = {}): Promise<Response> {
     return this.#traffic.send(request, this.#defaults);
   }
 
-  /** The control request of a negative probe; one that was served in the last seconds is as good as a new one. */
+  /** The control request of a negative probe; one that was served in the last seconds also counts. */
   control(request: RequestSpec = {}): Promise<Response> {
     return this.#traffic.control(request, this.#defaults);
   }
 
-  /** Sends at once and does not wait for the end. */
+  /** Sends immediately and does not wait for the end. */
   start(request: RequestSpec = {}): Held {
     return this.#traffic.start(request, this.#defaults);
   }
 
-  /** Runs a scenario once per run: several checks may judge one costly piece of traffic. */
+  /** Runs a scenario once per run: several checks may judge the same costly traffic. */
   once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
     return this.#traffic.scenarios.once(name, scenario);
   }
 
-  /** Whether there is a model for a role that the gateway knows in the dialect. */
+  /** Whether a role has a model that the gateway knows in the dialect. */
   async hasModel(role: ModelRole, dialect: Dialect = this.dialect): Promise<boolean> {
     const served = this.#anyDialect && !this.dialects.includes(dialect) ? this.dialect : dialect;
     const { ok } = await this.#traffic.fixtures.findVerified(`model.${role}`, served);
     return ok;
   }
 
-  /** A key of its own for a state that the probe uses up; `undefined` when nobody can make one. */
+  /** A new key for a state that the probe uses up; `undefined` if nobody can create one. */
   freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
     return this.#traffic.fixtures.freshKey(state);
   }
 
-  /** What the run's budget still has room for. */
+  /** What is left of the run's budget. */
   get left(): { readonly requests: number; readonly outputTokens: number } {
     return this.#traffic.budget.left(this.#share);
   }
 
-  /** Whether a load run over the tiers comes after the checks. */
+  /** Whether a load run over the tiers follows the checks. */
   get loadFollows(): boolean {
     return this.#traffic.loadFollows;
   }
 
-  /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
+  /** Whether scenarios skip the steps that wait, for windows and for replies that take long. */
   get isQuick(): boolean {
     return this.#traffic.isQuick;
   }
 
-  /** For how long nothing has been sent on an account, ms; infinite when nothing was. */
+  /** How long ago something was last sent on an account, ms; infinite if never. */
   unusedForMs(account: string): number {
     return this.#traffic.unusedForMs(account);
   }
 
-  /** A new account whose limits can be raised; the check declares that it needs it (`upgrade`). */
+  /** A new account whose limits can be raised; the check must declare the need (`upgrade`). */
   async upgradable(): Promise<Upgradable> {
     const { provisioner } = this.#traffic.fixtures;
     if (provisioner?.upgradable === undefined) throw new MissingFixture("upgrade", this.dialect);
@@ -149,13 +149,13 @@ export class Session {
     return account;
   }
 
-  /** The gateway's clock, where it can be shifted; the check declares that it needs it. */
+  /** The gateway's clock, if it can be shifted; the check must declare the need. */
   get clock(): Required<Pick<Provisioner, "shiftClock" | "readClock">> | undefined {
     const { shiftClock, readClock } = this.#traffic.fixtures.provisioner ?? {};
     return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
   }
 
-  /** The providers behind the gateway; the check declares that it needs them (`upstream`). */
+  /** The providers behind the gateway; the check must declare the need (`upstream`). */
   get upstream(): UpstreamProbe {
     return new UpstreamProbe(this.#traffic, this.dialect);
   }
@@ -165,12 +165,12 @@ export class Session {
     return this.#traffic.expectContinue(request, this.#defaults);
   }
 
-  /** Requests of a series that are sent together, so that a gateway whose replies take time does not hold up the run; 1 where they come at once. */
+  /** Requests of a series that are sent together, so that slow replies do not delay the run; 1 if replies are immediate. */
   get parallelFactor(): number {
     return Math.round(this.#traffic.replyTimes.parallelFactor);
   }
 
-  /** Requests of this run that are under way at the moment, on all accounts. */
+  /** Requests of this run in flight at the moment, on all accounts. */
   get inFlight(): number {
     return this.#traffic.inFlight;
   }
@@ -181,8 +181,8 @@ export class Session {
   }
 
   /**
-   * Waits until the checks that run in parallel with this one are done, or wait in the same way: for what would disturb them, such as upstream
-   * failures. If models are refused because of another check's failures, they are waited for.
+   * Waits until the checks that run in parallel with this one are done, or wait in the same way: for actions that would disturb
+   * them, such as upstream failures. If another check's failures cause models to be refused, waits for those models.
    */
   async afterOthers(): Promise<void> {
     await this.#afterOthers?.();
@@ -194,7 +194,7 @@ export class Session {
     return this.#traffic.nonce();
   }
 
-  /** Waits in a way that an interrupted run ends. @param what is waited for, as the progress of a run says it. */
+  /** Waits, but ends early when the run is interrupted. @param what label for the progress display. */
   wait(ms: number, what = "the next request of a series"): Promise<void> {
     return this.#traffic.wait(ms, { what, by: this.#by });
   }
@@ -208,7 +208,7 @@ export class Session {
     return this.#traffic.recorder.nowUs();
   }
 
-  /** The account for a kind of limit check; the check declares that it needs it. */
+  /** The account for a kind of limit check; the check must declare the need. */
   limited(kind: LimitKind): LimitedAccount {
     this.#assertDeclared(kind);
     const account = limitedFor(this.target, kind);
@@ -216,7 +216,7 @@ export class Session {
     return account;
   }
 
-  /** The account of the declared token limit; the check declares that it needs it (`tokenLimits`). */
+  /** The account of the declared token limit; the check must declare the need (`tokenLimits`). */
   tokenLimited(): TokenLimitedAccount {
     this.#assertDeclared("tokens");
     const account = tokenLimitedFor(this.target);

@@ -13,7 +13,7 @@ export type Fixture =
       readonly ok: false;
       readonly unblock: readonly string[];
       readonly skipped?: string;
-      /** Why what the file gives does not meet it. */
+      /** Why the file's entry does not meet it. */
       readonly because?: string;
     };
 
@@ -30,7 +30,7 @@ const ENVIRONMENT_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
 };
 
 /**
- * Looks for a state among what the target file has.
+ * Looks up a state in the target file.
  *
  * @param dialect of the check, for models: a gateway may serve one in one dialect only.
  */
@@ -63,7 +63,7 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
         return { ok: false, unblock: [], skipped: "the target declares no failover (upstream.failover)" };
       return when(target.upstream !== undefined);
     case "tiers":
-      // Accounts of the standard tiers are for those who sell them: their lack is no gap.
+      // Only a gateway that sells the standard tiers has such accounts: their absence is not a gap.
       return Object.keys(target.tiers).length > 0
         ? when(true)
         : { ok: false, unblock: [], skipped: "the target has no account of a tier" };
@@ -74,7 +74,7 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
         ? when(true)
         : { ok: false, unblock: [], skipped: "only where limits can be raised by the harness" };
     case "clock":
-      // Nobody shifts the clock of a gateway in service: this is not a state that an operator could add.
+      // The clock of a production gateway cannot be shifted: an operator cannot add this state.
       return target.source === "embedded"
         ? when(true)
         : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
@@ -83,7 +83,9 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
   }
 }
 
-/** The account for a kind of limit. If it is missing only because the account of `valid` must not be used, the fixture says so. */
+/**
+ * The account for a kind of limit. If it is missing only because the account of `valid` must not be used, the fixture says so.
+ */
 function accountFixture(need: Need, target: Target, met: Fixture): Fixture {
   if (met.ok || mayReachAnyLimit(target) || !hasAccount(need, { ...target, authorized: true })) return met;
   return { ...met, because: NOT_ASIDE };
@@ -126,9 +128,9 @@ function hasAccount(need: Need, target: Target): boolean {
 }
 
 /**
- * Lines of the target file that would meet a need; none when no line can.
+ * Lines of the target file that would meet a need; none if no line can.
  *
- * @param target where it has a model for the other dialect, the line names it too.
+ * @param target if it has a model for the other dialect, the line names it too.
  */
 export function unblockLines(
   need: Need,
@@ -157,7 +159,7 @@ export function unblockLines(
     case "dialect":
       return [];
     default: {
-      // Two accounts: where the rate is low, it is reached before the concurrency limit is.
+      // Two accounts: a low rate limit is reached before the concurrency limit.
       const [account, numbers] =
         name === "rate" ? ["GW_LIMITED", "{ rpm: 20, inFlight: 4 }"] : ["GW_NARROW", "{ rpm: 6000, inFlight: 4 }"];
       return ["limited:", `  - { key: env:${account}, second: env:${account}_2, limits: ${numbers} }`];

@@ -1,33 +1,33 @@
 import { onAbort, sleep } from "../core/index.ts";
 import type { Limits } from "../target/index.ts";
 
-/** A little more than the minute over which rates are counted: clocks and networks are not exact. */
+/** Slightly longer than the minute over which rates are counted: clocks and networks are not exact. */
 const WINDOW_MS = 61_000;
-/** Share of a limit that conformance traffic uses, so that a denial is news and not our doing. */
+/** Share of a limit that conformance traffic uses, so that a denial is significant and not caused by us. */
 const SHARE = 0.85;
-/** What a new account may do by the specification: the default tier. */
+/** Limits of a new account by the specification: the default tier. */
 const DEFAULT_LIMITS: Limits = { rpm: 300, inFlight: 64 };
-/** Slowest even pace that is tried, ms between requests: twenty a minute is the smallest rate that is of any use. */
+/** Slowest even pace, ms between requests: twenty per minute is the lowest useful rate. */
 const SLOWEST_MS = 3_500;
-/** Denials in a row of requests that were sent as slowly as Retry-After asks, after which the account is taken for unusable. */
+/** Consecutive denials of requests sent as slowly as Retry-After says, after which the account counts as unusable. */
 const HOPELESS = 5;
 
-/** A wait as long as this is for a window of a minute, ms; requests in it that show what it has room for. */
+/** A wait this long is for a one-minute window, ms; and the minimum number of requests in it that show its capacity. */
 const WINDOW_WAIT_MS = 5_000;
 const MIN_WINDOW = 20;
 
-/** More simultaneous conformance requests than this help nobody on two cores, where replies come at once. */
+/** More concurrent conformance requests do not help on two cores, if replies are immediate. */
 const MAX_IN_FLIGHT = 24;
 
-/** What a request is held back for: our share of the rate is used up, or the gateway asked for a wait. */
+/** Why a request is delayed: our share of the rate is used up, or the gateway requested a wait. */
 type Throttled = "rate window" | "Retry-After";
 type OnThrottle = (what: Throttled, forMs: number) => void;
 
-/** Keeps the conformance traffic of one account below its limits, and slows down when it is denied. */
+/** Keeps the conformance traffic of one account below its limits, and slows down after denials. */
 export class Throttle {
   readonly #nowMs: () => number;
   readonly #factor: () => number;
-  /** Whether nobody says what the account allows: then denials tell. */
+  /** Whether the limits of the account are unknown: then denials show them. */
   readonly #isUndeclared: boolean;
   #mostInWindow: number;
   #mostInFlight: number;
@@ -41,8 +41,8 @@ export class Throttle {
   #freed: () => void = () => undefined;
 
   /**
-   * @param limits of the account; `undefined` when the operator does not say: the default tier is assumed.
-   * @param nowMs monotonic: a wall clock that is set back by an hour would hold up the run for that hour.
+   * @param limits of the account; `undefined` if the operator does not state them: the default tier is assumed.
+   * @param nowMs monotonic: a wall clock that is set back by an hour would delay the run by that hour.
    * @param factor how many times more may be in flight, because replies take time.
    */
   constructor(limits: Limits | undefined, nowMs: () => number, factor = () => 1) {
@@ -54,14 +54,14 @@ export class Throttle {
     this.#mostInFlight = Math.max(1, Math.floor(inFlight * SHARE));
   }
 
-  /** Waits for a place. Callers are served in order. @param onWait told of each wait when it begins. */
+  /** Waits for a slot. Callers are served in order. @param onWait called when a wait begins. */
   enter(signal: AbortSignal, onWait?: OnThrottle): Promise<number> {
     const mine = this.#turn.then(() => this.#wait(signal, onWait));
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
 
-  /** Counts a request that was sent without waiting, so that later requests leave room for it. */
+  /** Counts a request that was sent without waiting, so that later requests account for it. */
   count(): void {
     this.#sentMs.push(this.#nowMs());
   }
@@ -71,20 +71,20 @@ export class Throttle {
     this.#freed();
   }
 
-  /** Whether it is of use to wait for this account at all. An account that denies everything would hold up the run. */
+  /** Whether waiting for this account is pointless. An account that denies everything would delay the run. */
   get hopeless(): boolean {
     return this.#denials >= HOPELESS;
   }
 
-  /** Called when a request was admitted: the account is of use. */
+  /** Called when a request was admitted: the account is usable. */
   admitted(): void {
     this.#denials = 0;
   }
 
   /**
-   * Called on an ambient denial: waits for the Retry-After and goes on evenly, with fewer at once.
+   * Called on an ambient denial: waits for the Retry-After, then continues at an even pace with fewer requests in flight.
    *
-   * @param sentMs when the denied request was sent, on the clock of the pace. One that was under way before we slowed down says nothing new.
+   * @param sentMs when the denied request was sent, on the clock of the pace. A denial of an earlier request says nothing new.
    */
   slowDown(reason: string, waitMs: number, sentMs: number): void {
     if (sentMs < this.#slowedMs) return;
@@ -93,7 +93,7 @@ export class Throttle {
     this.#denials++;
     this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + waitMs);
     if (reason === "concurrency_limit_exceeded") this.#mostInFlight = Math.max(1, Math.floor(this.#inFlightNow / 2));
-    // A wait of some seconds is for a window to end: what it had room for is what was sent in it.
+    // A wait of some seconds is for a window to end: its capacity is what was sent in it.
     else if (this.#isUndeclared && waitMs >= WINDOW_WAIT_MS && this.#sentMs.length >= MIN_WINDOW)
       this.#mostInWindow = Math.max(1, Math.min(this.#mostInWindow, Math.floor(this.#sentMs.length * SHARE)));
     // A limiter without burst admits evenly spaced requests only; the first guess is our share of the known rate.

@@ -3,16 +3,16 @@ import { type Instance, type RunKind, scheduleOf, waitSOf } from "./check.ts";
 import { FULL_RUN } from "./plan.ts";
 import { requestsOf } from "./plan-budget.ts";
 
-/** What a request takes of a check's time, seconds, until the run's own pace is known. */
+/** Time that a request takes of a check, seconds, until the run's own pace is known. */
 const REQUEST_S = 0.03;
-/** Share of a rate that conformance traffic uses, and the rate that is assumed where the target names none. */
+/** Share of a rate that conformance traffic uses, and the rate that is assumed if the target states none. */
 const SHARE = 0.85;
 const DEFAULT_RPM = 300;
-/** A run's own pace counts after so long, seconds, and so many times the planned one at most. */
+/** A run's own pace counts after this many seconds, up to this multiple of the planned one. */
 const PACE_KNOWN_S = 5;
 const SLOWEST = 10;
 
-/** Estimates how long the checks of a run still take: from their declared costs, and from the pace so far. */
+/** Estimates the remaining time of a run's checks from their declared costs and the pace so far. */
 export class TimeLeft {
   readonly #target: Target;
   readonly #run: RunKind;
@@ -25,7 +25,7 @@ export class TimeLeft {
   constructor(instances: readonly Instance[], target: Target, nowS: number, run: RunKind = FULL_RUN) {
     this.#target = target;
     this.#run = run;
-    // One of each scenario: the others judge what it sends.
+    // One per scenario: the others judge its traffic.
     this.#left = new Map(instances.map((instance) => [trafficOf(instance), instance]));
     this.#beganS = nowS;
     this.#plannedS = this.#estimateS(nowS);
@@ -39,7 +39,7 @@ export class TimeLeft {
     this.#left.delete(trafficOf(instance));
   }
 
-  /** Seconds, about. */
+  /** Approximate, seconds. */
   leftS(nowS: number): number {
     const elapsedS = nowS - this.#beganS;
     const estimateS = this.#estimateS(nowS);
@@ -48,7 +48,7 @@ export class TimeLeft {
     return estimateS * pace;
   }
 
-  /** Parallel ones take as long as the longest of them; exclusive ones follow one another. */
+  /** Parallel checks take as long as the longest of them; exclusive ones run one after another. */
   #estimateS(nowS: number): number {
     const target = this.#target;
     const parallel: Instance[] = [];
@@ -73,7 +73,7 @@ export class TimeLeft {
   }
 }
 
-/** Instances whose traffic is one and the same have the same name here. */
+/** Instances that share their traffic have the same name here. */
 function trafficOf({ id, check }: Instance): string {
   return check.kind === "sending" ? (check.scenario ?? id) : id;
 }

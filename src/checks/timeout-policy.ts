@@ -2,19 +2,22 @@ import type { Bounds, Exchange } from "../http-recorder/index.ts";
 import type { Target } from "../target/index.ts";
 import type { RequestInfo } from "./response.ts";
 
-/** What a denied or odd request may take, ms: an answer that needs no provider. */
+/** Deadline of a denied or invalid request, ms: such a response needs no provider. */
 export const QUICK_DEADLINE_MS = 20_000;
-/** Time-outs of one kind of request after which it gets less time, and how much. Once is evidence; fifty cost an hour. */
+/**
+ * Time-outs of one kind of request after which its deadline becomes shorter, and how short. One is evidence; fifty cost an
+ * hour.
+ */
 const TIMEOUTS_UNTIL_SHORTER = 3;
 const SHORTER = { deadlineMs: 6_000, idleMs: 3_000 };
-/** A gateway that hangs on everything is known by then; the rest of the run only finds out where it does not. */
+/** By then it is clear that the gateway hangs on everything; the rest of the run only finds out where it does not. */
 const MANY_TIMEOUTS = 60;
 const MUCH_SHORTER = { deadlineMs: 2_500, idleMs: 1_200 };
 const MAX_TIMEOUTS = 240;
 const VERY_SHORT = { deadlineMs: 1_000, idleMs: 600 };
 /**
- * Of a gateway that never comes to an end, as with bodies in chunks without the last one, every request of a run hangs. When
- * so many did, and for each that ended there are so many, the rest is left soon.
+ * A gateway that never ends its responses, e.g. chunked bodies without the last chunk, makes every request of a run hang. After
+ * this many time-outs, and this many per completed response, the deadlines become very short.
  */
 const HANGING_TIMEOUTS = 16;
 const HANGING_FOR_EACH = 20;
@@ -22,7 +25,7 @@ const WHERE_ALL_HANGS = { deadlineMs: 400, idleMs: 300 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
-/** Whether we left because a bound on time ran out. */
+/** Whether we aborted because of a time limit. */
 export function isTimedOut({ ending }: Pick<Exchange, "ending">): boolean {
   return TIMED_OUT.includes(ending.kind);
 }
@@ -30,32 +33,32 @@ export function isTimedOut({ ending }: Pick<Exchange, "ending">): boolean {
 const MIB = 1024 * 1024;
 
 /**
- * Every answer is kept until the run is judged, so that all of them together are bounded, bytes: the more has come, the
- * less a single answer may hold. A run of all suites over a talkative gateway comes to 20 MB.
+ * Every response is kept until the run is judged, so their total is bounded, bytes: the more is kept, the less a single
+ * response may hold. A run of all suites against a verbose gateway keeps 20 MB.
  */
 const KEPT_BYTES = 64 * MIB;
-/** Share of what is left that one answer may take: as many may be under way at once. */
+/** Share of the rest that one response may use: this many may be in flight. */
 const SHARE = 1 / 16;
 const MIN_BYTES = 8 * 1024;
-/** What is left of a list of models when it is compressed, as a share. */
+/** Compressed size of a model list, as a share of its original size. */
 const LIST_SHARE = 1 / 8;
-/** The same of a list that is held already: it is only written to disk. A run fetches two hundred. */
+/** The same for a list that is already in memory: it is only written to disk. A run fetches two hundred. */
 const HELD_LIST_SHARE = 1 / 64;
-/** A list of sixteen thousand models has 2 to 5 MB. While one is received, it is not compressed yet. */
+/** A list of sixteen thousand models has 2 to 5 MB. It is not compressed yet while it arrives. */
 const MAX_LIST_BYTES = 16 * MIB;
-/** Pieces of all answers together that are kept apart; a run of all suites over a sound gateway comes to 30,000. */
+/** Maximum number of separately kept pieces of all responses; a run of all suites against a working gateway has 30,000. */
 const KEPT_PIECES = 500_000;
 const PIECES_SHARE = 1 / 128;
 const MIN_PIECES = 64;
 
 /**
- * How long requests may take: as the target file says, and less for kinds of requests that have hung before. How much
- * an answer may hold, likewise.
+ * How long requests may take: as the target file says, and less for kinds of requests that have hung before. Also limits the
+ * size of responses.
  */
 export class TimeoutPolicy {
   #keptBytes = 0;
   #keptPieces = 0;
-  /** Exchanges that came to their end, without lists of models. */
+  /** Exchanges that completed, excluding model lists. */
   #ended = 0;
   readonly #timeouts = new Map<string, number>();
   readonly #timeoutsOf: () => Target["timeouts"];
@@ -64,7 +67,7 @@ export class TimeoutPolicy {
     this.#timeoutsOf = timeouts;
   }
 
-  /** Requests that share a deadline. Denials need no provider: one that hangs, hangs for every model. */
+  /** Requests that share a deadline. Denials need no provider: if one hangs, it hangs for every model. */
   static kindOf({ mode, intent }: Pick<RequestInfo, "mode" | "intent">, model: unknown): string {
     return `${mode} ${intent} ${intent === "good" || intent === "either" ? JSON.stringify(model ?? "") : ""}`;
   }
@@ -99,13 +102,13 @@ export class TimeoutPolicy {
     return all >= HANGING_TIMEOUTS && this.#ended * HANGING_FOR_EACH < all;
   }
 
-  /** What was kept is let go, as between two rounds. */
+  /** Called when the kept responses are released, as between two rounds. */
   forget(): void {
     this.#keptBytes = 0;
     this.#keptPieces = 0;
   }
 
-  /** @param isHeld whether its body is that of another response, so that it is not kept once more. */
+  /** @param isHeld whether another response already holds the same body, so that it takes no more memory. */
   note(kind: string, exchange: Pick<Exchange, "ending" | "request" | "response">, isHeld = false): void {
     if (exchange.ending.kind === "complete" && exchange.request.method !== "GET") this.#ended++;
     // Lists are kept compressed, and there are hundreds of them.

@@ -1,28 +1,28 @@
 import { type Account, type Key, keysOf, type Limits, type Target, type TokenLimits } from "../target/index.ts";
 import { limitedFor } from "./limited-account.ts";
 
-/** The account that a limit on tokens per minute holds for. */
+/** The account that a limit on tokens per minute applies to. */
 export interface TokenLimitedAccount {
   readonly key: Key;
-  /** Its other limits; `undefined` where the target file does not say. */
+  /** Its other limits; `undefined` if the target file does not state them. */
   readonly limits: Limits | undefined;
-  /** Whether other checks or load use it too, which then must not run meanwhile. */
+  /** Whether other checks or load use it too, so that they must not run at the same time. */
   readonly shared: boolean;
-  /** Whether the target file sets it aside for limits or for a tier. */
+  /** Whether the target file reserves it for limits or for a tier. */
   readonly isAside: boolean;
   readonly tokens: TokenLimits;
 }
 
-/** Requests that the checks send within a minute at most: fewer allowed ones would be denied for the request rate. */
+/** Maximum number of requests that the checks send per minute: a lower rate limit would deny them first. */
 export const MIN_RPM = 20;
-/** More tokens than this cost too much for a conformance run. */
+/** More tokens cost too much for a conformance run. */
 export const MAX_TOKENS = 200_000;
 
 /**
- * Finds the account of the declared token limit: that of its own key, where another part of the file names the same key the
- * account there; else the account of the rate checks.
+ * Finds the account of the declared token limit: that of its own key, if another part of the file assigns the same key to an
+ * account; else the account of the rate checks.
  *
- * @returns `undefined` where no token limit is declared, or there is no key for it.
+ * @returns `undefined` if no token limit is declared, or there is no key for it.
  */
 export function tokenLimitedFor(target: Target): TokenLimitedAccount | undefined {
   const { tokenLimits: tokens } = target;

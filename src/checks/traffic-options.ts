@@ -14,12 +14,15 @@ export interface TrafficOptions {
   readonly onAnswer?: (response: Response) => void;
   /** Called when a wait of some seconds begins. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Makes states that the target file does not have, and fresh ones of those that a run uses up. */
+  /** Creates states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
-  /** Whether load on the tiers is part of the run, in parallel with the checks or after them: it measures what some could only guess. */
+  /**
+   * Whether the run includes load on the tiers, in parallel with the checks or after them: it measures what some checks could
+   * only guess.
+   */
   readonly loadFollows?: boolean;
-  /** Whether scenarios leave out the steps that wait, for windows and for replies that take long. */
+  /** Whether scenarios skip the steps that wait, for windows and for replies that take long. */
   readonly isQuick?: boolean;
   /** Called when the gateway has stopped responding. Nothing more is sent here, and other senders should stop. */
   readonly onStopped?: (() => void) | undefined;
@@ -27,12 +30,12 @@ export interface TrafficOptions {
   readonly inFlightOfLoad?: (() => number) | undefined;
 }
 
-/** A wait that has begun, for whoever watches the run. */
+/** A wait that has begun, for the progress display. */
 export interface Wait {
   /** What is waited for, such as "the rate window of key.valid". */
   readonly what: string;
   readonly forMs: number;
-  /** The instance of a check that it holds up; absent: a request of the run itself. */
+  /** The check instance that it delays; absent for a request of the run itself. */
   readonly by?: string | undefined;
 }
 
@@ -42,12 +45,12 @@ export interface SendDefaults {
   readonly mode: Mode;
   /** Key of requests that name none; default `valid`. */
   readonly key?: Key | undefined;
-  /** What is set aside of the budget for the check. */
+  /** The part of the budget reserved for the check. */
   readonly share?: Share | undefined;
-  /** `true`: a request in a dialect that the target does not serve goes in the one that it serves. */
+  /** `true`: a request in a dialect that the target does not serve uses the one that it serves. */
   readonly anyDialect?: boolean;
   /** The limit that the check reaches on purpose. Requests that it starts then do not count toward the pacing. */
   readonly reaches?: Reaches | undefined;
-  /** The instance of a check that sends. */
+  /** The check instance that sends. */
   readonly by?: string | undefined;
 }

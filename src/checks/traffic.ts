@@ -23,9 +23,9 @@ import { ServerErrors } from "./server-errors.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 
-/** Times that a request which met an ambient denial is sent again. */
+/** Maximum number of repetitions after ambient denials. */
 const REPEATS = 2;
-/** Times that a request which met an outage is sent again. */
+/** Maximum number of repetitions after outages. */
 const MAX_OUTAGES = 3;
 
 interface SentTraffic {
@@ -123,22 +123,22 @@ export class Traffic implements AsyncDisposable {
     return this.fixtures.target;
   }
 
-  /** Names the models that the target file does not, by the gateway's list. */
+  /** Selects from the gateway's list the models that the target file does not name. */
   async fillModels(listed: readonly string[]): Promise<void> {
     await this.fixtures.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
   }
 
-  /** For how long nothing has been sent on an account, in earlier rounds too, ms; infinite when nothing was. */
+  /** How long ago something was last sent on an account, including earlier rounds, ms; infinite if never. */
   unusedForMs(account: string): number {
     return this.#monotonicMs() - (this.#lastUsedMs.get(account) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Requests under way, on all accounts, those of load included. */
+  /** Requests in flight on all accounts, including load. */
   get inFlight(): number {
     return this.#inFlight + this.#inFlightOfLoad();
   }
 
-  /** Begins another round over the same checks: scenarios, control requests and what invariants look at start anew. */
+  /** Starts another round of the same checks: resets scenarios, control requests and the traffic that invariants judge. */
   nextRound(): void {
     this.scenarios.clear();
     this.#controls.clear();
@@ -147,18 +147,18 @@ export class Traffic implements AsyncDisposable {
     this.serverErrors.forget();
   }
 
-  /** A text that stands in no other prompt of any run. */
+  /** A text that occurs in no other prompt of any run. */
   nonce(): string {
     return nonceOf(this.#runTag, (++this.#nonces).toString(36));
   }
 
-  /** The control request of a negative probe: a valid request as others of the last seconds were. */
+  /** The control request of a negative probe: a valid request, or the result of the same one within the last seconds. */
   control(request: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const { share: _, by: _by, ...common } = defaults;
     return this.#controls.get(JSON.stringify([request, common]), () => this.send(request, defaults));
   }
 
-  /** Waits below the account's limits, sends, and repeats what an ambient denial stopped. */
+  /** Waits below the account's limits, sends, and repeats the request after an ambient denial. */
   async send(given: RequestSpec, defaults: SendDefaults): Promise<Response> {
     const request = withDefaultKey(given, defaults);
     let response = await this.#throttledOnce(request, defaults);
@@ -184,11 +184,11 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /** Waits until the plain models are served, after checks that made providers fail. */
+  /** Waits until the plain models are served again, after checks that made providers fail. */
   async recovered(): Promise<void> {
     if (!this.responses.some(({ requested }) => requested.upstreamFails === true)) return;
     const goOn = (error: unknown) => {
-      // The checks that follow say so.
+      // The checks that follow report it.
       if (!(error instanceof GauntletError) && !this.signal.aborted) throw error;
     };
     await this.watch.recovery.retryLost().catch(goOn);
@@ -198,9 +198,9 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /** Sends at once, whatever the pace; for checks that hold requests open or measure limits. */
+  /** Sends immediately, regardless of the pace; for checks that hold requests open or measure limits. */
   start(request: RequestSpec, defaults: SendDefaults): Held {
-    // Later paced requests leave room for it.
+    // Later paced requests account for it.
     if (defaults.reaches === undefined) this.#pacing.throttleOf(accountOf(request)).count();
     return this.#held(request, defaults, undefined);
   }
@@ -248,7 +248,7 @@ export class Traffic implements AsyncDisposable {
       if (response.admitted) this.watch.recovery.noteServed(response);
       this.#count(response);
       this.#onAnswer?.(response);
-      // At once: what is held for some seconds and let go then is what a garbage collector is worst at.
+      // Packed immediately: objects that live for some seconds are the worst case for a garbage collector.
       const { isHeld } = response.pack(this.#packer);
       this.#timeouts.note(kind, exchange, isHeld);
       return response;
@@ -272,7 +272,7 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /** @param wait what is waited for, and which check is held up. */
+  /** @param wait what is waited for, and which check is delayed. */
   async wait(ms: number, { what, by }: Omit<Wait, "forMs">): Promise<void> {
     if (ms >= MIN_REPORTED_WAIT_MS) this.#onWait?.({ what, by, forMs: ms });
     await sleep(ms, this.signal);

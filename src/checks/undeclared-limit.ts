@@ -3,8 +3,8 @@ import type { Response } from "./response.ts";
 const MINUTE_US = 60_000_000;
 
 /**
- * Whether a request was denied for a limit that the target file does not declare, as that of a proxy for one address: a 429 to a request
- * that nothing is wrong with. Such a limit need not name its reason as the specification has it.
+ * Whether a request was denied for a limit that the target file does not declare, such as a proxy's limit per address: a 429 to
+ * a valid request. Such a limit need not name its reason as the specification requires.
  */
 export function isUndeclaredLimit({ status, requested, reason }: Response): boolean {
   const isLimit = reason === undefined || reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
@@ -20,7 +20,7 @@ export function isUndeclaredLimit({ status, requested, reason }: Response): bool
 /**
  * The limit that such denials show, in requests per minute: the most that were admitted in the minute before one of them.
  *
- * @returns `undefined` where none was denied.
+ * @returns `undefined` if none was denied.
  */
 export function undeclaredRpm(responses: readonly Response[]): number | undefined {
   const denied = responses.filter(isUndeclaredLimit);

@@ -10,7 +10,7 @@ import { MissingFixture } from "./need.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** A request as a provider saw it; what it holds of our keys is masked. */
+/** A request as a provider saw it; our keys in it are masked. */
 export type ProviderSaw = Pick<
   UpstreamRequest,
   | "id"
@@ -28,24 +28,24 @@ export type ProviderSaw = Pick<
   | "sentEvents"
 >;
 
-/** What came to the providers for one request of ours. */
+/** What the providers received for one of our requests. */
 export type Upstreamed = {
-  /** The clock of the upstream when it was asked, by which all its moments are, ms. */
+  /** The upstream's clock at the time of reading, ms; the base of all its timestamps. */
   readonly nowMs: number;
   readonly requests: readonly ProviderSaw[];
-  /** Places in them, other than their credentials, that held a key of ours. */
+  /** Places in them, other than their credentials, that held one of our keys. */
   readonly ourKeys: number;
 };
 
-/** Between two looks at what came, ms. */
+/** Interval between two polls of the upstream, ms. */
 const LOOK_MS = 25;
 
-/** The providers behind the gateway: what they answer to a request of ours, and what the gateway sent them for it. */
+/** The providers behind the gateway: sets their responses to our requests, and shows what the gateway sent them. */
 export class UpstreamProbe {
   readonly #traffic: Traffic;
   readonly #control: UpstreamControl;
 
-  /** @throws MissingFixture where the target has no such providers. */
+  /** @throws MissingFixture if the target has no such providers. */
   constructor(traffic: Traffic, dialect: Dialect) {
     const { upstream } = traffic.target;
     if (upstream === undefined) throw new MissingFixture("upstream", dialect);
@@ -53,7 +53,7 @@ export class UpstreamProbe {
     this.#control = upstreamControl(upstream, traffic.target);
   }
 
-  /** A text by which the providers know a request of ours; it has to stand in the prompt. */
+  /** A text by which the providers recognize our request; it must be in the prompt. */
   marker(): string {
     return `gauntlet-marker-${this.#traffic.nonce()}`;
   }
@@ -69,7 +69,7 @@ export class UpstreamProbe {
     };
   }
 
-  /** What the providers answer to the requests with a marker: by the provider's name, `*` for any other. */
+  /** Sets the providers' responses to the requests with a marker: by the provider's name, `*` for any other. */
   answer(marker: string, answers: WrittenAnswers): Promise<void> {
     return this.#control.answer(marker, answers);
   }
@@ -82,7 +82,7 @@ export class UpstreamProbe {
     return { nowMs, requests: redactor.redactValue(requests.map(seen)), ourKeys };
   }
 
-  /** Looks until what came is as wanted, or the time is up. */
+  /** Polls until the received requests meet the condition, or the time is up. */
   async until(
     marker: string,
     holds: (requests: readonly ProviderSaw[]) => boolean,
@@ -96,7 +96,7 @@ export class UpstreamProbe {
     }
   }
 
-  /** Whether a credential of ours came with a marker; whatever else came is hidden from now on: it is the operator's. */
+  /** Whether our credentials arrived with a marker; any others belong to the operator and are masked from now on. */
   async credentials(marker: string): Promise<{ readonly ours: number; readonly others: number }> {
     const own = allKeys(this.#traffic.target).map((key) => key.reveal());
     const came = await this.#control.credentials(marker);

@@ -1,6 +1,6 @@
 import { onAbort } from "./on-abort.ts";
 
-/** Two clocks that must not be mixed: the wall for dates, the monotonic one for differences. */
+/** Two clocks that must not be mixed: the wall clock for dates, the monotonic one for differences. */
 export interface Clock {
   /** Wall clock, Unix epoch milliseconds. */
   nowMs(): number;
@@ -13,14 +13,14 @@ export const systemClock: Clock = {
   monotonicUs: () => Math.round(performance.now() * 1_000),
 };
 
-/** What a timer can hold, ms: beyond it Node fires at once, and a wait of a century would be none. */
+/** Maximum delay of a timer, ms: with a longer one Node fires immediately, so a wait of a century would not wait at all. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Waits, or ends early when the signal fires.
  *
- * @param ms more than a timer can hold (24 days) is that much.
- * @returns true after the whole wait, false when the signal ended it. Never throws.
+ * @param ms capped at the maximum delay of a timer (24 days).
+ * @returns true after the whole wait, false if the signal ended it. Never throws.
  */
 export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted === true) return Promise.resolve(false);

@@ -1,12 +1,12 @@
 import { UnreachableError } from "./errors.ts";
 
-/** Why no answer came, and what to do next. */
+/** Why there was no response, and what to do next. */
 export interface ConnectionAdvice {
   readonly cause: string;
   readonly next: string;
 }
 
-/** Causes by what Node and undici call them. The first that matches is shown. */
+/** Causes by the names that Node and undici use. The first match is shown. */
 const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string])[] = [
   [/a TLS record/, "the port speaks TLS, not plain HTTP", "Write https:// in baseUrl."],
   [
@@ -44,7 +44,7 @@ const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string]
 /** How the recorder describes a response that is not HTTP/1.1. */
 const MALFORMED = /^protocol-error: (.+)/;
 
-/** Why no answer came from an address, as far as the ending tells. */
+/** Why an address did not respond, as far as the ending shows. */
 function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.ProcessEnv): ConnectionAdvice {
   const known = CONNECTION.find(([sign]) => sign.test(detail));
   if (known !== undefined) {
@@ -69,9 +69,9 @@ function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.P
 }
 
 /**
- * The error of a target that does not answer, in words.
+ * The error for a target that does not respond.
  *
- * @param detail how Node or OpenSSL put it: it decides the words and is kept as the cause, but is not shown.
+ * @param detail text of Node or OpenSSL: it selects the message and is kept as the cause, but is not shown.
  */
 export function noAnswer(
   baseUrl: string,

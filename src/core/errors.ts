@@ -7,8 +7,8 @@ interface ErrorDetails {
 }
 
 /**
- * What we or the operator do wrong. What a gateway does wrong is a verdict and is never thrown.
- * `code` is stable and part of the interface; `exit` travels with the error to the command line.
+ * Mistakes of ours or of the operator. What a gateway does wrong is a verdict and is never thrown. `code` is stable and part of
+ * the interface; `exit` is the exit code of the command line.
  */
 export abstract class GauntletError extends Error {
   abstract readonly code: string;
@@ -32,7 +32,7 @@ export class UsageError extends GauntletError {
 export interface ConfigProblem {
   /** File as the operator named it. */
   readonly file: string;
-  /** 1-based; absent when the problem has no place in the text (an unset variable has the place of its reference). */
+  /** 1-based; absent if the problem has no place in the text (an unset variable has the place of its reference). */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
   /** Path inside the document, e.g. `keys.valid`. */
@@ -41,7 +41,7 @@ export interface ConfigProblem {
   readonly hint?: string | undefined;
 }
 
-/** Configuration that cannot be used. Lists every problem at once. */
+/** Configuration that cannot be used. Lists all problems. */
 export class ConfigError extends GauntletError {
   readonly code = "CONFIG";
   readonly exit = EXIT.usage;
@@ -59,30 +59,30 @@ function describeProblem({ file, line, column, path, message, hint }: ConfigProb
   return hint === undefined ? `${where}: ${message}` : `${where}: ${message} ${hint}`;
 }
 
-/** Nothing answers at the target's address. */
+/** Nothing responds at the target's address. */
 export class UnreachableError extends GauntletError {
   readonly code = "TARGET_UNREACHABLE";
   readonly exit = EXIT.unreachable;
 }
 
-/** What was found cannot be kept: the disk is full, or the folder went away. The run is incomplete by that. */
+/** Results cannot be stored: the disk is full, or the folder was removed. This makes the run incomplete. */
 export class StorageError extends GauntletError {
   readonly code = "STORAGE";
   readonly exit = EXIT.inconclusive;
 }
 
-/** A problem of the harness itself. */
+/** A bug in the harness itself. */
 export class InternalError extends GauntletError {
   readonly code = "INTERNAL";
   readonly exit = EXIT.internal;
 }
 
-/** The text of anything that was thrown, without its stack. */
+/** The text of any thrown value, without its stack. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** What the operating system calls the problems that a path can have, in words. */
+/** Operating system error codes of a path, as text. */
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a part of its path is no folder",
@@ -95,7 +95,7 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
 };
 
-/** Why a file cannot be read or written; the text of an error that is none of the file system's. */
+/** Why a file cannot be read or written; for other errors, their text. */
 export function fileProblem(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return FILE_PROBLEMS[code] ?? messageOf(thrown);

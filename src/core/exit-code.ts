@@ -1,4 +1,4 @@
-/** What the process tells its caller. Part of the interface; the table stands in `docs/guide.md`. */
+/** Exit codes. Part of the interface; the table is in `docs/guide.md`. */
 export const EXIT = {
   pass: 0,
   gateFailed: 1,

@@ -1,4 +1,4 @@
-/** Items by what they have in common: groups in the order of their first items, items in their own order. */
+/** Items by a common key: groups in the order of their first items, items in their own order. */
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();
   for (const item of items) {

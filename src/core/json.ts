@@ -8,7 +8,7 @@ export type JsonValue =
 
 export type JsonObject = { readonly [name: string]: JsonValue };
 
-/** An object in JSON's sense: neither null nor an array. */
+/** A JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
-/** What a unique text of ours looks like: two of its characters tell whether the others are as they were sent. */
+/** The form of our unique texts: the last two characters are a checksum of the others. */
 const NONCE = /gx([0-9a-f]+n[0-9a-z]+)([0-9a-z]{2})z/g;
 const CHECKS = 36 ** 2;
 
 /**
- * A text that stands in one prompt alone.
+ * A text that occurs in one prompt only.
  *
  * @param tag lower-case hex, of a run. @param serial lower-case letters and digits, of a request of that run.
  */
@@ -12,7 +12,7 @@ export function nonceOf(tag: string, serial: string): string {
   return `gx${own}${checkOf(own)}z`;
 }
 
-/** The unique texts that a text holds. What a model misspelt is none: it would look like the text of another request. */
+/** The unique texts in a text. A text that a model misspelt does not count: it would look like that of another request. */
 export function noncesIn(text: string): string[] {
   return [...text.matchAll(NONCE)].filter(([, own = "", check]) => checkOf(own) === check).map(([nonce]) => nonce);
 }

@@ -1,11 +1,11 @@
-/** What waits for a signal, by signal: a weak map, so that nothing outlives its run. */
+/** Callbacks by signal; a weak map, so that nothing outlives its run. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back when the signal fires, unless disposed of before. However many wait for one signal, it gets one listener:
- * a run has hundreds of waits under way at once, and Node takes that many listeners for a leak.
+ * Calls back when the signal fires, unless disposed of before. Each signal gets only one listener: a run has hundreds of
+ * concurrent waits, and Node reports that many listeners as a leak.
  *
- * @returns what ends the waiting; the caller disposes of it.
+ * @returns ends the wait; the caller disposes of it.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): Disposable {
   const known = waiting.get(signal);

@@ -9,8 +9,8 @@ export interface WriteFailure {
 
 /**
  * Keeps a socket readable after a write fails. A server may respond before it has read the whole request and then close the
- * connection (RFC 9112, 9.6): the rest of the request cannot be written, but the response is there to be read. Node destroys
- * the socket on a failed write, and what had arrived is lost with it. The end of the connection still ends the socket.
+ * connection (RFC 9112, 9.6): the rest of the request cannot be written, but the response can be read. Node destroys the socket
+ * on a failed write and loses what had arrived. The end of the connection still ends the socket.
  */
 export function outliveWriteErrors(socket: Socket): WriteFailure {
   let error: Error | undefined;

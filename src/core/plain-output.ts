@@ -1,14 +1,14 @@
-/** Characters that a terminal obeys, that turn or hide text, or that end a line for some readers. */
+/** Characters that control a terminal, that reorder or hide text, or that some readers treat as line ends. */
 const UNPLAIN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const CONTROL = /[^\n\t\P{Cc}]/gu;
-/** Begins the colours of our own output. */
+/** Starts the colours of our own output. */
 const ESCAPE = "\u001b";
 
 const hexOf = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, "0");
 
 /**
- * A value as JSON on one line in which every control, format and separator character is escaped. `JSON.stringify` escapes those up to
- * U+001F alone, and a terminal obeys U+0080 to U+009F as well. The value stays the same.
+ * A value as JSON on one line in which every control, format and separator character is escaped. `JSON.stringify` escapes only
+ * those up to U+001F, and terminals interpret U+0080 to U+009F as well. The value stays the same.
  */
 export function escapedJson(value: unknown): string {
   return JSON.stringify(value).replace(UNPLAIN, (character) =>
@@ -16,7 +16,7 @@ export function escapedJson(value: unknown): string {
   );
 }
 
-/** Text for a terminal without controls that somebody else put into it: they are named in their place. */
+/** Text for a terminal in which foreign control characters are replaced by their names. */
 export function terminalText(text: string): string {
   return text.replace(CONTROL, (character) =>
     character === ESCAPE ? character : `⟨U+${hexOf(character).toUpperCase()}⟩`,

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 
 export const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 
-/** A PNG of these chunks; the last one, which ends it, is added. */
+/** A PNG with these chunks; the end chunk is added. */
 export function pngOf(chunks: readonly (readonly [type: string, data: Uint8Array])[]): Buffer {
   return Buffer.concat([PNG_SIGNATURE, ...chunks.map(chunk), chunk(["IEND", Buffer.alloc(0)])]);
 }

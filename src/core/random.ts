@@ -5,7 +5,7 @@ import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 /** Uniform numbers in [0, 1). */
 export type Random = () => number;
 
-/** First numbers that are thrown away: they still show the seed, 0.99 for each of the first 20,000 seeds. */
+/** Number of first values to discard: they still depend on the seed, e.g. 0.99 for each of the first 20,000 seeds. */
 const DISCARDED = 16;
 
 /**

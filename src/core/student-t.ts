@@ -10,7 +10,7 @@ export function tQuantile(share: number, df: number): number {
   let low = 0;
   let high = 2;
   while (tCumulative(high, df) < share) high *= 2;
-  // 100 halvings are below the grain of a double.
+  // 100 bisections are below the precision of a double.
   for (let step = 0; step < 100; step++) {
     const middle = (low + high) / 2;
     if (tCumulative(middle, df) < share) low = middle;
@@ -19,12 +19,15 @@ export function tQuantile(share: number, df: number): number {
   return (low + high) / 2;
 }
 
-/** Share of a normal distribution below so many standard deviations: Student's t with so many degrees of freedom that it is the normal to nine digits. */
+/**
+ * Share of a normal distribution below this many standard deviations: Student's t with enough degrees of freedom to match the
+ * normal to nine digits.
+ */
 export function normalCumulative(deviations: number): number {
   return tCumulative(deviations, 1e10);
 }
 
-/** By Student's t with so many degrees of freedom that it is the normal to nine digits. */
+/** Student's t with enough degrees of freedom to match the normal to nine digits. */
 export function normalQuantile(share: number): number {
   return tQuantile(share, 1e10);
 }
@@ -40,7 +43,7 @@ export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
-  // The fraction converges quickly on this side of the middle only.
+  // The fraction converges quickly only on this side of the middle.
   return x < (a + 1) / (a + b + 2) ? (front * fraction(x, a, b)) / a : 1 - (front * fraction(1 - x, b, a)) / b;
 }
 

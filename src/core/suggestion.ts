@@ -3,18 +3,18 @@ import { closest, distance } from "fastest-levenshtein";
 /**
  * The known name that was probably meant.
  *
- * @returns `undefined` where none is near: a far-fetched guess is worse than none.
+ * @returns `undefined` if none is close: a far-fetched guess is worse than none.
  */
 export function nearestOf(name: string, known: Iterable<string>): string | undefined {
   const names = [...known];
   if (names.length === 0) return undefined;
   const nearest = closest(name, names);
-  // A third of the letters may differ; of short names, where any other is near, fewer.
+  // A third of the letters may differ; fewer in short names, to which every other name is close.
   const most = Math.max(1, Math.min(Math.floor(name.length * 0.4), Math.max(2, Math.floor(name.length / 3))));
   return distance(name.toLowerCase(), nearest.toLowerCase()) <= most ? nearest : undefined;
 }
 
-/** `Did you mean "conform"?`, and a blank behind it, or nothing. */
+/** `Did you mean "conform"?` with a trailing space, or nothing. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestOf(name, known);
   return nearest === undefined ? "" : `Did you mean "${nearest}"? `;

@@ -1,23 +1,25 @@
 import { tQuantile } from "./student-t.ts";
 
-/** How far the sum of a series may be from what it is on average. */
+/** How far the sum of a series may deviate from its mean. */
 export interface SumSpread {
-  /** Variance of the sum, with neighbours that go together taken into account. */
+  /** Variance of the sum, including the correlation of neighbours. */
   readonly variance: number;
-  /** How many standard deviations 95 % of sums stay within, either way: more than 1.96 where few blocks tell the variance. */
+  /**
+   * Number of standard deviations, either way, that contain 95 % of sums: more than 1.96 if few blocks determine the variance.
+   */
   readonly deviations: number;
 }
 
-/** Blocks below which a variance says nothing. */
+/** With fewer blocks a variance says nothing. */
 export const MIN_BLOCKS = 8;
-/** Neighbouring blocks that go together no more than this, in standard errors of blocks that do not, count as independent. */
+/** Neighbouring blocks count as independent up to this correlation, in standard errors of independent blocks. */
 const TOGETHER = 1;
-/** Degree of the trend that is taken out: what grows or falls over a run is no chance. */
+/** Degree of the trend that is removed: a rise or fall over a run is not chance. */
 const TREND_DEGREE = 3;
 
 /**
- * Variance of the sum of a series, such as counts of equal blocks of time, by batch means: neighbours are put together until
- * the batches are independent of each other (after Law and Carson, 1979), and a smooth trend is taken out first.
+ * Variance of the sum of a series, such as counts of equal blocks of time, by batch means: neighbours are merged until the
+ * batches are independent of each other (after Law and Carson, 1979), and a smooth trend is removed first.
  *
  * @returns `undefined` for fewer than 8 blocks.
  */
@@ -31,19 +33,20 @@ export function sumSpread(series: readonly number[]): SumSpread | undefined {
   return { variance, deviations: tQuantile(0.975, free) };
 }
 
-/** How many standard deviations 95 % of a normal distribution stay within, either way. */
+/** Number of standard deviations, either way, that contain 95 % of a normal distribution. */
 export const NORMAL_DEVIATIONS = 1.96;
 
-/** How many things of a block of time there are, and how many of them are of a kind. */
+/** Number of events in a block of time, and number of those of one kind. */
 export interface PartOfBlock {
   readonly count: number;
   readonly part: number;
 }
 
 /**
- * By how much more the share of a kind varies than that of as many independent things, as neighbouring blocks tell.
+ * By what factor the share of a kind varies more than with the same number of independent events, estimated from neighbouring
+ * blocks.
  *
- * @returns `undefined` where they cannot tell: fewer than 8 blocks, or all or none are of the kind.
+ * @returns `undefined` if that cannot be estimated: fewer than 8 blocks, or all or none are of the kind.
  */
 export function shareInflation(blocks: readonly PartOfBlock[]): number | undefined {
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
@@ -53,14 +56,14 @@ export function shareInflation(blocks: readonly PartOfBlock[]): number | undefin
   return (spread.variance / (count * share * (1 - share))) * (spread.deviations / NORMAL_DEVIATIONS) ** 2;
 }
 
-/** Whether neighbours are on the same side more than chance has it. */
+/** Whether neighbours are on the same side more often than by chance. */
 function isTogether(values: readonly number[]): boolean {
   let products = 0;
   for (let index = 1; index < values.length; index++) products += (values[index - 1] ?? 0) * (values[index] ?? 0);
   return products * Math.sqrt(values.length) > TOGETHER * squares(values);
 }
 
-/** Sums of two neighbours each; an odd one out stands with the last two. */
+/** Sums of neighbouring pairs; an odd last value is dropped. */
 function inPairs(values: readonly number[]): number[] {
   return Array.from(
     { length: Math.floor(values.length / 2) },
@@ -72,7 +75,7 @@ function squares(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value * value, 0);
 }
 
-/** What is left when the polynomial of low degree that fits best is taken away; its mean is 0. */
+/** The residuals of the best-fitting polynomial of low degree; their mean is 0. */
 function withoutTrend(values: readonly number[]): number[] {
   const left = [...values];
   const basis: number[][] = [];
@@ -85,7 +88,7 @@ function withoutTrend(values: readonly number[]): number[] {
   return left;
 }
 
-/** Takes from values their part along others. */
+/** Subtracts the projection onto `other`. */
 function takeAway(values: number[], other: readonly number[]): void {
   const along = values.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0) / squares(other);
   for (const [index, value] of other.entries()) values[index] = (values[index] ?? 0) - along * value;

@@ -6,9 +6,9 @@ export interface Interval {
 }
 
 /**
- * Wilson's interval of a share: holds for small counts, too, and for none.
+ * Wilson's interval of a share; also valid for small counts and for none.
  *
- * @param of how many were counted; need not be whole where they are worth fewer independent ones.
+ * @param of how many were counted; need not be whole if they count as fewer independent ones.
  */
 export function wilson({ count, of }: { count: number; of: number }, confidence: number): Interval {
   if (of === 0) return { low: 0, high: 1 };

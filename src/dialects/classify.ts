@@ -1,32 +1,32 @@
-/** What an answer came to, in the words of the field: served, refused on purpose, or neither. */
+/** What a response means in standard terms: served, refused on purpose, or neither. */
 export type Classification =
   | { readonly kind: "admitted" }
-  /** The gateway refused and said why: by a reason it named, or by the status alone. */
+  /** The gateway refused and said why: by a named reason, or by the status alone. */
   | { readonly kind: "denial"; readonly status: number; readonly reason: string | undefined; readonly retry: Retry }
-  /** A broken connection, a time-out of ours, a 5xx: nobody refused anything. */
+  /** A broken connection, a time-out of ours, a 5xx: not a refusal. */
   | { readonly kind: "failure"; readonly status: number | undefined; readonly retry: Retry };
 
 /**
- * Whether and how a client may try again: never, after the Retry-After wait (else with backoff), or with bounded
- * backoff. A time-out leaves the outcome uncertain and is not repeated by itself (retry rule 3).
+ * Whether and how a client may try again: never, after the Retry-After wait (else with backoff), or with bounded backoff. A
+ * time-out leaves the outcome uncertain and is not repeated automatically (retry rule 3).
  */
 export type Retry = "never" | "retry-after" | "backoff" | "uncertain";
 
-/** Temporary denials; every other reason needs somebody to act (retry rules 1 and 2). */
+/** Temporary denials; every other reason requires someone to act (retry rules 1 and 2). */
 const TEMPORARY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
 export interface Facts {
-  /** Status of the final response; `undefined` when none came. */
+  /** Status of the final response; `undefined` if there was none. */
   readonly status: number | undefined;
-  /** Reason header; the body is never asked (7.P1, 7.P2, 7.P4). */
+  /** Reason header; the body is never consulted (7.P1, 7.P2, 7.P4). */
   readonly reason: string | undefined;
-  /** Whether the message arrived whole. */
+  /** Whether the message arrived completely. */
   readonly complete: boolean;
-  /** Whether we gave up waiting. */
+  /** Whether we stopped waiting. */
   readonly timedOut?: boolean;
 }
 
-/** Tells what an answer came to: by its status first, then by the named reason, never by its body. */
+/** Classifies a response: by its status first, then by the named reason, never by its body. */
 export function classify({ status, reason, complete, timedOut = false }: Facts): Classification {
   if (timedOut) return { kind: "failure", status, retry: "uncertain" };
   if (status === undefined) return { kind: "failure", status, retry: "backoff" };

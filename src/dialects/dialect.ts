@@ -6,7 +6,7 @@ export type Dialect = (typeof DIALECTS)[number];
 export const MODES = ["non-streaming", "streaming"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** What an endpoint of the interface is called here. */
+/** Names of the endpoints of the interface. */
 export type Endpoint = Dialect | "models";
 
 const PATHS: Readonly<Record<Endpoint, string>> = {
@@ -19,7 +19,7 @@ const PATHS: Readonly<Record<Endpoint, string>> = {
  * The address of an endpoint.
  *
  * @param baseUrl base address with its version segment; a trailing slash is tolerated, `/v1` is neither doubled nor lost
- *   (CHAT-8). A bare host gets `/v1` for `messages`, as clients of that dialect add it themselves (MSG-12).
+ * (CHAT-8). A bare host gets `/v1` for `messages`, as clients of that dialect add it themselves (MSG-12).
  */
 export function endpointUrl(baseUrl: string, endpoint: Endpoint): string {
   const url = new URL(baseUrl);
@@ -33,22 +33,22 @@ export interface Turn {
   readonly content: string;
 }
 
-/** A plain request for a reply, before it is put into a dialect. */
+/** A plain request for a reply, independent of the dialect. */
 export interface ReplyRequest {
   readonly model: string;
   /** The conversation; a string is one user turn. */
   readonly prompt: string | readonly Turn[];
   readonly stream?: boolean | undefined;
-  /** Mandatory on `messages`; sent on `chat` only when given, because no optional parameter is shown there. */
+  /** Mandatory on `messages`; sent on `chat` only if given, because the specification shows no optional parameter there. */
   readonly maxTokens?: number | undefined;
   /** Top-level system prompt of the messages dialect. */
   readonly system?: string | undefined;
 }
 
-/** Output bound of a request that does not care; ample, so that no reply is cut by it. */
+/** Default output limit; high enough not to truncate any reply. */
 export const AMPLE_TOKENS = 1_024;
 
-/** Puts a request into a dialect: the fields of sections 2.2 and 2.4 and no others. */
+/** Builds the request body for a dialect: the fields of sections 2.2 and 2.4 and no others. */
 export function requestBody(dialect: Dialect, request: ReplyRequest): Record<string, unknown> {
   const { model, prompt, stream, maxTokens, system } = request;
   const messages = typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt;

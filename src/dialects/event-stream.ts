@@ -1,8 +1,8 @@
-/** One thing found in an event stream, with the bytes it came from (offsets into the decoded body). */
+/** One item of an event stream, with the bytes it came from (offsets into the decoded body). */
 export type StreamItem =
   | {
       readonly kind: "event";
-      /** Value of the last `event` field; `undefined` when there was none. */
+      /** Value of the last `event` field; `undefined` if there was none. */
       readonly name: string | undefined;
       readonly data: string;
       readonly start: number;
@@ -10,7 +10,7 @@ export type StreamItem =
       readonly end: number;
     }
   | { readonly kind: "comment"; readonly text: string; readonly start: number; readonly end: number }
-  /** Lines after the last blank line: the standard discards them, evidence does not. */
+  /** Lines after the last blank line: the standard discards them, but evidence keeps them. */
   | {
       readonly kind: "unterminated";
       readonly name: string | undefined;
@@ -18,11 +18,11 @@ export type StreamItem =
       readonly start: number;
       readonly end: number;
     }
-  /** A line beyond the bound; its bytes were skipped. */
+  /** A line longer than the limit; its bytes were skipped. */
   | { readonly kind: "oversized"; readonly bytes: number; readonly start: number; readonly end: number };
 
 export interface EventStreamOptions {
-  /** Longest line in bytes that is kept; default 4 MiB. A longer one becomes an `oversized` item. */
+  /** Maximum length of a line, bytes; default 4 MiB. A longer one becomes an `oversized` item. */
   readonly maxLineBytes?: number;
 }
 
@@ -30,9 +30,9 @@ const CR = 13;
 const LF = 10;
 
 /**
- * Decodes an event stream piece by piece. Assumes no chunk shape: lines end in CRLF, CR or LF, pieces may be cut
- * anywhere (also inside a character or between CR and LF), the space after a colon is optional, and the end marker of
- * any dialect is just another event.
+ * Decodes an event stream piece by piece. Makes no assumption about chunks: lines end in CRLF, CR or LF, pieces may end
+ * anywhere (also inside a character or between CR and LF), the space after a colon is optional, and the end marker of any
+ * dialect is just another event.
  *
  * @see WHATWG HTML, 9.2.6 (event stream interpretation)
  */
@@ -55,14 +55,14 @@ export class EventStreamDecoder {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** Takes the next bytes and returns what they completed, in order. */
+  /** Takes the next bytes and returns the items that they completed, in order. */
   feed(bytes: Uint8Array): StreamItem[] {
     const found: StreamItem[] = [];
     let from = 0;
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at];
-      // The LF of a CRLF belongs to the line that the CR already ended: taken as a line of its own it would be a blank
-      // line and dispatch an event in the middle.
+      // The LF of a CRLF belongs to the line that the CR already ended: as a separate line it would be blank and dispatch an
+      // event in the middle.
       if (this.#afterCr) {
         this.#afterCr = false;
         if (byte === LF) {
@@ -83,7 +83,7 @@ export class EventStreamDecoder {
     return found;
   }
 
-  /** Ends the stream: what was not dispatched becomes `unterminated`, so that no byte is lost. */
+  /** Ends the stream: lines that were not dispatched become `unterminated`, so that no byte is lost. */
   end(): StreamItem[] {
     const found: StreamItem[] = [];
     if (this.#pendingBytes > 0 || this.#skipping > 0) this.#endLine(this.#offset, found);
@@ -146,7 +146,7 @@ export class EventStreamDecoder {
   }
 
   #dispatch(end: number, found: StreamItem[]): void {
-    // An event without a data field is not dispatched by the standard; a name alone is still evidence.
+    // The standard does not dispatch an event without a data field; a name alone is still evidence.
     if (this.#inEvent && (this.#data.length > 0 || this.#name !== undefined)) {
       found.push({ kind: "event", name: this.#name, data: this.#data.join("\n"), start: this.#eventStart, end });
     }
@@ -172,7 +172,6 @@ function join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
   return whole;
 }
 
-/** Decodes a whole body at once. */
 export function decodeEventStream(body: Uint8Array, options?: EventStreamOptions): StreamItem[] {
   const decoder = new EventStreamDecoder(options);
   return [...decoder.feed(body), ...decoder.end()];

@@ -1,6 +1,6 @@
 import type { Dialect } from "./dialect.ts";
 
-/** A part or block with a PNG, base64, as the dialect has it. */
+/** A part or block with a base64 PNG, in the form of the dialect. */
 export function imagePart(dialect: Dialect, data: string): Readonly<Record<string, unknown>> {
   return dialect === "chat"
     ? { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }

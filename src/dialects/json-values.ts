@@ -6,20 +6,20 @@ export interface JsonPiece {
 }
 
 /**
- * Deepest nesting that is read. RFC 8259, 9, allows a limit; without one a body of a million brackets is read well and
- * then ends whatever walks through it.
+ * Maximum nesting. RFC 8259, 9, allows a limit; without one, a body of a million brackets parses but then overflows whatever
+ * walks through it.
  */
 const DEEPEST = 512;
-/** Most values that are read of one text. Half a million empty objects take twenty times their length in memory. */
+/** Maximum number of values in one text. Half a million empty objects take twenty times their length in memory. */
 const MAX_VALUES = 250_000;
 
-/** Parses JSON; `undefined` stands for "not JSON" (a JSON text can never mean it), or nested or split beyond use. */
+/** Parses JSON; `undefined` means "not JSON" (no JSON text parses to it), or too deeply nested or too many values to use. */
 export function parseJson(text: string): unknown {
   if (isBeyondUse(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    // The caller asks whether it is JSON; that it is not is the answer, not an accident.
+    // Not being JSON is a valid result here, not an error.
     return undefined;
   }
 }
@@ -32,9 +32,9 @@ const COMMA = 44;
 const OPEN_LIST = 91;
 const CLOSE_LIST = 93;
 
-/** Whether a text has more values, or deeper ones, than are read: they would take many times its length in memory. */
+/** Whether a text has more values, or deeper ones, than the limits: they would take many times its length in memory. */
 export function isBeyondUse(text: string): boolean {
-  // It takes as many characters to close as to open.
+  // Closing takes as many characters as opening.
   if (text.length < DEEPEST * 2) return false;
   let depth = 0;
   let values = 0;
@@ -54,8 +54,8 @@ export function isBeyondUse(text: string): boolean {
 }
 
 /**
- * Finds the complete JSON objects of a body that has no event-stream framing: one object, one per line, one after the
- * other, or the members of one long array. Nested objects belong to the outermost.
+ * Finds the complete JSON objects of a body that has no event-stream framing: one object, one per line, one after another, or
+ * the members of one long array. Nested objects belong to the outermost.
  *
  * @returns pieces in order, and how many bytes outside of them are neither blank nor `,`, `[` or `]`.
  */

@@ -1,12 +1,12 @@
 import { isObject, member } from "../core/index.ts";
 
-/** The entries of a model list's body; none when it is no list. */
+/** The entries of a model list; none if the body is not a list. */
 export function listEntries(json: unknown): readonly unknown[] {
   const data = member(json, "data");
   return Array.isArray(data) ? data : [];
 }
 
-/** Members of an entry by which gateways say what a model is for. */
+/** Members of an entry in which gateways state the purpose of a model. */
 const PURPOSE = ["mode", "type", "task", "kind", "object", "capabilities", "supported_endpoints", "endpoints"];
 const CHATS = /chat|completion|messages|language|text-generation|conversation/i;
 const OTHER =
@@ -14,9 +14,9 @@ const OTHER =
 const GONE = /inactive|disabled|deprecated|retired|unavailable|archived/i;
 
 /**
- * The entries of a list in the order in which to look for one that serves: first what the list itself calls a chat model, last what is
- * called or named for something else, or is no longer served. Otherwise the order of the list counts, but owners take turns: a provider
- * that is not set up does not serve any of its models, and lists are often in alphabetical order.
+ * The entries of a list, the most likely chat models first: those that the list itself calls chat models first, those with
+ * another stated purpose or name, or no longer served, last. Otherwise the order of the list counts, but owners take turns: a
+ * provider that is not set up serves none of its models, and lists are often in alphabetical order.
  */
 export function likeliestFirst(entries: readonly unknown[]): readonly unknown[] {
   const turns = new Map<string, number>();
@@ -40,7 +40,7 @@ function rankOf(entry: unknown): number {
   return OTHER.test(String(member(entry, "id"))) ? 2 : 1;
 }
 
-/** A capability that is false is none. */
+/** A capability that is false does not count. */
 function statedBy(value: unknown): unknown {
   return isObject(value) ? Object.keys(value).filter((name) => value[name] !== false) : value;
 }

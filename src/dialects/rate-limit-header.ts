@@ -1,4 +1,4 @@
-/** What a rate limit header states: the limit that applies now, and where it lists its policies, each of them. */
+/** The values of a rate limit header: the limit that applies now and, if it lists its policies, each of them. */
 export interface StatedRateLimit {
   readonly limit: number;
   /** Requests per minute that each policy allows. */
@@ -13,7 +13,7 @@ const WINDOW = /;\s*w(?:indow)?\s*=\s*(\d{1,9})(?=\s*(?:;|$))/;
 const MINUTE_S = 60;
 
 /**
- * Reads `X-RateLimit-Limit`: a number, or a number with its policies as Envoy sends it, `20, 20;w=60`
+ * Reads `X-RateLimit-Limit`: a number, or a number with its policies as sent by Envoy, `20, 20;w=60`
  * (draft-ietf-httpapi-ratelimit-headers-03, 3.1).
  *
  * @returns `undefined` for anything else.

@@ -3,7 +3,7 @@ import { parseJson } from "./json-values.ts";
 
 /** An error body of any shape. Status and reason header decide (7.P1, 7.P2); this is for people and for shape checks. */
 export interface ErrorReading {
-  /** Where the error object was found; `none` when the body is something else. */
+  /** Where the error object was found; `none` if the body is something else. */
   readonly envelope: "chat" | "messages" | "flat" | "none";
   readonly message: unknown;
   readonly type: unknown;
@@ -11,9 +11,9 @@ export interface ErrorReading {
 }
 
 /**
- * Reads an error body. Survives HTML, empty, plain text, arrays and nesting (ERR-BODY-5).
+ * Reads an error body. Tolerates HTML, empty, plain text, arrays and nesting (ERR-BODY-5).
  *
- * `chat`: `{ error: { … } }`. `messages`: `{ type: "error", error: { … } }`. `flat`: the fields stand at the top.
+ * `chat`: `{ error: { … } }`. `messages`: `{ type: "error", error: { … } }`. `flat`: the fields are at the top level.
  */
 export function readError(body: string): ErrorReading {
   const json = parseJson(body);

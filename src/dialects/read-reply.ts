@@ -2,23 +2,23 @@ import { isObject, member } from "../core/index.ts";
 import type { Dialect } from "./dialect.ts";
 import { parseJson } from "./json-values.ts";
 
-/** A tool call of either dialect. `input` is what the arguments parse to; `undefined` when they are not JSON. */
+/** A tool call of either dialect. `input` is the parsed arguments; `undefined` if they are not JSON. */
 export interface ToolCall {
   readonly name: unknown;
   readonly input: unknown;
 }
 
-/** A non-streaming reply, read tolerantly: unknown fields and blocks are passed over, nothing throws. */
+/** A non-streaming reply, read tolerantly: ignores unknown fields and blocks, never throws. */
 export interface ReplyReading {
-  /** JSON pointer of the place where the dialect carries the text. */
+  /** JSON pointer of the dialect's reply text. */
   readonly textPointer: string;
-  /** Reply text; `null` when the place holds null, `undefined` when there is no such place. */
+  /** Reply text; `null` if the field is null, `undefined` if it does not exist. */
   readonly text: string | null | undefined;
   /** Whether the list that must hold the reply (`choices`, `content`) is an array, and its length. */
   readonly parts: number | undefined;
-  /** Numeric members of `usage`, nested ones with dotted names; `undefined` when `usage` is not an object. */
+  /** Numeric members of `usage`, nested ones with dotted names; `undefined` if `usage` is not an object. */
   readonly usage: Readonly<Record<string, number>> | undefined;
-  /** The error object that stands in a reply, if any. */
+  /** The error object in a reply, if any. */
   readonly error: unknown;
   readonly finishReason: unknown;
   readonly toolCalls: readonly ToolCall[];
@@ -54,7 +54,7 @@ function chatToolCall(called: unknown): ToolCall {
 function readMessages(json: unknown): ReplyReading {
   const content = member(json, "content");
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  // Text is gathered from text blocks only (MSG-13): tool-use, thinking and unknown blocks have other shapes.
+  // Text is taken from text blocks only (MSG-13): tool-use, thinking and unknown blocks have other shapes.
   const texts = blocks
     .filter((block) => member(block, "type") === undefined || member(block, "type") === "text")
     .map((block) => member(block, "text"))
@@ -78,7 +78,7 @@ function errorOf(json: unknown): unknown {
   return member(json, "type") === "error" ? json : undefined;
 }
 
-/** Token counts of a usage object: every finite number in it, one level of nesting followed. */
+/** Token counts of a usage object: every finite number in it, down to one level of nesting. */
 export function countsOf(usage: unknown): Readonly<Record<string, number>> | undefined {
   if (!isObject(usage)) return undefined;
   const counts: Record<string, number> = {};

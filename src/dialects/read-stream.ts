@@ -3,14 +3,14 @@ import { parseJson, scanJsonObjects } from "./json-values.ts";
 import { errorIn, finishOf, isEndMarker } from "./reply-defect.ts";
 import { outputOf } from "./reply-output.ts";
 
-/** How a streamed body is cut into items. The specification fixes none of them (STREAM-5). */
+/** How a streamed body is split into items. The specification requires none of them (STREAM-5). */
 export type Framing = "event-stream" | "json-objects" | "single-json" | "text" | "empty";
 
 /** One item of a stream: an event, or an object of a body without event framing. */
 export interface StreamEvent {
   readonly name: string | undefined;
   readonly raw: string;
-  /** Parsed data; `undefined` when it is not JSON. */
+  /** Parsed data; `undefined` if it is not JSON. */
   readonly json: unknown;
   /** Byte offsets in the decoded body. */
   readonly start: number;
@@ -28,13 +28,13 @@ export interface StreamReading {
   readonly framing: Framing;
   readonly events: readonly StreamEvent[];
   readonly comments: number;
-  /** Bytes that belong to no complete item: a cut line, stray text. */
+  /** Bytes outside complete items: a truncated line, stray text. */
   readonly strayBytes: number;
   /** Non-empty pieces of reply text, in order. */
   readonly pieces: readonly StreamPiece[];
-  /** Joined reply text; `undefined` when no item had a place for text, so that nothing can be said about it. */
+  /** Joined reply text; `undefined` if no item had a text field, so that nothing can be said about it. */
   readonly text: string | undefined;
-  /** Items that carried output of any kind. */
+  /** Items with output of any kind. */
   readonly outputs: number;
   /** Error objects found in the stream, in order. */
   readonly errors: readonly unknown[];
@@ -67,9 +67,9 @@ export function readStream(body: Uint8Array): StreamReading {
   return summarize(events.length === 1 ? "single-json" : "json-objects", events, 0, strayBytes);
 }
 
-/** Decoded at once, bytes: a body may be nothing but comments, a million of them. */
+/** Bytes decoded in one step: a body may consist of a million comments. */
 const SLICE = 64 * 1024;
-/** Events that are kept; what comes after them is stray. The largest that is kept has room for forty thousand real ones. */
+/** Maximum number of events; later ones are stray. The largest possible body has room for forty thousand real ones. */
 const MAX_EVENTS = 50_000;
 
 function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number; stray: number } {
@@ -91,12 +91,12 @@ function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number
   return { events, comments, stray };
 }
 
-/** The label is not trusted: event streams come labelled as JSON, and JSON labelled as an event stream. */
+/** Does not trust the content type: event streams arrive labelled as JSON, and JSON labelled as an event stream. */
 function looksLikeEvents(body: Uint8Array): boolean {
-  // The decoder takes a byte order mark away.
+  // The decoder removes a byte order mark.
   const head = new TextDecoder().decode(body.subarray(0, 64 * 1024));
   const lines = head.split(/\r\n|\r|\n/).filter((line) => line !== "");
-  // Fields that nobody knows may come first. No line of a JSON text begins with a bare word and a colon.
+  // Unknown fields may come first. No line of a JSON text begins with a bare word and a colon.
   return lines.some((line, at) => (at === 0 ? EVENT_FIELD : EVENT_DATA).test(line));
 }
 

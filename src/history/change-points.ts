@@ -1,31 +1,31 @@
 import { deviation, mean } from "../compare/index.ts";
 import { seededRandom, tCumulative, tQuantile } from "../core/index.ts";
 
-/** Fewest values of a series that is judged, and fewest on each side of a change: with less, chance looks like a change. */
+/** Minimum number of values in a judged series, and on each side of a change: with fewer, chance looks like a change. */
 export const MIN_RUNS = 8;
 export const MIN_SIDE = 3;
 
-/** Of the t test, over all places of a change and all series together. */
+/** Of the t test, over all possible changes and all series together. */
 const ALPHA = 0.01;
-/** Of the permutation test: with 8 values, no arrangement of them is rarer than 2 of 56. */
+/** Of the permutation test: with 8 values, no arrangement is rarer than 2 of 56. */
 const PERMUTATION_ALPHA = 0.05;
 const PERMUTATIONS = 2_000;
-/** The same values give the same answer. */
+/** The same values give the same result. */
 const SEED = 1;
 
 /** Where a series changed. */
 export interface Change {
   /** Of the first value after the change. */
   readonly index: number;
-  /** Of the t test, corrected for all that was tried. */
+  /** Of the t test, corrected for multiple tests. */
   readonly p: number;
 }
 
 /**
  * Finds where the mean of a series changed, by binary segmentation: the clearest split divides the series, and both sides are
- * looked at in the same way.
+ * searched in the same way.
  *
- * @param tests how many series are looked at together.
+ * @param tests number of series tested together.
  */
 export function changesOf(values: readonly number[], tests: number): Change[] {
   const change = clearestChange(values, tests);
@@ -38,15 +38,15 @@ export function changesOf(values: readonly number[], tests: number): Change[] {
   ];
 }
 
-/** Each step down doubles the stretches that are looked at, and leaves all of them half of the error rate. */
+/** Each level doubles the number of segments and gives all of them half of the error rate. */
 const DEEPER = 4;
 
 /**
- * The split with the largest t statistic, if two tests agree that it is no chance. Otherwise one in either half: an incident
- * that went by must not hide what came later.
+ * The split with the largest t statistic, if two tests agree that it is not chance. Otherwise one in either half: a past
+ * incident must not hide a later change.
  *
- * The t test sees a clear change after few values and is corrected for every place and series that was tried; the permutation
- * test does not depend on how the values are distributed.
+ * The t test detects a clear change after few values and is corrected for every split and series tested; the permutation test
+ * does not depend on the distribution of the values.
  */
 function clearestChange(values: readonly number[], tests: number): Change | undefined {
   const count = values.length;
@@ -65,7 +65,7 @@ function clearestChange(values: readonly number[], tests: number): Change | unde
 /**
  * Smallest step in the newest values, {@link MIN_SIDE} of them, that the t test finds in 80 of 100 cases.
  *
- * @param changes of the values: the noise is what remains around the mean of each stretch between two.
+ * @param changes of the values: the noise is what remains around the mean of each segment between two.
  */
 export function detectableStep(values: readonly number[], changes: readonly Change[], tests: number): number {
   const count = values.length;
@@ -94,10 +94,10 @@ interface Split {
   readonly t: number;
 }
 
-/** The split whose halves differ most, by the two-sample t statistic; infinite where neither half varies. */
+/** The split whose halves differ most, by the two-sample t statistic; infinite if neither half varies. */
 function largestSplit(values: readonly number[]): Split {
   const count = values.length;
-  // Around the mean: the sums of squares lose no digits then.
+  // Centred, so that the sums of squares lose no digits.
   const middle = mean(values);
   const centred = values.map((value) => value - middle);
   const squares = centred.reduce((sum, value) => sum + value * value, 0);
@@ -119,7 +119,7 @@ function largestSplit(values: readonly number[]): Split {
 function permutationP(values: readonly number[], t: number): number {
   const random = seededRandom(SEED);
   const shuffled = [...values];
-  // Sums in another order differ in their last bits.
+  // Sums in a different order differ in their last bits.
   const bar = Number.isFinite(t) ? t * (1 - 1e-9) : t;
   let extreme = 1;
   for (let round = 0; round < PERMUTATIONS; round++) {

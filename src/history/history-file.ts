@@ -6,10 +6,10 @@ import type { RunRecord, Status } from "../record/index.ts";
 import { loadSqlite, type SqliteConnection } from "../reference-gateway/index.ts";
 import { type Measured, measuredBy } from "./measured.ts";
 
-/** "GgHi", so that the file of another program is not taken for ours. */
+/** "GgHi", so that another program's file is not mistaken for ours. */
 const APPLICATION_ID = 0x47674869;
 const FORMAT = 2;
-/** Jobs of one machine may add to one file at the same moment. */
+/** Jobs on one machine may write to one file at the same time. */
 const BUSY_MS = 5_000;
 
 const SCHEMA = `
@@ -29,17 +29,17 @@ const SCHEMA = `
   PRAGMA user_version = ${FORMAT};
 `;
 
-/** A run as the file keeps it. */
+/** A run as stored in the file. */
 export interface StoredRun {
   readonly runId: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly command: string;
   readonly target: string;
-  /** Base address, or `embedded`: the port of the embedded gateway is another in every run. */
+  /** Base address, or `embedded`: the port of the embedded gateway differs in every run. */
   readonly address: string;
   readonly build: string | null;
-  /** Version of Gauntlet that made it. */
+  /** Version of Gauntlet that created it. */
   readonly harness: string;
   readonly verdict: string;
   readonly checks: StoredChecks;
@@ -75,11 +75,11 @@ export class HistoryFile implements Disposable {
   }
 
   /**
-   * @param make whether the file is made when it is not there.
-   * @throws UsageError when it cannot be opened or is no history.
+   * @param make whether to create the file if it does not exist.
+   * @throws UsageError if it cannot be opened or is not a history.
    */
   static async open(name: string, { make }: { readonly make: boolean }): Promise<HistoryFile> {
-    // An absolute path: the library takes some names for addresses of servers.
+    // Absolute, because the library interprets some names as server addresses.
     const path = resolve(name);
     const there = existsSync(path);
     if (there ? !statSync(path).isFile() : !make)
@@ -98,7 +98,7 @@ export class HistoryFile implements Disposable {
     }
   }
 
-  /** @returns whether the run is new. @throws when it cannot be written: then nothing of it is. */
+  /** @returns whether the run is new. @throws if it cannot be written: then nothing of it is. */
   add(record: RunRecord): boolean {
     const db = this.#db;
     const { runId, startedAt, command, target, harness, verdict } = record;

@@ -2,10 +2,10 @@ import type { StoredRun } from "./history-file.ts";
 import type { LostCheck } from "./lost-checks.ts";
 import type { Trend } from "./trends.ts";
 
-/** A history as it is printed and rendered. */
+/** A history for printing and rendering. */
 export interface HistoryReport {
   readonly file: string;
-  /** Runs that were new to the file, and those that it had already. */
+  /** Runs that were new to the file, and those already in it. */
   readonly imported: number;
   readonly known: number;
   readonly notImported: readonly { readonly dir: string; readonly why: string }[];
@@ -18,8 +18,8 @@ export interface HistoryReport {
 }
 
 /**
- * The verdict over all trends. It is a pass only if no check was lost and every metric was decided, except tails that show no sign of a
- * regression.
+ * The verdict over all trends. It is a pass only if no check was lost and every metric was decided, except tails that show no
+ * sign of a regression.
  */
 export function judgeTrends({
   trends,

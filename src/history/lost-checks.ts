@@ -25,8 +25,8 @@ interface Known {
 }
 
 /**
- * Finds lost checks: more than half of the earlier runs decided them, but the newest did not. Runs that did not select a check do not
- * count.
+ * Finds lost checks: more than half of the earlier runs decided them, but the newest did not. Runs that did not select a check
+ * do not count.
  *
  * @param runs oldest first.
  * @param ids runs whose targets are considered; `undefined`: all.

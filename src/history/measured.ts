@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { figureOf, figuresOf, machineOf, type NamedFigures, parseThreshold, workloadKey } from "../policy/index.ts";
 import type { RunRecord } from "../record/index.ts";
 
-/** Figures of a run that were measured with one workload, or found by one set of checks. */
+/** Figures of a run measured with one workload, or produced by one set of checks. */
 export interface Measured {
   /** Tier or workload, `checks`, or `overhead`. */
   readonly name: string;
-  /** Hash of what was asked of the gateway: figures of another workload are not comparable. */
+  /** Hash of the requested workload: figures of different workloads are not comparable. */
   readonly workload: string;
-  /** The machine that sent the load, in words. */
+  /** The machine that sent the load, as text. */
   readonly machine: string;
   /** Why the figures say nothing about the gateway, if so. */
   readonly problem: string | null;
@@ -16,7 +16,7 @@ export interface Measured {
   readonly figures: NamedFigures;
 }
 
-/** What of a run is worth keeping for trends. */
+/** The figures of a run that are kept for trends. */
 export function measuredBy(record: RunRecord): Measured[] {
   const { platform, cpuModel, cpus, memoryGiB, nodeMajor } = machineOf(record);
   const machine = `${cpuModel}, ${cpus} CPUs, ${memoryGiB} GiB, ${platform}, Node ${nodeMajor}`;
@@ -30,7 +30,7 @@ export function measuredBy(record: RunRecord): Measured[] {
   return [...loads, ...byChecks(record, cut), ...byOverhead(record, machine, cut)];
 }
 
-/** Failed checks can be counted against each other where the same checks were run; on which machine does not matter. */
+/** Numbers of failed checks are comparable if the same checks were run; the machine does not matter. */
 function byChecks({ checks, rounds }: RunRecord, problem: string | null): Measured[] {
   const own = checks.filter(({ suite }) => suite !== "load");
   if (own.length === 0) return [];

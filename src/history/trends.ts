@@ -4,7 +4,7 @@ import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, MIN_RUNS, MIN_SIDE } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
 
-/** What makes values comparable: series of two groups are never mixed. */
+/** What makes values comparable: series of different groups are never mixed. */
 export interface Group {
   readonly target: string;
   readonly address: string;
@@ -28,10 +28,10 @@ export interface ChangePoint {
   readonly runId: string;
   readonly startedAt: string;
   readonly build: string | null;
-  /** Medians of the runs before, back to the change before it, and of the runs since. */
+  /** Medians of the runs before, back to the previous change, and of the runs since. */
   readonly before: number;
   readonly after: number;
-  /** `after / before - 1`; for shares and counts the difference. */
+  /** `after / before - 1`; the difference for shares and counts. */
   readonly change: number;
   readonly p: number;
 }
@@ -63,18 +63,18 @@ export interface TrendOptions {
   readonly isWanted: (metric: string) => boolean;
 }
 
-/** Smaller changes of latencies do not matter whatever they are in percent, ms. */
+/** Smaller changes of latencies do not matter, whatever their percentage, ms. */
 const FLOOR_MS = 1;
 /** The same for shares and for counts of checks, as a difference. */
 const MARGIN_SHARE = 0.01;
 const MARGIN_COUNT = 0.5;
-/** Where even this would go unseen, that nothing was seen says nothing: twice the value, or a fifth of all requests. */
+/** If even this change would go undetected, detecting none says nothing: twice the value, or a fifth of all requests. */
 const MAX_DETECTABLE = { relative: 1, difference: 0.2 };
 
 /** Tails vary so much that an undecided one alone does not make the history inconclusive. */
 const TAIL = / p99$/;
 
-/** Every wanted metric of every group of runs. @param runs oldest first. */
+/** Every selected metric of every group of runs. @param runs oldest first. */
 export function trendsOf(runs: readonly StoredRun[], { margin, isWanted }: TrendOptions): Trend[] {
   const builds = new Map(runs.map(({ runId, build }) => [runId, build]));
   return groupsOf(runs).flatMap((entries) => {
@@ -210,7 +210,7 @@ interface Scale {
   readonly unit: Trend["unit"];
   readonly isRelative: boolean;
   readonly of: (value: number) => number;
-  /** A step on this scale as it is shown. */
+  /** A step on this scale as displayed. */
   readonly shown: (step: number) => number;
 }
 
@@ -231,7 +231,7 @@ function newestChange(
   changes: readonly Change[],
   { scale, margin }: { readonly scale: Scale; readonly margin: number },
 ): { readonly change?: Change; readonly from: number } {
-  // A change within the margin is left out, and what is on both sides of it belongs together.
+  // A change within the margin is ignored, and its two sides are merged.
   for (let index = changes.length - 1; index >= 0; index--) {
     const change = changes[index];
     const from = changes[index - 1]?.index ?? 0;

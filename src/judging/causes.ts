@@ -7,10 +7,10 @@ import { success } from "./expectation.ts";
 /** Results that have a cause, worst first. */
 const WITH_CAUSE: readonly Status[] = ["fail", "flaky", "warn"];
 
-/** The specification before the standards, and these before the needs of clients; the more basic requirement first. */
+/** The specification before the standards, and those before client needs; the more basic requirement first. */
 const ORDER: readonly string[] = [
   ...REQUIREMENTS.map(({ id }) => id).filter((id) => id !== "LIMIT-1" && id !== "LIMIT-2"),
-  // Whose a limit is, and how high, says less than which limit does not hold.
+  // The account and value of a limit matter less than which limit is not enforced.
   "LIMIT-1",
   "LIMIT-2",
 ];
@@ -27,11 +27,11 @@ interface Symptom {
 }
 
 /**
- * The few deviations behind many findings: the same deviation is one cause, whichever dialect, mode, state, endpoint or requirement it
- * was seen in. Where the status of a response was wrong, whatever else was wrong with that response follows from it. Failures come
+ * The few deviations behind many findings: the same deviation is one cause, in whatever dialect, mode, state, endpoint or
+ * requirement it occurs. If the status of a response was wrong, everything else wrong with it follows from that. Failures come
  * before warnings, then what explains most checks, then the more basic requirement.
  *
- * @param results of a run; waived ones have no cause to be named.
+ * @param results of a run; waived ones have no cause.
  */
 export function causesOf(results: readonly Judged[]): Cause[] {
   return [...causesByDeviation(results).values()];
@@ -39,7 +39,7 @@ export function causesOf(results: readonly Judged[]): Cause[] {
 
 type Judged = Pick<CheckResult, "id" | "status" | "findings" | "waived">;
 
-/** The same causes, in the same order, each under what its findings have in common. */
+/** The same causes, in the same order, each under the common key of its findings. */
 export function causesByDeviation(results: readonly Judged[]): Map<string, Cause> {
   const symptoms = results
     .filter(({ status, waived }) => waived === undefined && WITH_CAUSE.includes(status))
@@ -49,7 +49,7 @@ export function causesByDeviation(results: readonly Judged[]): Map<string, Cause
   return new Map(causes.sort(([, a], [, b]) => byWeight(a, b)));
 }
 
-/** What has to be right before what comes after it can be: a response that is cut or garbled says nothing about its fields. */
+/** Prerequisites of what comes after them: a truncated or garbled response says nothing about its fields. */
 const LOWER: readonly ((finding: Finding) => boolean)[] = [
   ({ note }) => isMalformed(note),
   ({ pointer }) => pointer === "status",
@@ -59,7 +59,7 @@ const LOWER: readonly ((finding: Finding) => boolean)[] = [
   ({ name }) => name === "COMPAT-FRAMING",
 ];
 
-/** The broken findings that do not follow from another one, as grave, about the same response. */
+/** The broken findings that do not follow from another one of at least the same severity about the same response. */
 function primary(findings: readonly Finding[]): Finding[] {
   const broken = findings.filter(({ outcome }) => outcome === "broken");
   const lowest = new Map<string, number>();
@@ -80,14 +80,14 @@ function depthOf(finding: Finding): number {
   return depth === -1 ? LOWER.length : depth;
 }
 
-/** Whether a response was no HTTP, as what read it says. */
+/** Whether a response was not HTTP, according to its reader. */
 function isMalformed(note = ""): boolean {
   return /protocol-error|HTTP\/1\.1 protocol|ERR_ASSERTION|HPE_/.test(note);
 }
 
 /** What two findings must have in common to be the same deviation. */
 function deviationOf({ name, pointer, expected, observed, note }: Finding): string {
-  // A response that should not have come says what it is itself; one that was admitted says nothing of what it should have been.
+  // An unexpected response identifies the deviation; for an admitted one, the expected denial does.
   if (isMalformed(note)) return "malformed";
   const response = responseIn(note);
   if (response !== undefined && isUseless(response) && (pointer === "ending" || observed === "false"))
@@ -97,28 +97,28 @@ function deviationOf({ name, pointer, expected, observed, note }: Finding): stri
     return /^2/.test(observed) ? `served, ${refusalIn(expected)}` : `response ${response ?? observed}`;
   }
   const place = pointer?.replace(/\d+/g, "#").toLowerCase();
-  // The same header or field is missing, whatever it should have held.
+  // The same header or field is missing, whatever its expected value.
   if (place !== undefined && observed === "absent") return `absent ${place}`;
-  // A comparison in words, of counts and moments mostly: the requirement is what the findings have in common.
+  // A text comparison, mostly of counts and times: the findings have the requirement in common.
   if (place === undefined) return `of ${name}`;
-  // The same value of the same response is compared for several requirements.
+  // Several requirements compare the same value of the same response.
   return `at ${place} ${(expected ?? "").replace(/\d+/g, "#")} ${observed.replace(/\d+/g, "#")}`;
 }
 
-/** The denial that was due; of errors of the caller the specification leaves the status open. */
+/** The expected denial; the specification leaves the status of caller errors open. */
 function refusalIn(expected = ""): string {
   return /^\d{3}(?=$| or )/.exec(expected)?.[0] ?? "a refusal";
 }
 
-/** How a response in short ends that refused a stream after it had begun. */
+/** Suffix of the short form of a response that refused a stream after it had begun. */
 const LATE = ", then error-event";
 
-/** `401 invalid_api_key` or `200, then reset`: a response in short, at the end of a note. */
+/** `401 invalid_api_key` or `200, then reset`: a response in short form, at the end of a note. */
 function responseIn(note: string | undefined): string | undefined {
   return /\b\d{3}(?: [\w.-]+|, then [\w-]+)?(?=$|: UND_ERR)/.exec(note ?? "")?.[0];
 }
 
-/** Whether a response in short is no whole reply. */
+/** Whether a response in short form is not a complete reply. */
 const isUseless = (response: string): boolean => !response.startsWith("2") || response.includes(", then ");
 
 function toCause(symptoms: readonly Symptom[]): Cause {
@@ -138,8 +138,8 @@ function toCause(symptoms: readonly Symptom[]): Cause {
 }
 
 /**
- * The finding that stands for all: of a valid request that was refused or broke off rather than of one that was to be denied
- * otherwise; a failing one; of what the specification says rather than a standard; of what most checks saw; the most basic.
+ * The most representative finding: preferably of a valid request that was refused or truncated rather than of one with another
+ * expected denial; a failing one; of the specification rather than a standard; seen by most checks; the most basic.
  */
 function typical(symptoms: readonly Symptom[]): Finding {
   const checksOf = new Map<string, Set<string>>();
@@ -161,13 +161,12 @@ function typical(symptoms: readonly Symptom[]): Finding {
   return ranked.reduce((best, one) => (isBefore(one.rank, best.rank) ? one : best)).finding;
 }
 
-/** Whether the first figure that differs is the lower one. */
 function isBefore(a: readonly number[], b: readonly number[]): boolean {
   const at = a.findIndex((value, index) => value !== b[index]);
   return at !== -1 && (a[at] ?? 0) < (b[at] ?? 0);
 }
 
-/** Redirected, or not found at its path: whatever was asked for, the most basic requirement about the path is broken. */
+/** Redirected, or not found at its path: whatever was requested, the most basic requirement about the path is violated. */
 const isAboutPath = ({ note }: Finding): boolean => /^(3\d\d|404( not_found)?)$/.test(responseIn(note) ?? "");
 
 const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
@@ -175,17 +174,20 @@ const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? n
 const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
   pointer === "status" && expected?.startsWith(success.description) === true;
 
-/** That a stream is denied as any other request is, and, of a reply that came, that one comes: another requirement says more. */
+/**
+ * Another requirement says more than STREAM-2 (a stream is denied like any other request), and than BASE-3 if there was a
+ * reply.
+ */
 function repeatsAnother(finding: Finding): boolean {
   const requirement = mainOf(finding);
   return requirement === "STREAM-2" || (requirement === "BASE-3" && finding.pointer !== "status");
 }
 
-/** How a denial looks says less than when one is due, where none came. */
+/** The form of a denial says less than the denial itself, if there was none. */
 const isAboutWords = (finding: Finding): boolean =>
   areaOf(mainOf(finding)) === "errors" && finding.observed.startsWith("2");
 
-/** What says that a denial must not come where none is due, by its reason. */
+/** The requirement that forbids each denial without a reason for it. */
 const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
   invalid_api_key: "AUTH-1",
   key_revoked: "AUTH-1",
@@ -197,7 +199,7 @@ const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
   concurrency_limit_exceeded: "LIMIT-CONC-2",
 };
 
-/** The requirement that a cause breaks first. */
+/** The main requirement that a cause violates. */
 function requirementOfCause(worst: Finding): string {
   if (isMalformed(worst.note)) return "HTTP-FRAMING" satisfies RequirementId;
   const [status, reason = ""] = (responseIn(worst.note) ?? "").split(" ");
@@ -205,10 +207,10 @@ function requirementOfCause(worst: Finding): string {
   return broken === undefined || areaOf(broken) === areaOf(mainOf(worst)) ? mainOf(worst) : broken;
 }
 
-/** Most expectations that a title names. */
+/** Maximum number of expectations in a title. */
 const MAX_NAMED = 3;
 
-/** A result of load and the tier or workload that it is about. */
+/** A load result, with its tier or workload. */
 const OF_LOAD = /^load\.([^.]+)/;
 
 /** The defect of a malformed response, in its summary. */
@@ -222,7 +224,7 @@ function titleOf(
   const malformed = MALFORMED.exec(worst.note ?? "")?.[1];
   if (malformed !== undefined) return `malformed HTTP: ${malformed}`;
   const runs = [...new Set(checks.map((id) => OF_LOAD.exec(id)?.[1]))];
-  // What else was counted in the phase stands in the finding itself.
+  // The finding itself holds the other counts of the phase.
   if (pointer === undefined && !runs.includes(undefined))
     return `${runs.join(", ")}: expected ${worst.expected ?? "otherwise"}, got ${observed.split("; ")[0]}`;
   const response = responseIn(worst.note);
@@ -233,7 +235,7 @@ function titleOf(
   return `${pointer} is absent: expected ${expected.slice(0, MAX_NAMED).join(", ")}${more}`;
 }
 
-/** What to do, as far as the deviation tells. */
+/** What to do, as far as the deviation shows. */
 function adviceFor(finding: Finding): string {
   const { pointer, observed, weight } = finding;
   if (isMalformed(finding.note))

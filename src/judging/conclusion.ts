@@ -1,16 +1,16 @@
 import { countMet, type Finding, type Status } from "../record/index.ts";
 
-/** What findings add up to, and the sentence that says it. */
+/** The result of all findings, and the sentence for it. */
 export interface Conclusion {
   readonly status: Status;
   readonly message: string;
 }
 
 /**
- * What findings add up to: a broken MUST first, it is true whatever else went wrong; then what could not be decided; then a
- * warning. Nothing compared is not a pass.
+ * The result of all findings: a violated MUST first, because it is true whatever else went wrong; then what could not be
+ * decided; then a warning. Nothing compared is not a pass.
  *
- * @param open what kept the judge from deciding more.
+ * @param open what prevented the judge from deciding more.
  */
 export function conclusionOf(findings: readonly Finding[], open?: Conclusion): Conclusion {
   const broken = findings.filter(({ outcome }) => outcome === "broken");
@@ -30,7 +30,7 @@ export function conclusionOf(findings: readonly Finding[], open?: Conclusion): C
   return { status: "observed", message: `specification silent; observed: ${findings[0]?.observed ?? "nothing"}` };
 }
 
-/** `LIMIT of 64: expected at most 64, got 65`. What must not be the case, and is, says its note alone. */
+/** `LIMIT of 64: expected at most 64, got 65`. For something that must not be the case, the note alone says it. */
 export function inWords({ name, requirements, note, expected, pointer, observed }: Finding): string {
   const about = note ?? (requirements.includes(name) ? undefined : name);
   if (about !== undefined && pointer === undefined && expected === "false" && observed === "true") return about;

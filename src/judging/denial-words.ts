@@ -9,13 +9,13 @@ interface ContractDenial {
   readonly message?: OneOrMore<DenialMessage> | undefined;
 }
 
-/** `contract` of a target file, as far as it says how denials are read. */
+/** `contract` of a target file, as far as it defines how denials are read. */
 export interface DenialContract {
   readonly reasonFrom?: string | undefined;
   readonly denials?: Readonly<Partial<Record<Reason, ContractDenial | undefined>>> | undefined;
 }
 
-/** The denials as a target's contract has them; `undefined` when it says nothing about them. */
+/** The denials of a target's contract; `undefined` if it defines none. */
 export function denialWords({ denials = {}, reasonFrom }: DenialContract): DenialWords<Reason>[] | undefined {
   if (Object.keys(denials).length === 0 && (reasonFrom === undefined || reasonFrom === "header")) return undefined;
   const all = DENIALS.map(({ reason, status }) => {
@@ -33,7 +33,7 @@ export function denialWords({ denials = {}, reasonFrom }: DenialContract): Denia
   return all.sort((a, b) => a.rank - b.rank || b.length - a.length).map(({ entry }) => entry);
 }
 
-/** The entry that asks for most comes first: a code and a message, a code, a message, the specification's own code. */
+/** The most specific entry comes first: a code and a message, a code, a message, the specification's own code. */
 function rankOf({ reason, message }: ContractDenial): number {
   if (reason !== undefined) return message === undefined ? 1 : 0;
   return message === undefined ? 3 : 2;
@@ -48,7 +48,7 @@ function asList<T>(value: OneOrMore<T>): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [value as T];
 }
 
-/** A denial as it arrived. */
+/** A denial as received. */
 export interface DenialText {
   readonly status: number | undefined;
   /** The gateway's reason code, if it names one. */
@@ -58,10 +58,10 @@ export interface DenialText {
 }
 
 /**
- * The specification's reason for a denial; the gateway's own code when the contract does not know it.
+ * The specification's reason for a denial; the gateway's own code if the contract does not map it.
  *
- * Two denials may look alike at a gateway. Both are then read as the first of them, and {@link readAs} says so for what is
- * expected.
+ * A gateway's denials may look alike. They are then read as the first of them, and {@link readAs} maps expected reasons
+ * accordingly.
  */
 export function specReason(
   contract: readonly DenialWords[] | undefined,
@@ -70,7 +70,7 @@ export function specReason(
   return findDenial(contract ?? [], { status, code: reason, body: text })?.reason ?? reason;
 }
 
-/** The reasons that a status may have: of the specification, or as the contract has it. */
+/** The reasons that a status may have, by the specification or the contract. */
 export function reasonsOf(contract: readonly DenialWords[] | undefined, status: number | undefined): string[] {
   return (contract ?? DENIALS).filter((one) => one.status === status).map(({ reason }) => reason);
 }
@@ -80,7 +80,7 @@ export function statusOfDenial({ denials }: DenialContract, reason: Reason): num
   return denials?.[reason]?.status ?? denial(reason).status;
 }
 
-/** As which reason a denial is read under a contract. */
+/** The reason that a denial is read as under a contract. */
 export function readAs(contract: DenialContract, reason: Reason): string {
   const all = denialWords(contract);
   const own = all?.find((one) => one.reason === reason);

@@ -21,8 +21,8 @@ const ABOUT_CONTENT: ReadonlySet<RequirementId> = new Set<RequirementId>([
 ]);
 
 /**
- * Whether a comparison asks for any refusal, and a stream was refused too late to have its status. REFUSED-IN-TIME is about that, once for the
- * whole run; a denial or failure whose status the specification names needs this very status.
+ * Whether a comparison expects any refusal, and a stream was refused too late to have its status. REFUSED-IN-TIME covers that,
+ * once for the whole run; a denial or failure whose status the specification names needs that status.
  */
 export function isRefusedLate(
   { refusedLate = false }: EvidenceResponse,
@@ -31,10 +31,13 @@ export function isRefusedLate(
   return refusedLate && at === "status" && test(CALLERS_FAULT as never);
 }
 
-/** The refusals of which the specification does not say the status are those of a request that is wrong; a failure has to be a 5xx. */
+/** The specification leaves the status open only for refusals of invalid requests; a failure has to be a 5xx. */
 const CALLERS_FAULT: unknown = 422;
 
-/** Places that tell whether there was a complete response. Every other place is a part of the response: a header or a JSON pointer. */
+/**
+ * Places that show whether there was a complete response. Every other place is a part of the response: a header or a JSON
+ * pointer.
+ */
 const ARRIVAL: readonly string[] = ["status", "ending"];
 
 /** What a judge compares. */
@@ -47,8 +50,8 @@ interface Comparison {
 }
 
 /**
- * Why a comparison decides nothing: it is about the content of a response that never arrived, or about a part that was not recorded because
- * of the size limit. Requirements on whether a response arrives, or on its status, are judged anyway.
+ * Why a comparison decides nothing: it is about the content of a response that never arrived, or about a part that was not
+ * recorded because of the size limit. Requirements on whether a response arrives, or on its status, are judged anyway.
  */
 export function missingEvidence(
   { exchange }: EvidenceResponse,

@@ -1,6 +1,6 @@
 import { isObject } from "../core/index.ts";
 
-/** What a value should be: a test, and words for it. */
+/** What a value should be: a test, and its description. */
 export interface Expectation<T = unknown> {
   readonly description: string;
   readonly test: (value: T) => boolean;
@@ -28,7 +28,7 @@ export function that<T = unknown>(description: string, test: (value: T) => boole
   return { description, test };
 }
 
-/** A condition that was worked out before, in words. */
+/** A condition that was evaluated before, with its description. */
 export const isTrue = (description: string): Expectation<boolean> => that(description, (value) => value);
 
 /** Of `Response.admitted`. */
@@ -75,7 +75,7 @@ export const tokenCounts: Expectation = that("an object with at least one count 
 
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** A value in words for a report: JSON, cut to a bearable length. */
+/** A value as text for a report: JSON, truncated to a readable length. */
 export function show(value: unknown): string {
   if (value === undefined) return "absent";
   const text = JSON.stringify(value) ?? String(value);

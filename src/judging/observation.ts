@@ -1,20 +1,20 @@
 import type { Dialect } from "../dialects/index.ts";
 
 /**
- * How a request ended. Outcomes are never mixed in one figure. `invalid`: a complete 2xx reply that no client could use; `unfinished`: an
- * admitted stream that was cut off.
+ * How a request ended. Outcomes are never mixed in one figure. `invalid`: a complete 2xx reply that no client could use;
+ * `unfinished`: an admitted stream that was truncated.
  */
 export type Outcome = "admitted" | "denied" | "failed" | "invalid" | "unfinished";
 
 /**
- * One request and everything recorded about it, whichever engine sent it. Moments are µs on one monotonic clock. What an engine does
- * not measure, or what did not happen, is `undefined`, never 0.
+ * One request and everything recorded about it, whichever engine sent it. Times are µs on one monotonic clock. What an engine
+ * does not measure, or what did not happen, is `undefined`, never 0.
  */
 export interface Observation {
   readonly phase: string;
-  /** What the request was for inside its phase: `wave`, `extra`, `again`, … */
+  /** The purpose of the request within its phase: `wave`, `extra`, `again`, … */
   readonly role: string;
-  /** Ordinal of the arrival inside its phase and role, over all instances of the engine; its retries share it. */
+  /** Ordinal of the arrival within its phase and role, over all instances of the engine; its retries share it. */
   readonly index?: number;
   /** 1 for the first request of an arrival, 2 for its first retry, … */
   readonly attempt?: number;
@@ -23,13 +23,14 @@ export interface Observation {
   readonly key: string;
   readonly outcome: Outcome;
   /**
-   * The named reason of a denial, the kind of failure (`500`, `reset`, `deadline`, `cut stream`), or the defect of an invalid 2xx reply.
+   * The named reason of a denial, the kind of failure (`500`, `reset`, `deadline`, `cut stream`), or the defect of an invalid
+   * 2xx reply.
    */
   readonly what: string;
   readonly status: number | undefined;
   readonly dueUs: number;
   readonly sentUs: number;
-  /** Time that the request waited for a connection of its own to open, µs. */
+  /** Time that the request waited for its own connection to open, µs. */
   readonly connectUs: number | undefined;
   /** Head of the response. */
   readonly headUs: number | undefined;
@@ -37,16 +38,16 @@ export interface Observation {
   readonly endUs: number;
   readonly longestGapUs: number | undefined;
   readonly tokens: number | undefined;
-  /** Retry-After as sent, and the wait that it asks for, ms; `undefined` when absent or unusable. */
+  /** Retry-After as sent, and the wait that it requests, ms; `undefined` if absent or unusable. */
   readonly retryAfter: string | undefined;
   readonly retryAfterWaitMs: number | undefined;
-  /** Id of the recorded exchange in the evidence, where it was kept. */
+  /** Id of the recorded exchange in the evidence, if it was kept. */
   readonly exchange: string | undefined;
   /** What is wrong with the text of an echo. */
   readonly flaw: "crossed" | "incomplete" | undefined;
 }
 
-/** A reply as an external engine received it: it becomes an observation when the reason of its denial is read. Moments as above. */
+/** A reply as an external engine received it: it becomes an observation once the reason of its denial is read. Times as above. */
 export interface ReceivedReply {
   /** Ordinal of the connection. */
   readonly connection: number;

@@ -11,7 +11,7 @@ import { type Conclusion, conclusionOf } from "./conclusion.ts";
 import { type EvidenceResponse, isRefusedLate, missingEvidence } from "./evidence.ts";
 import { type Expectation, show, toExpectation } from "./expectation.ts";
 
-/** Where something was seen, for the evidence. */
+/** Where something was observed, for the evidence. */
 export interface Seen {
   /** The exchange. */
   readonly in?: EvidenceResponse | undefined;
@@ -20,7 +20,7 @@ export interface Seen {
   readonly because?: string | undefined;
 }
 
-/** A response as far as a control request needs it. */
+/** The parts of a response that a control request needs. */
 interface ControlResponse {
   readonly admitted: boolean;
   readonly summary: string;
@@ -29,10 +29,10 @@ interface ControlResponse {
   readonly complete: boolean;
 }
 
-/** Ends a judgement that cannot go on; caught by whoever called the judge. */
+/** Ends a judgement that cannot continue; caught by the caller of the judge. */
 export class Undecided extends Error {
   readonly status: "blocked" | "inconclusive" | "not-applicable";
-  /** Lines of the target file that would let it go on. */
+  /** Lines of the target file that would let it continue. */
   readonly unblock: readonly string[];
 
   constructor(status: Undecided["status"], message: string, unblock: readonly string[] = []) {
@@ -43,22 +43,23 @@ export class Undecided extends Error {
 }
 
 /**
- * Collects what a judge finds. Which method is open to a requirement follows from its level: `must` takes MUST requirements, `should` those
- * of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles with `observe` alone. A judge that cannot
- * prove that a MUST is violated calls `leaveOpen` or `inconclusive`: a MUST never warns.
+ * Collects the findings of a judge. The level of a requirement determines which methods accept it: `must` takes MUST
+ * requirements, `should` those of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles
+ * with `observe` alone. A judge that cannot prove that a MUST is violated calls `leaveOpen` or `inconclusive`: a MUST never
+ * warns.
  */
 export class Verdict {
   readonly findings: Finding[] = [];
-  /** Comparisons that were met, by what they compared. */
+  /** Comparisons that were met, by key. */
   readonly #met = new Map<string, Finding>();
   #open: Pick<Undecided, "status" | "message"> | undefined;
 
-  /** Breaking it fails the check. `expected` is a value to be equal to, or an expectation. */
+  /** A violation fails the check. `expected` is a value for equality, or an expectation. */
   must<T>(requirement: MustRequirement, observed: T, expected: NoInfer<T> | Expectation<T>, seen: Seen = {}): boolean {
     return this.#compare(requirement, "fail", observed, expected, seen);
   }
 
-  /** Breaking it warns. */
+  /** A violation warns. */
   should<T>(
     requirement: ShouldRequirement,
     observed: T,
@@ -78,17 +79,17 @@ export class Verdict {
     return this.#compare(requirement, "warn", observed, expected, seen);
   }
 
-  /** A comparison that the judge made itself, in words: breaking it fails. */
+  /** A comparison made by the judge itself: a miss fails. */
   mustHold(requirement: MustRequirement, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
     this.#add(requirement, met ? "met" : "broken", "fail", expected, observed, seen);
   }
 
-  /** A comparison that the judge made itself, in words: breaking it warns. */
+  /** A comparison made by the judge itself: a miss warns. */
   shouldHold(requirement: ShouldRequirement, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
     this.#add(requirement, met ? "met" : "broken", "warn", expected, observed, seen);
   }
 
-  /** An observation in words. Decides nothing. */
+  /** An observation as text. Decides nothing. */
   note(requirement: RequirementId, observed: string, seen: Seen = {}): void {
     this.#add(requirement, "observed", "none", undefined, observed, seen);
   }
@@ -98,17 +99,17 @@ export class Verdict {
     this.#add(requirement, "observed", "none", undefined, show(observed), seen);
   }
 
-  /** A condition without which the check would say nothing true: its absence blocks the check and never passes it. */
+  /** A condition without which the check would say nothing true: if it does not hold, the check is blocked and never passes. */
   assume(condition: boolean, what: string): void {
     if (!condition) throw new Undecided("blocked", `precondition not met: ${what}`);
   }
 
-  /** What the check was given does not do, and something else in the target file would. */
+  /** The given fixture does not suffice, and something else in the target file would. */
   missingFixture(why: string, unblock: readonly string[]): never {
     throw new Undecided("blocked", why, unblock);
   }
 
-  /** The control request of a negative probe: the same request with nothing wrong about it must have been served. */
+  /** The control request of a negative probe: the same request with nothing wrong must have been served. */
   assumeGood(control: ControlResponse, what = "the same request with nothing wrong"): void {
     if (control.admitted) return;
     const ambient = isAmbient(control);
@@ -123,7 +124,7 @@ export class Verdict {
     throw new Undecided("not-applicable", why);
   }
 
-  /** Notes that something could not be decided, and goes on; the first note counts, unless something is broken. */
+  /** Notes that something could not be decided, and continues; the first note counts, unless something is violated. */
   leaveOpen(status: Undecided["status"], message: string): void {
     this.#open ??= { status, message };
   }
@@ -163,7 +164,7 @@ export class Verdict {
     }
     const kind = JSON.stringify([requirement, weight, description, seen.at]);
     const known = met ? this.#met.get(kind) : undefined;
-    // A judge of all answers compares ten thousand times, and its findings would be most of the record.
+    // A judge of all responses compares ten thousand times, and its findings would be most of the record.
     if (known !== undefined) {
       known.count = (known.count ?? 1) + 1;
       return true;
@@ -199,13 +200,13 @@ export class Verdict {
   }
 }
 
-/** Types can be cast away, so that a MUST never warns is also checked at run time. */
+/** Types can be cast away, so run time also checks that a MUST never warns. */
 function assertNotMust(requirement: RequirementId): void {
   if (isMust(requirement))
     throw new InternalError(`${requirement} is a MUST: a violation fails or is inconclusive, but never warns`);
 }
 
-/** Trouble that is not about the request: another client's traffic, an upstream failure, the network. */
+/** A problem unrelated to the request: another client's traffic, an upstream failure, the network. */
 export function isAmbient({
   status,
   complete,

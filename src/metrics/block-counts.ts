@@ -1,41 +1,41 @@
 import { Histogram } from "./histogram.ts";
 
-/** Rows of an octave: neighbouring bounds differ by at most 0.8 %. */
+/** Rows per octave: neighbouring bounds differ by at most 0.8 %. */
 const ROWS_PER_OCTAVE_LOG = 7;
 const ROWS_PER_OCTAVE = 2 ** ROWS_PER_OCTAVE_LOG;
 const ROWS = 25 * ROWS_PER_OCTAVE;
-/** 36 minutes; what takes longer counts as that. */
+/** 36 minutes; longer durations count as this. */
 const MAX_US = 2 ** 31 - 1;
-/** Width of a block at first, µs. */
+/** Initial width of a block, µs. */
 const FIRST_WIDTH_US = 25_000;
-/** Most blocks; beyond them neighbours are put together, so that a long run is no larger than a short one. */
+/** Maximum number of blocks; then neighbours are merged, so that a long run is no larger than a short one. */
 const MAX_BLOCKS = 128;
 
-/** For another thread or process. Each block: its index, then row, count, row, count, … */
+/** Transfer format for another thread or process. Each block: its index, then row, count, row, count, … */
 export interface StoredBlocks {
   readonly widthUs: number;
   readonly blocks: readonly (readonly number[])[];
 }
 
-/** Values of one block: how many there are, and how many are at or below a bound. */
+/** Values of one block: their number, and the number at or below a bound. */
 export interface BelowOfBlock {
   readonly count: number;
   readonly below: number;
 }
 
 /**
- * Counts durations by the time at which they were measured, in at most 128 blocks of equal width, and by their size: what is
- * needed to see how much neighbours in time go together. To count is to increment a number, as long as time goes on.
+ * Counts durations by the time at which they were measured, in at most 128 blocks of equal width, and by their size: enough to
+ * see how strongly neighbours in time correlate. Counting increments a number, as long as time moves forward.
  */
 export class BlockCounts {
   #widthUs = FIRST_WIDTH_US;
   #blocks = new Map<number, number[]>();
-  /** Of the block that is counted into, by row; and the rows that are not 0. */
+  /** Counts of the current block, by row; and its non-zero rows. */
   readonly #open = new Uint32Array(ROWS);
   #rows: number[] = [];
   #index = -1;
 
-  /** @param us duration. @param atUs when it was measured, from the beginning of the phase; before it counts as 0. */
+  /** @param us duration. @param atUs when it was measured, from the start of the phase; negative counts as 0. */
   record(us: number, atUs: number): void {
     const index = atUs > 0 ? Math.floor(atUs / this.#widthUs) : 0;
     if (index !== this.#index) this.#turn(index);
@@ -48,7 +48,7 @@ export class BlockCounts {
     this.#open[row] = before + count;
   }
 
-  /** Closes the block that was counted into and opens another. */
+  /** Closes the current block and opens another. */
   #turn(index: number): void {
     this.#close();
     let turned = index;
@@ -93,7 +93,7 @@ export class BlockCounts {
     return { widthUs: this.#widthUs, blocks: [...this.#blocks].map(([index, cells]) => [index, ...cells]) };
   }
 
-  /** Adds what another one counted from the same beginning. */
+  /** Adds the counts of another instance with the same start. */
   merge({ widthUs, blocks }: StoredBlocks): void {
     this.#close();
     while (this.#widthUs < widthUs) this.#halve();
@@ -104,7 +104,7 @@ export class BlockCounts {
     this.#close();
   }
 
-  /** The same without what was measured outside a stretch of time, µs from the beginning of the phase, to whole blocks. */
+  /** The same without what was measured outside a period, µs from the start of the phase, to whole blocks. */
   between(fromUs: number, toUs: number): BlockCounts {
     const { blocks } = this.store();
     const part = new BlockCounts();
@@ -117,7 +117,7 @@ export class BlockCounts {
     return part;
   }
 
-  /** All values, each as the middle of its row: right to 0.4 %. */
+  /** All values, each as the middle of its row: accurate to 0.4 %. */
   histogram(): Histogram {
     const histogram = new Histogram();
     for (const [, ...cells] of this.store().blocks)
@@ -127,8 +127,8 @@ export class BlockCounts {
 
   /**
    * @param shares between 0 and 1, exclusive.
-   * @returns for each the blocks in their order, empty ones between others among them, held against the bound of a row that is
-   * nearest to the quantile.
+   * @returns for each share the blocks in order, including empty ones in between, counted below the row bound nearest to the
+   * quantile.
    */
   atQuantiles(shares: readonly number[]): BelowOfBlock[][] {
     this.#close();
@@ -152,7 +152,7 @@ export class BlockCounts {
     }
     return shares.map((share) => {
       let [below, row] = [totals[0] ?? 0, 0];
-      // One row further as long as its bound is no further away.
+      // Moves to the next row as long as its bound is at least as close.
       while (row + 1 < ROWS && below + (totals[row + 1] ?? 0) / 2 <= share * total) below += totals[++row] ?? 0;
       return row;
     });
@@ -168,7 +168,7 @@ function countBelow(cells: readonly number[], row: number): BelowOfBlock {
   return { count, below };
 }
 
-/** Below two octaves' worth of rows a row is a microsecond wide, above so many rows make an octave. */
+/** In the first two octaves' worth of rows, a row is a microsecond wide; above them, `ROWS_PER_OCTAVE` rows make an octave. */
 function rowOf(us: number): number {
   const whole = us >= MAX_US ? MAX_US : us > 0 ? Math.round(us) : 0;
   const shift = Math.max(0, 31 - Math.clz32(whole) - ROWS_PER_OCTAVE_LOG);

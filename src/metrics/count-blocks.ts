@@ -2,25 +2,25 @@ import { MIN_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "../cor
 
 type Ends = [low: number, high: number];
 
-/** Width of a block at first, µs. */
+/** Initial width of a block, µs. */
 const FIRST_WIDTH_US = 25_000;
-/** Most blocks; beyond them neighbours are put together. */
+/** Maximum number of blocks; then neighbours are merged. */
 const MAX_BLOCKS = 128;
-/** Events below which their own spread says less than that of chance (Poisson) does. */
+/** With fewer events, their own spread says less than that of chance (Poisson). */
 const FEW = 10;
 
-/** For another thread or process. */
+/** Transfer format for another thread or process. */
 export interface StoredCounts<Name extends string> {
   readonly widthUs: number;
   readonly counts: Readonly<Partial<Record<Name, readonly number[]>>>;
 }
 
-/** Counts events of several kinds by time, in at most 128 blocks of equal width: what tells how exact a rate or a share is. */
+/** Counts events of several kinds by time, in at most 128 blocks of equal width: shows how exact a rate or a share is. */
 export class CountBlocks<Name extends string> {
   readonly #counts = new Map<Name, number[]>();
   #widthUs = FIRST_WIDTH_US;
 
-  /** @param atUs from the beginning of the phase; before it counts as 0. */
+  /** @param atUs from the start of the phase; negative counts as 0. */
   count(name: Name, atUs: number): void {
     this.#add(name, atUs, 1);
   }
@@ -51,7 +51,7 @@ export class CountBlocks<Name extends string> {
     return { widthUs: this.#widthUs, counts: Object.fromEntries(this.#counts) as Record<Name, number[]> };
   }
 
-  /** Adds what another one counted from the same beginning. */
+  /** Adds the counts of another instance with the same start. */
   merge({ widthUs, counts }: StoredCounts<Name>): void {
     while (this.#widthUs < widthUs) this.#halve();
     for (const [name, blocks] of Object.entries(counts) as [Name, readonly number[]][])
@@ -62,9 +62,7 @@ export class CountBlocks<Name extends string> {
     return this.#blocksOf(name).slice(0, Math.ceil((durationS * 1_000_000) / this.#widthUs));
   }
 
-  /**
-   * @returns ends of the 95 % interval of a rate, per second; `null` for a phase that is too short to tell.
-   */
+  /** @returns ends of the 95 % interval of a rate, per second; `null` if the phase is too short. */
   rateInterval(name: Name, durationS: number): Ends | null {
     const series = this.#series(name, durationS);
     const count = series.reduce((sum, value) => sum + value, 0);
@@ -76,7 +74,7 @@ export class CountBlocks<Name extends string> {
     return [Math.max(0, middle - half) / durationS, (middle + half) / durationS];
   }
 
-  /** How many independent events so many are worth to a share of them: fewer where neighbours in time go together. */
+  /** Effective number of independent events for a share of them: fewer if neighbours in time correlate. */
   worth(part: Name, all: readonly Name[], durationS: number): number {
     const wholes = all.map((name) => this.#series(name, durationS));
     const blocks = this.#series(part, durationS).map((own, index) => ({

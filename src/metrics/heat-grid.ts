@@ -1,34 +1,34 @@
-/** Rows of a decade: neighbouring bounds differ by a quarter (10^0.1), which no eye tells apart in a drawing. */
+/** Rows per decade: neighbouring bounds differ by a quarter (10^0.1), too little to see in a drawing. */
 export const ROWS_PER_DECADE = 10;
-/** Most columns; beyond them neighbours are put together, so that a long run is no larger than a short one. */
+/** Maximum number of columns; then neighbours are merged, so that a long run is no larger than a short one. */
 const MAX_COLUMNS = 180;
 
-/** Counts of durations over time, small enough to be kept for every phase. */
+/** Counts of durations over time, small enough to be stored for every phase. */
 export interface Heat {
   /** Width of a column, s. */
   readonly everyS: number;
   /**
-   * From the beginning of the phase, one text per column: `ROW:COUNT` with a blank between. Row r holds durations from
-   * 10^(r / 10) up to 10^((r + 1) / 10) microseconds. Empty: nothing in this column.
+   * From the start of the phase, one text per column: `ROW:COUNT`, separated by blanks. Row r holds durations from 10^(r / 10)
+   * up to 10^((r + 1) / 10) microseconds. Empty: nothing in this column.
    */
   readonly columns: string[];
 }
 
-/** Counts durations by the second and by their size on a logarithmic scale. Its size has a bound. */
+/** Counts durations by the second and by their size on a logarithmic scale. Its size is bounded. */
 export class HeatGrid {
   #everyS = 1;
   #columns: Map<number, number>[] = [];
 
-  /** @param second whole seconds from the beginning. @param us duration; what is below a microsecond counts as one. */
+  /** @param second whole seconds from the start. @param us duration; anything below a microsecond counts as one. */
   record(second: number, us: number): void {
     this.#add(second, Math.floor(Math.log10(us < 1 ? 1 : us) * ROWS_PER_DECADE), 1);
   }
 
-  /** Adds what another one counted. */
+  /** Adds the counts of another instance. */
   merge(other: Heat): void {
     for (const [index, column] of other.columns.entries())
       for (const [row, count] of readHeatColumn(column)) this.#add(index * other.everyS, row, count);
-    // Columns of the other that are wider than ours stand at their beginning only: ours must not pretend to know more.
+    // The counts of wider columns were added at their starts only, so ours must become as wide.
     while (this.#everyS < other.everyS) this.#halve();
   }
 
@@ -51,7 +51,7 @@ export class HeatGrid {
     }
   }
 
-  /** @returns `undefined` when nothing was counted. */
+  /** @returns `undefined` if nothing was counted. */
   close(): Heat | undefined {
     if (this.#columns.length === 0) return undefined;
     const columns = this.#columns.map((column) =>
@@ -64,7 +64,7 @@ export class HeatGrid {
   }
 }
 
-/** @returns row and count of each cell of a column as it stands in a record. */
+/** @returns row and count of each cell of a column in a record. */
 export function readHeatColumn(column: string): (readonly [row: number, count: number])[] {
   if (column === "") return [];
   return column.split(" ").map((cell) => {

@@ -13,7 +13,7 @@ export interface TaggedHistogram {
 /** Values are microseconds; tools that divide by a million show seconds. */
 const MAX_VALUE_UNIT_RATIO = 1_000;
 
-/** Puts histograms into the interval log format (`.hlog`), one tagged line each, that HdrHistogram tools read. */
+/** Writes histograms in the interval log format (`.hlog`), one tagged line each, readable by HdrHistogram tools. */
 export function histogramLog(entries: readonly TaggedHistogram[], startedAtMs: number): string {
   const lines: string[] = [];
   const writer = new HistogramLogWriter((text) => lines.push(text));

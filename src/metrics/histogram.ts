@@ -16,28 +16,28 @@ export interface Quantiles {
   readonly max: number;
 }
 
-/** A histogram on its way from one thread to another. */
+/** Transfer format between threads. */
 export interface StoredHistogram {
   readonly encoded: string;
   /** Exact, microseconds. */
   readonly maxUs: number;
 }
 
-/** What a histogram has counted since it was read before, on its way to another thread of this program. */
+/** Growth of a histogram since it was last read, for another thread of this program. */
 export interface HistogramGrowth {
-  /** Index of a bucket, how many values it got, index, … */
+  /** Index of a bucket, how many values were added to it, index, … */
   readonly buckets: readonly number[];
-  /** The largest value of all, exact, microseconds. */
+  /** The largest of all values, exact, microseconds. */
   readonly maxUs: number;
 }
 
-/** What of a histogram was read already. Begins empty. */
+/** How much of a histogram was already read. Starts empty. */
 export class ReadCounts {
   total = 0;
   byBucket = new Uint32Array(0);
 }
 
-/** A minute; longer values widen the histogram by themselves. */
+/** A minute; longer values widen the histogram automatically. */
 const EXPECTED_MAX_US = 60_000_000;
 
 /** A year: a longer Retry-After wait is shown as one. */
@@ -56,7 +56,7 @@ export class Histogram {
 
   /** @param us duration, microseconds; fractions are rounded, negative values count as 0, more than a year as a year. */
   record(us: number, count = 1): void {
-    // Fractions would stay in the maximum, which then disagrees with the counts; a value without end never fits.
+    // Fractions would stay in the maximum, which would then disagree with the counts; infinite values never fit.
     this.#hdr.recordValueWithCount(us > 0 ? Math.round(Math.min(us, MAX_US)) : 0, count);
   }
 
@@ -64,12 +64,12 @@ export class Histogram {
     return this.#hdr.totalCount;
   }
 
-  /** The largest value, microseconds; 0 when empty. */
+  /** The largest value, microseconds; 0 if empty. */
   get maxUs(): number {
     return this.#hdr.maxValue;
   }
 
-  /** Sum of all values, microseconds, to the 0.1 % that a value is known to. */
+  /** Sum of all values, microseconds, to their accuracy of 0.1 %. */
   get sumUs(): number {
     const hdr = this.#counts();
     let left = hdr.totalCount;
@@ -83,7 +83,7 @@ export class Histogram {
     return sum;
   }
 
-  /** @returns for each bound, microseconds ascending, how many values are at most as large. */
+  /** @returns for each bound, microseconds ascending, the number of values up to it. */
   countsUpTo(boundsUs: readonly number[]): number[] {
     const hdr = this.#counts();
     let index = 0;
@@ -105,12 +105,12 @@ export class Histogram {
     this.#hdr.add(other.#hdr);
   }
 
-  /** @param share between 0 and 1. @returns microseconds; 0 when empty. */
+  /** @param share between 0 and 1. @returns microseconds; 0 if empty. */
   quantileUs(share: number): number {
     return this.#hdr.getValueAtPercentile(share * 100);
   }
 
-  /** @returns `null` when nothing was recorded: a quantile of nothing is not zero. */
+  /** @returns `null` if nothing was recorded: a quantile of nothing is not zero. */
   quantilesMs(): Quantiles | null {
     if (this.count === 0) return null;
     const at = (share: number) => Math.min(this.quantileUs(share), this.maxUs) / 1_000;
@@ -131,7 +131,7 @@ export class Histogram {
     return new Histogram(decodeFromCompressedBase64(text, 32));
   }
 
-  /** For another thread: the compressed form, and the maximum, which that form knows only to its bucket. */
+  /** For another thread: the compressed form, and the exact maximum, which that form rounds to its bucket. */
   store(): StoredHistogram {
     return { encoded: this.encode(), maxUs: this.#hdr.maxValue };
   }
@@ -143,9 +143,9 @@ export class Histogram {
   }
 
   /**
-   * What was counted since it was read before. Far cheaper than the compressed form of all: it is read while a load is sent.
+   * Counts added since the last read. Far cheaper than compressing all counts: it is read while load is sent.
    *
-   * @param read brought up to date. @returns `undefined` when nothing was counted.
+   * @param read is updated. @returns `undefined` if nothing was counted.
    */
   growth(read: ReadCounts): HistogramGrowth | undefined {
     const hdr = this.#counts();
@@ -169,7 +169,7 @@ export class Histogram {
     return { buckets, maxUs: hdr.maxValue };
   }
 
-  /** Adds what another one counted; exact, because both have the same buckets. */
+  /** Adds the counts of another instance; exact, because both have the same buckets. */
   grow({ buckets, maxUs }: HistogramGrowth): void {
     const hdr = this.#counts();
     const most = Math.max(hdr.maxValue, maxUs);
@@ -194,5 +194,5 @@ function emptyHdr(): Hdr {
   });
 }
 
-/** Quantiles that are never absent, for figures of the generator itself. */
+/** For figures of the generator itself, whose quantiles are never absent. */
 export const NO_QUANTILES: Quantiles = { p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, max: 0 };

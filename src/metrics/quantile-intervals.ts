@@ -5,21 +5,21 @@ import type { Histogram } from "./histogram.ts";
 export const QUANTILE_SHARES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 export type QuantileName = keyof typeof QUANTILE_SHARES;
 
-/** Ends of an interval that holds the true quantile in 95 of 100 runs, milliseconds. `null`: the samples do not support one. */
+/** Ends of an interval that contains the true quantile in 95 of 100 runs, milliseconds. `null`: too few samples. */
 export type QuantileIntervals = Readonly<Record<QuantileName, [low: number, high: number] | null>>;
 
-/** Each end of an interval is wrong in so many cases. */
+/** Probability that an end of an interval is wrong. */
 const TAIL = 0.025;
-/** A trend that was taken out may make a sum more exact than chance alone, but not by more than it is sure to. */
+/** Removing a trend may make a sum more exact than chance alone, but only this much is certain. */
 const MIN_INFLATION = 0.5;
-/** Variance of a count beyond which it is normal. */
+/** Variance of a count above which it is treated as normal. */
 const MANY = 2_000;
-/** What chance alone hardly ever makes it look like. */
+/** An inflation that chance alone hardly ever produces. */
 const CLEARLY = 2;
 
 /**
- * Intervals of quantiles by order statistics, of as many samples as they are worth: neighbours in time that go together count
- * for fewer.
+ * Intervals of quantiles by order statistics, for the effective number of samples: correlated neighbours in time count for
+ * fewer.
  *
  * @param blocks the same values, by time.
  */
@@ -29,7 +29,7 @@ export function quantileIntervals(histogram: Histogram, blocks: BlockCounts): Qu
   const entries = (Object.keys(QUANTILE_SHARES) as QuantileName[]).map((name, index) => {
     const share = QUANTILE_SHARES[name];
     const inflation = inflationOf(blocksAt[index] ?? []);
-    // Of the few values beyond a high quantile it may not show that they go together; of the others it does.
+    // The few values beyond a high quantile may not show their correlation; the others do.
     if (inflation > CLEARLY) clearly = Math.max(clearly, inflation);
     const worth = Math.min(histogram.count / clearly, histogram.count / inflation);
     const isSupported = share ** worth <= TAIL && (1 - share) ** worth <= TAIL;
@@ -38,7 +38,7 @@ export function quantileIntervals(histogram: Histogram, blocks: BlockCounts): Qu
   return Object.fromEntries(entries) as QuantileIntervals;
 }
 
-/** By how much more a share of all values varies than that of as many independent ones. */
+/** By what factor a share of all values varies more than with the same number of independent values. */
 function inflationOf(blocks: readonly BelowOfBlock[]): number {
   const inflation = shareInflation(blocks.map(({ count, below }) => ({ count, part: below })));
   return inflation === undefined ? 1 : Math.max(MIN_INFLATION, inflation);
@@ -56,8 +56,8 @@ function intervalOf(histogram: Histogram, share: number, worth: number): [number
 }
 
 /**
- * The rank, fractions included, whose value lies below the quantile with a probability: the share of all values below the one of
- * rank r has the distribution Beta(r, n + 1 - r).
+ * The fractional rank whose value is below the quantile with a probability: the share of all values below rank r has the
+ * distribution Beta(r, n + 1 - r).
  */
 function rankWith(share: number, worth: number, probability: number): number {
   const variance = worth * share * (1 - share);

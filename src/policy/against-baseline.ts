@@ -8,8 +8,8 @@ import {
 import { type BaselineFile, directionOf, figuresOf, machineOf, workloadKey } from "./baseline.ts";
 
 /**
- * A run held against what was accepted: which checks changed, and the figures side by side. It decides nothing about the run:
- * gates on `baseline` do that, with bounds that were chosen.
+ * Compares a run with the accepted baseline: which checks changed, and the figures of both. It decides nothing about the run:
+ * gates on `baseline` do that, with explicit bounds.
  */
 export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comparison {
   const { conformance } = baseline;

@@ -13,7 +13,7 @@ import { isPerformance } from "./metrics.ts";
 import { gatesOf, type PolicyFile, type PolicyGate } from "./policy-file.ts";
 import { type Operator, parseThreshold } from "./threshold.ts";
 
-/** A policy with the files around it, read. */
+/** A parsed policy with the files that it refers to. */
 export interface Policy {
   readonly source: string;
   readonly sha256: string;
@@ -23,7 +23,7 @@ export interface Policy {
   readonly coverage: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What a policy makes of a run. Pure: the same record and files give the same gates. */
+/** Applies a policy to a run. Pure: the same record and files give the same gates. */
 export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
   const { file } = policy;
   const thresholds = gatesOf(file).map((gate) => thresholdGate(record, gate, policy));
@@ -49,7 +49,7 @@ export function applyPolicy(record: RunRecord, policy: Policy): PolicySection {
   };
 }
 
-/** Names of the load runs that failed performance gates were about; measuring these once more may change the outcome. */
+/** Names of the load runs that failed performance gates refer to; measuring them once more may change the outcome. */
 export function toConfirm(record: RunRecord, policy: Policy, section: PolicySection): string[] {
   const failed = new Set(
     section.gates
@@ -66,8 +66,8 @@ export function toConfirm(record: RunRecord, policy: Policy, section: PolicySect
 }
 
 /**
- * Puts the second measurement beside the first. A gate fails only when it failed twice; one that could not be decided the
- * second time is no pass.
+ * Combines the first and second measurement. A gate fails only if it failed twice; one that could not be decided the second
+ * time does not pass.
  */
 export function confirmed(first: PolicySection, second: PolicySection): PolicySection {
   const again = new Map(second.gates.map((gate) => [gate.gate, gate]));
@@ -76,7 +76,7 @@ export function confirmed(first: PolicySection, second: PolicySection): PolicySe
     confirmed: true,
     gates: first.gates.map((gate) => {
       const later = again.get(gate.gate);
-      // The second time only load was driven: what it says of checks is nothing.
+      // The second measurement only sent load, so it says nothing about checks.
       if (!isPerformanceGate(gate) || gate.outcome !== "fail" || later === undefined) return gate;
       return {
         ...later,

@@ -9,7 +9,7 @@ const machineSchema = z.strictObject({
   platform: z.string(),
   cpuModel: z.string(),
   cpus: z.int(),
-  /** Whole GiB: what the system takes for itself varies. */
+  /** Whole GiB: how much the system reserves for itself varies. */
   memoryGiB: z.int(),
   nodeMajor: z.int(),
 });
@@ -23,7 +23,7 @@ const acceptedFrom = z.strictObject({
 });
 
 const performanceSchema = z.strictObject({
-  /** Tier or workload by name, and the hash of what was asked of the gateway. */
+  /** Tier or workload by name, and the hash of the requested workload. */
   tier: z.string(),
   workload: z.string(),
   machine: machineSchema,
@@ -40,7 +40,7 @@ export const baselineSchema = z.strictObject({
 export type BaselineFile = z.infer<typeof baselineSchema>;
 export type Machine = z.infer<typeof machineSchema>;
 
-/** What makes two machines the same for a figure of performance. */
+/** Properties that make two machines comparable for performance figures. */
 export function machineOf({ environment }: RunRecord): Machine {
   return {
     platform: environment.platform,
@@ -51,7 +51,7 @@ export function machineOf({ environment }: RunRecord): Machine {
   };
 }
 
-/** What was asked of the gateway: another workload is another question. */
+/** The requested workload: figures of different workloads are not comparable. */
 export function workloadKey(run: LoadRun): string {
   return createHash("sha256")
     .update(JSON.stringify({ kind: run.kind, engine: run.engine, limits: run.limits, workload: run.workload }))
@@ -73,10 +73,10 @@ const SINGLES = [
 /** Metrics of each class that are not distributions. */
 const SINGLES_OF_CLASSES = ["tokens_per_reply"] as const;
 
-/** Figures by their names. */
+/** Figures by name. */
 export type NamedFigures = Record<string, { readonly value: number; readonly samples: number }>;
 
-/** Figures of one load run by their names, such as `ttft_ms{dialect=chat,phase=at-rate-limit,stream=true} p99`. */
+/** Figures of one load run by name, such as `ttft_ms{dialect=chat,phase=at-rate-limit,stream=true} p99`. */
 export function figuresOf(record: RunRecord, run: LoadRun): NamedFigures {
   const only: RunRecord = { ...record, load: { runs: [run] } };
   const figures: NamedFigures = {};
@@ -114,7 +114,7 @@ function threshold(text: string): Threshold {
   return read;
 }
 
-/** The name under which a baseline holds the figure of a threshold: its tier stands in the entry. */
+/** The name of a threshold's figure in a baseline: the entry holds its tier. */
 export function figureName({ metric, labels, stat }: Threshold): string {
   const listed = Object.entries(labels)
     .filter(([label]) => label !== "tier")
@@ -125,15 +125,15 @@ export function figureName({ metric, labels, stat }: Threshold): string {
   );
 }
 
-/** Six digits are more than any run repeats, and a file of them can be read. */
+/** Six digits are more than any run reproduces, and they keep the file readable. */
 function round(value: number): number {
   return Number(value.toPrecision(6));
 }
 
 /**
- * Puts a run into a baseline. What the run did not measure stays as it was.
+ * Adds a run to a baseline. What the run did not measure stays unchanged.
  *
- * @throws UsageError when the run is none to hold others against.
+ * @throws UsageError if the run cannot serve as a baseline.
  */
 export function acceptBaseline(before: BaselineFile | undefined, record: RunRecord): BaselineFile {
   if (!record.complete)
@@ -180,7 +180,7 @@ function keyOf({ tier, workload, machine }: BaselineFile["performance"][number])
   return JSON.stringify([tier, workload, machine]);
 }
 
-/** @throws ConfigError when the file holds no baseline. */
+/** @throws ConfigError if the file is not a baseline. */
 export function parseBaseline(text: string, file: string): BaselineFile {
   try {
     return baselineSchema.parse(JSON.parse(text));
@@ -196,14 +196,14 @@ export function baselineText(baseline: BaselineFile): string {
   return `${JSON.stringify(baseline, null, 1)}\n`;
 }
 
-/** A figure to hold against, or why there is none. */
+/** A baseline figure, or why there is none. */
 export type BaselineFigure =
   | { readonly value: number }
   | { readonly why: "missing" | "other-machine"; readonly message: string };
 
 /**
- * The accepted figure that a threshold refers to, for every load run that it is about: the run with the figure that is
- * hardest to meet decides.
+ * The accepted figure that a threshold refers to, for every load run that it applies to: the figure that is hardest to meet
+ * decides.
  */
 export function baselineFigure(
   baseline: BaselineFile | undefined,

@@ -2,8 +2,8 @@ import { EXIT } from "../core/index.ts";
 import type { Gate, PolicySection, RunVerdict } from "../record/index.ts";
 
 /**
- * What a policy makes of a verdict. A failed gate of level `error` fails the run; one that could not be decided keeps it from
- * passing; `warn` is named after the result. A policy never makes a verdict better.
+ * Applies a policy to a verdict. A failed gate of level `error` fails the run; one that could not be decided keeps it from
+ * passing; `warn` is listed after the result. A policy never improves a verdict.
  */
 export function decideByPolicy(verdict: RunVerdict, section: PolicySection): RunVerdict {
   const of = (level: Gate["level"], outcome: Gate["outcome"]) =>
@@ -29,7 +29,7 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
           ? EXIT.gateFailed
           : EXIT.inconclusive,
     headline: verdict.headline.replace(/^[A-Z]+/, result.toUpperCase()) + gatesInWords(failed, open, warned),
-    // What the run itself found broken stays in front, unless a gate decided against its pass.
+    // The run's own reasons come first, unless a gate overrode its pass.
     reasons: verdict.result === "pass" ? gates : [...verdict.reasons, ...gates],
     qualifiers,
   };

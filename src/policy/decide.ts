@@ -4,15 +4,15 @@ import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../
 
 export interface Circumstances {
   readonly targetName: string;
-  /** Its address; absent where what is judged has none, as a client program. */
+  /** Its address; absent if what is judged has none, such as a client program. */
   readonly baseUrl?: string | undefined;
   /** Declared gaps, contract, waivers: what the result alone would hide. */
   readonly qualifiers: readonly string[];
-  /** What fails the run beside its checks: waivers that cover nothing any more, and the like. */
+  /** What fails the run besides its checks: waivers that no longer cover anything, and the like. */
   readonly breaches?: readonly { readonly text: string; readonly check?: string }[];
-  /** Set when the run was cut short by a signal. */
+  /** Set if a signal interrupted the run. */
   readonly interruptedBy?: "SIGINT" | "SIGTERM" | undefined;
-  /** Why the run ended before its end, other than by a signal: what is missing may have been anything. */
+  /** Why the run ended early, other than by a signal: what is missing may have been anything. */
   readonly cutOff?: string | undefined;
 }
 
@@ -26,29 +26,29 @@ const RESULTS: Readonly<Partial<Record<Status, Result>>> = {
   inconclusive: "inconclusive",
 };
 
-/** Most reasons that a verdict lists; the rest is counted. */
+/** Maximum number of reasons that a verdict lists; the others are counted. */
 const MAX_REASONS = 20;
 
 /**
- * The verdict of a run. A broken MUST decides before anything else: it is true whatever else went wrong.
- * Green is earned: a run in which nothing was judged is inconclusive.
+ * The verdict of a run. A violated MUST decides before anything else, because it is true whatever else went wrong. A run in
+ * which nothing was judged is inconclusive, not a pass.
  */
 export function decide(
   results: readonly CheckResult[],
   { targetName, baseUrl, qualifiers, breaches = [], interruptedBy, cutOff }: Circumstances,
 ): RunVerdict {
-  // A waived failure stays a failure in the report and decides nothing.
+  // A waived failure remains a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
   const of = (...statuses: Status[]) => deciders.filter(({ status }) => statuses.includes(status));
   const deciding =
     [of("fail", "flaky"), of("harness-error"), of("blocked", "inconclusive")].find(({ length }) => length > 0) ?? [];
   const [first] = deciding;
-  // A failure that is waived was judged, too.
+  // A waived failure was judged, too.
   const judged = of("pass", "warn").length > 0 || deciders.length < results.length;
   const judgedResult = first === undefined ? (judged ? "pass" : "inconclusive") : (RESULTS[first.status] ?? "error");
   const found = breaches.length > 0 ? "fail" : judgedResult;
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
-  // A broken MUST is true however the run ended; anything else may have been spoilt by its end.
+  // A violated MUST is true however the run ended; anything else may be an effect of the early end.
   const result = isCut && found !== "fail" ? "inconclusive" : found;
   const decisive = reasonsOf(deciding);
   const reasons = [
@@ -73,7 +73,7 @@ export function decide(
   };
 }
 
-/** One reason for each cause of a failure, with the first check that it explains; then the results that have no cause. */
+/** One reason for each cause of a failure, with the first check that it explains; then the results without a cause. */
 function reasonsOf(deciding: readonly CheckResult[]): { text: string; check: string }[] {
   const causes = causesOf(deciding).filter(({ weight }) => weight === "fail");
   const explained = explainedBy(causes);
@@ -88,7 +88,7 @@ function reasonsOf(deciding: readonly CheckResult[]): { text: string; check: str
   ];
 }
 
-/** What was judged, so that a verdict cannot be taken for that of another gateway. */
+/** Name and address, so that a verdict cannot be mistaken for that of another gateway. */
 export function nameWithAddress(name: string, baseUrl: string | undefined): string {
   return baseUrl === undefined ? name : `${name} at ${baseUrl}`;
 }

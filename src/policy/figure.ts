@@ -4,14 +4,14 @@ import type { CountSeries, DifferenceSeries, DistributionSeries, Labels, Stat } 
 import { matches, metricOf } from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
-/** What a threshold is held against its bound with. */
+/** The figure that is compared with the bound of a threshold. */
 export interface Figure {
   readonly value: number;
-  /** Ends of its interval, where it has one: the gate is decided by them. */
+  /** Ends of its interval, if it has one: they decide the gate. */
   readonly low?: number;
   readonly high?: number;
   readonly samples: number;
-  /** Which series it is, when several matched: the worst. */
+  /** The worst series, if several matched. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -22,14 +22,14 @@ export interface NoFigure {
 }
 
 /**
- * Independent samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. Below that a quantile of
- * the sample says little about the quantile of the gateway.
+ * Number of independent samples below which a quantile has no upper bound that holds with 97.5 %: ln 0.025 / ln q. With fewer,
+ * a quantile of the sample says little about the quantile of the gateway.
  */
 const MIN_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, p99: 368, p999: 3_688, max: 1 };
 
 /**
- * Takes from a record the figure that a threshold is about. A distribution must meet its bound in every series that
- * matches, so the worst of them is taken; counts are added up, shares are of what was added up.
+ * Selects the figure of a threshold from a record. A distribution must meet its bound in every series that matches, so the
+ * worst of them is taken; counts are added up, and shares are computed from the sums.
  */
 export function figureOf(record: RunRecord, threshold: Threshold): Figure | NoFigure {
   const metric = metricOf(threshold.metric);
@@ -89,7 +89,7 @@ interface Labelled {
   readonly labels: Labels;
 }
 
-/** Labels that tell counted things apart, not what they are counted among. */
+/** Labels that distinguish counted events, not what they are a share of. */
 const OF_COUNTED: readonly string[] = ["status", "reason"];
 
 function ofCounts(
@@ -98,7 +98,7 @@ function ofCounts(
   threshold: Threshold,
 ): Figure | NoFigure {
   const series = all.filter((entry) => matches(threshold.labels, entry.labels));
-  // What the counts are of follows from the labels that are not about what is counted.
+  // The labels that are not about what is counted determine the total.
   const scope = Object.fromEntries(Object.entries(threshold.labels).filter(([label]) => !OF_COUNTED.includes(label)));
   const about = kind === "sum" ? all.filter((entry) => matches(scope, entry.labels)) : series;
   const samples = about.reduce((sum, { of }) => sum + of, 0);
@@ -120,8 +120,8 @@ function ofCounts(
 }
 
 /**
- * Of several phases no end is further from the share than all of theirs together. None where the bound is about what was counted:
- * not a single one, or every one.
+ * The weighted mean of the phases' intervals, which is at least as wide as the interval of all together. None if the bound
+ * means "not a single one" or "every one".
  */
 function intervalOfShare(
   series: readonly CountSeries[],

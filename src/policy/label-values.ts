@@ -3,7 +3,10 @@ import { LAYERS, LOAD_DIALECTS, LOAD_OUTCOMES, STATUSES } from "../record/index.
 import { DENIALS } from "../requirements/index.ts";
 import type { Labels } from "./metric.ts";
 
-/** Labels with a closed set of values. The values of the others (`tier`, `phase`, `gateway`, `suite`, `check`) depend on the run. */
+/**
+ * Labels with a closed set of values. The values of the others (`tier`, `phase`, `gateway`, `suite`, `check`) depend on the
+ * run.
+ */
 const CLOSED: Readonly<Record<string, readonly string[]>> = {
   status: STATUSES,
   layer: LAYERS,

@@ -20,7 +20,10 @@ export function classLabels({ dialect, stream }: Pick<LoadClass, "dialect" | "st
   return { dialect, stream: String(stream) };
 }
 
-/** Requests of a phase by dialect and mode. Requests without a class, as with engines that do not record classes, have no such labels. */
+/**
+ * Requests of a phase by dialect and mode. Requests without a class, as from engines that do not record classes, have no such
+ * labels.
+ */
 export function sentByKind({ sent, classes, denials }: LoadPhase): { readonly labels: Labels; readonly of: number }[] {
   const counts = new Map<string, { readonly labels: Labels; of: number }>();
   const add = (entry: Pick<LoadClass, "dialect" | "stream" | "count">) => {

@@ -6,17 +6,17 @@ export type Stat = (typeof STATS)[number];
 /** Of a difference between two distributions. */
 export const DIFFERENCE_STATS = ["p50", "p90", "p99"] as const;
 
-/** Labels that distinguish a figure from its siblings. `phase` takes the short names `at-limit` and `over-limit` too. */
+/** Labels that distinguish a figure from its siblings. `phase` also accepts the short names `at-limit` and `over-limit`. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** One distribution: never merged with another, because quantiles cannot be. */
+/** One distribution: never merged with another, because quantiles cannot be merged. */
 export interface DistributionSeries {
   readonly labels: Labels;
   readonly samples: number;
   readonly quantiles: Readonly<Record<Stat, number>> | null;
-  /** Of the quantiles; absent where none were computed, as for figures of the generator. */
+  /** Of the quantiles; absent if none were computed, as for figures of the generator. */
   readonly intervals?: Intervals | undefined;
-  /** false: the generator broke its bounds, and the figure says nothing about the gateway. */
+  /** false: the generator exceeded its bounds, so the figure says nothing about the gateway. */
   readonly valid: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface CountSeries {
   readonly labels: Labels;
   /** What is counted. */
   readonly count: number;
-  /** Of how many; the share is the sum of counts over the sum of these. Also what "zero samples" means. */
+  /** The total; the share is the sum of counts over the sum of totals. Also decides "zero samples". */
   readonly of: number;
-  /** Of the share or rate, where it has one; `null`: the phase was too short for it. */
+  /** Of the share or rate, if it has one; `null`: the phase was too short. */
   readonly interval?: Ends | undefined;
   readonly valid: boolean;
 }
@@ -45,7 +45,7 @@ export interface DifferenceSeries {
 export type Metric =
   | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
   | { readonly kind: "difference"; readonly labels: readonly string[]; read(record: RunRecord): DifferenceSeries[] }
-  /** `sum`: counts add up. `share`: counts over what they are of. `each`: one figure per series, the worst counts. */
+  /** `sum`: counts add up. `share`: counts over their totals. `each`: one figure per series, the worst counts. */
   | {
       readonly kind: "sum" | "share" | "each";
       readonly labels: readonly string[];

@@ -35,7 +35,7 @@ const ofGenerator = (field: "scheduleLagMs" | "loopDelayMs"): Metric => ({
         labels: { tier: run.name },
         samples: run.phases.reduce((sum, { sent }) => sum + sent, 0),
         quantiles: run.generator[field],
-        // What the generator says of itself is true even when it was too slow.
+        // The generator's own figures are true even if it was too slow.
         valid: true,
       },
     ]),
@@ -60,7 +60,7 @@ const ofPhases = (
     ]),
 });
 
-/** Of the phases of workloads that name objectives. */
+/** For phases of workloads with objectives. */
 const ofGoodput = (
   kind: "share" | "each",
   read: (
@@ -95,8 +95,8 @@ const rate = (name: "admitted" | "sent"): Metric =>
   );
 
 /**
- * Denials by reason, dialect and mode. If requests of a dialect and mode were sent and none was denied, the count is 0. If none were sent,
- * there is no count.
+ * Denials by reason, dialect and mode. If requests of a dialect and mode were sent and none was denied, the count is 0. If none
+ * were sent, there is no count.
  */
 const denied: Metric = {
   kind: "sum",
@@ -164,7 +164,7 @@ const ofClients = (read: (client: NonNullable<LoadRun["retryAfter"]>["client"]) 
     ),
 });
 
-/** What a gateway adds to the latency of its upstream. A level that the upstream bounds says nothing of it. */
+/** Latency that a gateway adds to its upstream. A level limited by the upstream says nothing about it. */
 const added = (field: "addedMs" | "addedTtftMs" | "addedGapMs"): Metric => ({
   kind: "difference",
   labels: ["gateway", "concurrency", "stream", "prompt_bytes"],
@@ -178,7 +178,7 @@ const added = (field: "addedMs" | "addedTtftMs" | "addedGapMs"): Metric => ({
     ),
 });
 
-/** Checks that came to a status, of those that the other labels choose. */
+/** Number of checks with a status, among those that the other labels select. */
 const checks: Metric = {
   kind: "sum",
   labels: ["suite", "layer", "check", "status"],
@@ -258,7 +258,7 @@ export function metricOf(name: MetricName): Metric {
   return METRICS[name];
 }
 
-/** Whether a metric comes from load, so that it can be measured once more. */
+/** Whether a metric comes from load, so that it can be measured again. */
 export function isPerformance(name: MetricName): boolean {
   return name !== "checks" && !name.startsWith("overhead.");
 }
@@ -268,7 +268,7 @@ const PHASE_ALIASES: Readonly<Record<string, string>> = {
   "over-limit": "over-rate-limit",
 };
 
-/** Whether a series is meant by the labels of a threshold. */
+/** Whether the labels of a threshold select a series. */
 export function matches(wanted: Labels, series: Labels): boolean {
   return Object.entries(wanted).every(([label, value]) => {
     const given = series[label];

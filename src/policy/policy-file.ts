@@ -14,7 +14,7 @@ const gate = z.union([
   z.strictObject({
     gate: threshold,
     level: level.default("error"),
-    /** Why the gate is there; shown when it is not met. */
+    /** Why the gate exists; shown if it is not met. */
     why: z.string().optional(),
   }),
 ]);
@@ -24,16 +24,16 @@ const names = z.array(z.string().min(1));
 /** Schema of a policy file; published as `schemas/policy.schema.json`. */
 export const policySchema = z
   .strictObject({
-    /** Suites that must have been judged whole, and requirements that must have been met. */
+    /** Suites that must have been judged completely, and requirements that must have been met. */
     require: z
       .strictObject({ suites: names.default([]), requirements: names.default([]), level: level.default("error") })
       .optional(),
-    /** What a miss of the compatibility layer is worth. Without a policy it warns. */
+    /** Severity of a miss in the compatibility layer. Without a policy it warns. */
     compat: level.default("warn"),
-    /** Tiers and workloads that `run` drives besides the conformance suites. */
+    /** Tiers and workloads that `run` sends in addition to the conformance suites. */
     load: names.default([]),
     gates: z.array(gate).default([]),
-    /** File that `gauntlet baseline accept` writes, beside the policy file. */
+    /** File that `gauntlet baseline accept` writes, next to the policy file. */
     baseline: z.string().min(1).optional(),
   })
   .superRefine(({ gates }, context) => {

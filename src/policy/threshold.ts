@@ -4,17 +4,17 @@ import { isMetricName, METRIC_NAMES, type MetricName, metricOf } from "./metrics
 
 export type Operator = "<" | "<=" | ">" | ">=" | "==";
 
-/** What a figure is held against: a number, or the baseline's figure times `factor` plus `offset`. */
+/** The bound of a threshold: a number, or the baseline's figure times `factor` plus `offset`. */
 export type Bound =
   | { readonly kind: "number"; readonly value: number }
   | { readonly kind: "baseline"; readonly factor: number; readonly offset: number };
 
-/** A threshold such as `ttft_ms{tier=growth,stream=true} p99 < 800`, read. */
+/** A parsed threshold such as `ttft_ms{tier=growth,stream=true} p99 < 800`. */
 export interface Threshold {
   readonly text: string;
   readonly metric: MetricName;
   readonly labels: Readonly<Record<string, string>>;
-  /** Absent for figures that are no distributions. */
+  /** Absent for figures that are not distributions. */
   readonly stat: Stat | undefined;
   readonly operator: Operator;
   readonly bound: Bound;
@@ -26,10 +26,10 @@ const PLAIN = new RegExp(`^${NUMBER}$`, "i");
 const RELATIVE = new RegExp(`^baseline(?:\\s*\\*\\s*(${NUMBER}))?(?:\\s*([+-])\\s*(\\d+(?:\\.\\d+)?))?$`, "i");
 
 /**
- * Reads a threshold: `metric{label=value,…} stat operator bound`. The bound is a number, or `baseline`, `baseline * 1.1`,
+ * Parses a threshold: `metric{label=value,…} stat operator bound`. The bound is a number, or `baseline`, `baseline * 1.1`,
  * `baseline * 1.1 + 5`.
  *
- * @returns the threshold, or in words why it is none.
+ * @returns the threshold, or a text that says why it is invalid.
  */
 export function parseThreshold(text: string): Threshold | string {
   const match = FORM.exec(text);
@@ -83,7 +83,7 @@ function parseBound(text: string): Bound | undefined {
   return { kind: "baseline", factor: Number(factor), offset: sign === "-" ? -Number(offset) : Number(offset) };
 }
 
-/** One spelling of what means the same, so that a duplicate is seen however it is written. */
+/** One spelling for the same meaning, so that duplicates are found however they are written. */
 function canonical(
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -98,7 +98,7 @@ function canonical(
   return [`${name}${scope}`, ...(stat === undefined ? [] : [stat]), operator, bound.replace(/\s+/g, " ")].join(" ");
 }
 
-/** What a threshold is about, without its bound: two thresholds about the same thing would let the later one win. */
+/** The subject of a threshold, without its bound: of two thresholds with the same subject, the later would override the other. */
 export function subjectOf({ metric, labels, stat, operator }: Threshold): string {
   const direction = operator.startsWith("<") ? "<" : operator.startsWith(">") ? ">" : "==";
   return canonical(metric, labels, stat, direction, "").trim();

@@ -4,27 +4,29 @@ import { END_OF_MEMBER, HEAD_OF_MEMBER, MEMBER_BYTES } from "./gzip-members.ts";
 
 /** How far back deflate refers, bytes (RFC 1951, 2). */
 const WINDOW_BYTES = 32 * 1024;
-/** A line from which on speed counts more than size, bytes: a request of 16 MB would hold up the process for 0.2 s. */
+/**
+ * Size of a line above which speed matters more than compression, bytes: a request of 16 MB would block the process for 0.2 s.
+ */
 const LARGE_BYTES = 256 * 1024;
-/** Room for what a line is compressed to; zlib takes more when it needs it, and by itself 16 KiB for each line. */
+/** Initial output buffer of a line; zlib takes more if needed, but by default 16 KiB for each line. */
 const OUTPUT_BYTES = 1_024;
 const NOTHING = Buffer.alloc(0);
 
-/** What the pieces of the gzip member under way have in common; whole pieces only. */
+/** State of the current gzip member; complete lines only. */
 interface Member {
-  /** Lines in it, bytes before compression. */
+  /** Bytes of its lines before compression. */
   readonly bytes: number;
   readonly checksum: number;
-  /** The end of what was written: the next line is compressed by reference to it. */
+  /** The end of what was written: the next line is compressed with references to it. */
   readonly window: Buffer;
 }
 
 const NO_MEMBER: Member = { bytes: 0, checksum: 0, window: NOTHING };
 
 /**
- * A file of lines that grows and never changes, compressed as it is written: gzip members of about a mebibyte, and in
- * each every line as a deflate block of its own, flushed to the byte (as `pigz` joins blocks). A line is there whole when
- * `append` returns, or not at all: what a full disk cut off is taken away again.
+ * A file of lines that is only appended to, compressed as it is written: gzip members of about a mebibyte, in which every line
+ * is a separate deflate block, flushed to the byte (as `pigz` joins blocks). When `append` returns, a line is there completely
+ * or not at all: what a full disk truncated is removed.
  */
 export class AppendOnlyFile implements Disposable {
   readonly #file: number;
@@ -32,13 +34,13 @@ export class AppendOnlyFile implements Disposable {
   #member = NO_MEMBER;
   #dirty = false;
 
-  /** @param exclusive whether the file must not be there yet. */
+  /** @param exclusive whether the file must not exist yet. */
   constructor(path: string, exclusive = false) {
     this.#file = openSync(path, exclusive ? "ax" : "a");
     this.#bytes = fstatSync(this.#file).size;
   }
 
-  /** @throws what the file system says when the line cannot be written whole. */
+  /** @throws the file system's error if the line cannot be written completely. */
   append(value: object): void {
     const line = Buffer.from(`${JSON.stringify(value)}\n`);
     const full = this.#member.bytes >= MEMBER_BYTES;
@@ -63,11 +65,11 @@ export class AppendOnlyFile implements Disposable {
     this.#bytes += bytes.length;
   }
 
-  /** Puts what was written onto the disk itself, in the background: a machine that loses power loses a second. */
+  /** Flushes written lines to the disk itself, in the background: a machine that loses power loses one second. */
   sync(): void {
     if (!this.#dirty) return;
     this.#dirty = false;
-    // A file system that cannot do it has kept the line as well as it can.
+    // A file system that does not support it has stored the line as well as it can.
     fdatasync(this.#file, () => undefined);
   }
 
@@ -82,7 +84,7 @@ export class AppendOnlyFile implements Disposable {
   }
 }
 
-/** Ends on a whole byte and without being the last block, so that the next line's block can follow. */
+/** Ends on a byte boundary and without the last-block flag, so that the next line's block can follow. */
 function compress(line: Buffer, window: Buffer): Buffer {
   const large = line.length > LARGE_BYTES;
   return deflateRawSync(line, {

@@ -17,8 +17,8 @@ export interface CheckSides {
 }
 
 /**
- * How checks changed between two runs. A check that has vanished, is no longer decided or no longer applies is lost: it is neither fixed
- * nor unchanged.
+ * How checks changed between two runs. A check that has vanished, is no longer decided or no longer applies is lost: it is
+ * neither fixed nor unchanged.
  */
 export function checkChanges({
   before,

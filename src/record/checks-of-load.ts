@@ -3,13 +3,13 @@ import type { JudgedLoad, JudgedPhase, JudgedRun, LoadRun, LoadSection } from ".
 
 type Named = Pick<LoadRun, "name">;
 
-/** `load.starter`: whether a run of load as a whole can be relied on. */
+/** `load.starter`: whether a load run as a whole is reliable. */
 const runCheckId = ({ name }: Named): string => `load.${name}`;
 
 /** `load.starter.over-rate-limit`. */
 const phaseCheckId = (run: Named, { name }: Named): string => `${runCheckId(run)}.${name}`;
 
-/** What was found under load, as checks: one for each run, for each phase, and for each invariant over samples of a phase. */
+/** Load results as checks: one for each run, for each phase, and for each invariant over sampled exchanges of a phase. */
 export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {
   return (load?.runs ?? []).flatMap((run) => [
     judgedRun(run),
@@ -20,7 +20,7 @@ export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {
   ]);
 }
 
-/** The same of load that was not sent. @param why in words. */
+/** The same for load that was not sent. @param why as text. */
 export function checksOfUnsent(names: readonly string[], why: string): CheckResult[] {
   return names.map((name) => ({
     ...FRAME,
@@ -33,7 +33,7 @@ export function checksOfUnsent(names: readonly string[], why: string): CheckResu
   }));
 }
 
-/** The figures of a load; what was found stands among the checks. */
+/** The figures of a load run; its findings are among the checks. */
 export function figuresOfLoad(load: JudgedLoad): LoadSection {
   return {
     runs: load.runs.map(({ verdict: _verdict, reasons: _reasons, phases, ...run }) => ({
@@ -45,13 +45,13 @@ export function figuresOfLoad(load: JudgedLoad): LoadSection {
   };
 }
 
-/** Checks of a run of load: of the run, of its phases, of the invariants over samples. */
+/** Checks of a load run: of the run, of its phases, of the invariants over sampled exchanges. */
 export function checksOfRun(checks: readonly CheckResult[], run: Named): CheckResult[] {
   const id = runCheckId(run);
   return checks.filter((check) => check.id === id || check.id.startsWith(`${id}.`));
 }
 
-/** The check of a phase; `undefined` when the record lacks it. */
+/** The check of a phase; `undefined` if the record lacks it. */
 export function checkOfPhase(checks: readonly CheckResult[], run: Named, phase: Named): CheckResult | undefined {
   const id = phaseCheckId(run, phase);
   return checks.find((check) => check.id === id);
@@ -71,7 +71,7 @@ const FRAME = {
   exchanges: [],
 } satisfies Partial<CheckResult>;
 
-/** What no phase says: that the generator was not valid, that the run was stopped, that nothing was sent. */
+/** What no phase covers: that the generator was not valid, that the run was stopped, that nothing was sent. */
 function judgedRun(run: JudgedRun): CheckResult {
   const ofPhases = new Set(run.phases.flatMap(({ name, message }) => [message, `${name}: ${message}`]));
   const open = run.reasons.filter((reason) => !ofPhases.has(reason));

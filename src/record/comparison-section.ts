@@ -19,33 +19,33 @@ const metricSchema = z.strictObject({
   unit: z.enum(["ms", "per s", "share", "tokens"]),
   /** Which direction is worse. */
   worse: z.enum(["higher", "lower"]),
-  /** Middle over the blocks of each side, in the unit. */
+  /** Median over the blocks of each side, in the unit. */
   a: z.number().nullable(),
   b: z.number().nullable(),
   pairs: z.int(),
-  /** Relative change from A to B with its interval of 90 %: each end is wrong in 5 of 100 cases; for shares the difference. */
+  /** Relative change from A to B with its 90 % interval: each end is wrong in 5 of 100 cases; the difference for shares. */
   change: z.number().nullable(),
   low: z.number().nullable(),
   high: z.number().nullable(),
-  /** Practical margin in the same terms, the absolute floor included. */
+  /** Practical margin in the same terms, including the absolute floor. */
   margin: z.number(),
-  /** Sign-flip permutation test of the pairs, two-sided; then corrected over all metrics after Holm. */
+  /** Sign-flip permutation test of the pairs, two-sided; then Holm-corrected over all metrics. */
   p: z.number().nullable(),
   pHolm: z.number().nullable(),
-  /** Smallest change that so many pairs could have seen with 80 % power. */
+  /** Smallest change that this number of pairs could have detected with 80 % power. */
   detectable: z.number().nullable(),
-  /** About how many pairs a verdict needs, when this one has none. */
+  /** About how many pairs a verdict needs, if there is none yet. */
   neededPairs: z.int().nullable(),
   verdict: z.enum(METRIC_VERDICTS),
   why: z.string(),
 });
 
-/** Something that is answered otherwise. */
+/** A response that differs between the sides. */
 const driftSchema = z.strictObject({
   kind: z.enum(["status", "reason", "header", "field", "shape", "observed", "text"]),
   /** Check, requirement, or kind of request. */
   where: z.string(),
-  /** Header, field or requirement that it is about. */
+  /** Header, field or requirement that differs. */
   what: z.string(),
   before: z.string(),
   now: z.string(),
@@ -58,16 +58,18 @@ const checkChangeSchema = z.strictObject({
   message: z.string(),
 });
 
-/** A run held against another: two builds, two stored runs, or an accepted baseline. */
+/** A run compared with another: two builds, two stored runs, or an accepted baseline. */
 export const comparisonSchema = z.strictObject({
-  /** `live`: interleaved in one session. `stored` and `baseline`: weaker, because the machine had another day. */
+  /**
+   * `live`: interleaved in one session. `stored` and `baseline`: weaker, because the machine may have changed between the days.
+   */
   kind: z.enum(["live", "stored", "baseline"]),
   a: sideSchema,
   b: sideSchema,
   verdict: z.enum(METRIC_VERDICTS),
   reasons: z.array(z.string()),
   seed: z.int().nullable(),
-  /** Blocks of the session in their order, for the record of how it was interleaved. */
+  /** Blocks of the session in order, to record how it was interleaved. */
   order: z.array(z.enum(["A", "B", "A'"])),
   /** The same build against itself in the same session: how far it differs from itself. */
   control: z.strictObject({ fit: z.boolean(), message: z.string(), metrics: z.array(metricSchema) }).nullable(),

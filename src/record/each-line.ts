@@ -3,9 +3,8 @@ import { eachMember, MAX_LINE_BYTES } from "./gzip-members.ts";
 const NEW_LINE = 10;
 
 /**
- * Reads a file of lines that was compressed as it was written, a mebibyte at a time, because the whole may be larger than
- * the memory. A last line without its end is handed on as well; one beyond all bounds is passed over. A file that is not
- * there has no lines.
+ * Reads a file of lines that was compressed as it was written, a mebibyte at a time, because the whole may be larger than the
+ * memory. An unterminated last line is passed on as well; one that exceeds all limits is skipped. A missing file has no lines.
  *
  * @param take gets a view of the bytes that is not valid after it returns.
  */

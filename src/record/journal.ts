@@ -4,19 +4,21 @@ import { eachLine } from "./each-line.ts";
 
 export const JOURNAL = "journal.ndjson.gz";
 
-/** Something that happened, as one line of the journal. */
+/** An event, as one line of the journal. */
 export interface JournalEvent {
   readonly event: string;
   readonly [field: string]: unknown;
 }
 
-/** A line as it stands in the journal. */
+/** A stored line of the journal. */
 export interface JournalLine extends JournalEvent {
   /** Wall clock, ISO 8601. */
   readonly at: string;
 }
 
-/** Whole lines of a file of JSON lines, in order. A line that a kill or a full disk cut off is left out, the others stand. */
+/**
+ * Complete lines of a file of JSON lines, in order. Lines truncated by a kill or a full disk are skipped, the others are kept.
+ */
 export function readLines(path: string): unknown[] {
   const found: unknown[] = [];
   eachLine(path, (line) => {
@@ -24,13 +26,13 @@ export function readLines(path: string): unknown[] {
     try {
       found.push(JSON.parse(line.toString("utf8")));
     } catch {
-      // Cut off: what it held is lost.
+      // Truncated: its content is lost.
     }
   });
   return found;
 }
 
-/** What a run noted as it happened; empty when the folder has no journal. */
+/** The events of a run; empty if the folder has no journal. */
 export function readJournal(folder: string): JournalLine[] {
   return readLines(join(folder, JOURNAL)).filter(
     (line): line is JournalLine =>

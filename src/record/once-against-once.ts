@@ -1,36 +1,36 @@
 import type { ComparedMetric } from "./comparison-section.ts";
 
-/** One figure of two runs that were made at different times. */
+/** One figure of two runs made at different times. */
 export interface FigureTwice extends Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b"> {
-  /** Fewest samples that either value rests on; `undefined`: unknown. */
+  /** Minimum number of samples behind the two values; `undefined`: unknown. */
   readonly samples?: number | undefined;
-  /** Why the two say nothing about each other, such as another machine. */
+  /** Why the two are not comparable, such as different machines. */
   readonly apart?: string | undefined;
 }
 
 /**
- * What machines differ from day to day: published repeats of the same measurement differ by up to 2.1 times. Beyond this the
- * gateway is the likelier cause.
+ * Day-to-day differences of machines: published repetitions of the same measurement differ by up to 2.1 times. Beyond this
+ * factor the gateway is the likelier cause.
  */
 const NOISE_FACTOR = 2.5;
-/** Smaller differences in ms mean nothing whatever their factor, by quantile. */
+/** Smaller differences in ms are ignored whatever their factor, by quantile. */
 const NOISE_MS: Readonly<Record<string, number>> = { p50: 5, p90: 10, p95: 10, p99: 20 };
 const OTHER_NOISE_MS = 20;
 /** For shares: the difference itself. */
 const NOISE_SHARE = 0.05;
 /** Tokens per reply do not depend on the machine: the same prompts and limits lead to replies of about the same length. */
 const NOISE_TOKENS = 1.25;
-/** Up to this the second is not worse: what a session in which both take turns would also leave aside. */
+/** Up to this factor the second is not worse: an interleaved session would also ignore it. */
 const SAME_FACTOR = 1.1;
-/** Differences up to this are normal between two runs of one build on one machine, by quantile, ms. */
+/** Normal differences between two runs of one build on one machine, by quantile, ms. */
 const SAME_MS: Readonly<Record<string, number>> = { p50: 2, p90: 3, p95: 3, p99: 5 };
 const OTHER_SAME_MS = 2;
 const SAME_SHARE = 0.01;
 const MIN_SAMPLES = 30;
 
 /**
- * Judges a figure of one run against that of another. There is no interval: only what lies beyond the noise between days is
- * decided, and it is weaker evidence than a session in which both take turns.
+ * Compares a figure of two separate runs. There is no interval: only what exceeds the day-to-day noise is decided, and it is
+ * weaker evidence than an interleaved session.
  */
 export function onceAgainstOnce(figure: FigureTwice): ComparedMetric {
   const { name, unit, worse, a, b, samples, apart } = figure;

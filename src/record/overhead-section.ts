@@ -1,14 +1,17 @@
 import { z } from "zod";
 import { LOAD_OUTCOMES } from "./load-section.ts";
 
-/** A difference and its 95 % interval, milliseconds with the resolution of a microsecond; `null` where too little was served. */
+/**
+ * A difference and its 95 % interval, milliseconds with the resolution of a microsecond; `null` if too few requests were
+ * served.
+ */
 const differenceSchema = z.strictObject({
   value: z.number().nullable(),
   low: z.number().nullable(),
   high: z.number().nullable(),
 });
 
-/** What quantiles of the requests through the gateway have more than those that went directly to the upstream. */
+/** Differences between the quantiles of requests through the gateway and those sent directly to the upstream. */
 const addedSchema = z.strictObject({ p50: differenceSchema, p90: differenceSchema, p99: differenceSchema });
 
 const quantilesSchema = z.strictObject({
@@ -26,7 +29,7 @@ const levelSchema = z.strictObject({
   /** Measured requests of this arm, and how many of them were not served. */
   requests: z.int(),
   errors: z.int(),
-  /** What the requests that were not served got, most frequent first. */
+  /** Responses to the requests that were not served, most frequent first. */
   errorKinds: z.array(
     z.strictObject({
       outcome: z.enum(LOAD_OUTCOMES),
@@ -34,28 +37,31 @@ const levelSchema = z.strictObject({
       count: z.int(),
     }),
   ),
-  /** Whole responses; for streams to their last byte. */
+  /** Complete responses; for streams to their last byte. */
   addedMs: addedSchema,
   /** First token of a stream; `null` for non-streaming requests. */
   addedTtftMs: addedSchema.nullable(),
-  /** Gaps between the tokens of a stream; `null` where there are none. */
+  /** Gaps between the tokens of a stream; `null` if there are none. */
   addedGapMs: addedSchema.nullable(),
-  /** Latency that the differences are of. */
+  /** The latencies that the differences are computed from. */
   directMs: quantilesSchema,
   throughMs: quantilesSchema,
-  /** Middle of the times to the first token of a stream; `null` for non-streaming requests. */
+  /** Median time to the first token of a stream; `null` for non-streaming requests. */
   ttftMs: z.strictObject({ direct: z.number().nullable(), through: z.number().nullable() }).nullable(),
-  /** Events of a stream per read of the socket, as the mean. */
+  /** Mean number of events per socket read. */
   eventsPerRead: z.strictObject({ direct: z.number(), through: z.number() }).nullable(),
   /** Requests per second of this arm while it was measured. */
   requestsPerS: z.number(),
-  /** Requests per second of this arm when each client sends again at once. */
+  /** Requests per second of this arm if each client sends again immediately. */
   peakPerS: z.number(),
-  /** Requests per second at which the clients of all arms were held, because clients that send again at once wait in queues. */
+  /**
+   * Requests per second to which the clients of all arms were limited, because clients that send again immediately wait in
+   * queues.
+   */
   heldAtPerS: z.number().nullable(),
-  /** Most requests of this kind per second that the upstream served directly. */
+  /** Maximum requests of this kind per second that the upstream served directly. */
   ceilingPerS: z.number(),
-  /** With so many clients the upstream is the limit: the arm comes within 10 % of what the upstream serves directly. */
+  /** The upstream is the limit at this number of clients: the arm reaches at least 90 % of its direct rate. */
   upstreamBound: z.boolean(),
 });
 
@@ -69,7 +75,7 @@ const frontierSchema = z.strictObject({
       upstreamBound: z.boolean(),
     }),
   ),
-  /** The highest rate that was measured before the added p99 passed a bound; `isPassed` is false where it never did. */
+  /** The highest rate that was measured before the added p99 exceeded a bound; `isPassed` is false if it never did. */
   bounds: z.array(
     z.strictObject({
       addedP99Ms: z.number(),
@@ -83,17 +89,17 @@ const frontierSchema = z.strictObject({
 const armSchema = z.strictObject({
   name: z.string(),
   levels: z.array(levelSchema),
-  /** Absent where the measurement was interrupted before it, and for the control. */
+  /** Absent if the measurement was interrupted before it, and for the control. */
   frontier: frontierSchema.optional(),
-  /** What the figures prove beside latency, in sentences. */
+  /** Conclusions from the figures other than latency, in sentences. */
   diagnoses: z.array(z.string()).optional(),
-  /** What the gateway's processes used from the first request to the last, where their pid is known. */
+  /** Resources used by the gateway's processes from the first request to the last, if their pid is known. */
   process: z.strictObject({ cpuS: z.number(), peakMemoryBytes: z.number(), peakOpenFiles: z.int() }).optional(),
 });
 
-/** What gateways add to the latency of their upstream. */
+/** Latency that gateways add to their upstream. */
 export const overheadSchema = z.strictObject({
-  /** Most small non-streaming requests per second that the upstream served directly. */
+  /** Maximum small non-streaming requests per second that the upstream served directly. */
   ceilingPerS: z.number(),
   /** The upstream: its name with its address. */
   direct: z.string(),

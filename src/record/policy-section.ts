@@ -6,35 +6,35 @@ export type GateLevel = (typeof GATE_LEVELS)[number];
 const outcome = z.enum(["pass", "fail", "inconclusive", "off"]);
 
 const gateSchema = z.strictObject({
-  /** The gate as written, or what it requires. */
+  /** The gate as written, or its requirement. */
   gate: z.string(),
   kind: z.enum(["threshold", "suite", "requirement", "compat", "load"]),
   level: z.enum(GATE_LEVELS),
   outcome,
-  /** One sentence that says what came out. */
+  /** The result in one sentence. */
   message: z.string(),
-  /** What was held against the bound; `null` when there was no figure. */
+  /** The figure compared with the bound; `null` if there was none. */
   observed: z.number().nullable(),
   bound: z.number().nullable(),
   samples: z.int().nullable(),
-  /** Which series decided, when several matched. */
+  /** Which series decided, if several matched. */
   labels: z.record(z.string(), z.string()),
-  /** What it was at first, when it was measured once more. */
+  /** The first result, if it was measured again. */
   first: z.strictObject({ outcome, observed: z.number().nullable() }).optional(),
 });
 
-/** What a policy made of the run. */
+/** The result of applying a policy to the run. */
 export const policySectionSchema = z.strictObject({
   source: z.string(),
   sha256: z.string(),
-  /** Whether failed performance gates were measured once more. */
+  /** Whether failed performance gates were measured again. */
   confirmed: z.boolean(),
   baseline: z
     .strictObject({
       source: z.string(),
-      /** `other-machine`: it was accepted on another machine, and its figures say nothing here. */
+      /** `other-machine`: it was accepted on another machine, so its figures say nothing here. */
       state: z.enum(["same", "other-machine", "missing"]),
-      /** Run from which it was accepted. */
+      /** The run from which it was accepted. */
       runId: z.string().optional(),
       acceptedAt: z.string().optional(),
     })

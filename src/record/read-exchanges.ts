@@ -6,10 +6,9 @@ import { eachLine } from "./each-line.ts";
 export const EXCHANGES: string = join("exchanges", "exchanges.ndjson.gz");
 
 /**
- * Picks some exchanges out of a run folder. Lines that nobody asked for are not parsed: a run's exchanges may be larger
- * than the memory.
+ * Picks some exchanges out of a run folder. Other lines are not parsed: a run's exchanges may be larger than the memory.
  *
- * @returns lines of the exchanges file by exchange id; what was not kept is missing.
+ * @returns lines of the exchanges file by exchange id; exchanges that were not kept are missing.
  */
 export function readExchanges(folder: string, ids: ReadonlySet<string>): Map<string, unknown> {
   const found = new Map<string, unknown>();
@@ -20,7 +19,7 @@ export function readExchanges(folder: string, ids: ReadonlySet<string>): Map<str
     try {
       found.set(id, JSON.parse(line.toString("utf8")));
     } catch {
-      // A line that a kill cut off in the middle: what it held is lost, the others stand.
+      // Truncated by a kill: the content of this line is lost, the others are intact.
     }
   });
   return found;
@@ -35,7 +34,7 @@ export function countExchanges(folder: string): number {
   return count;
 }
 
-/** The id stands near the start of the line, where the recorder writes it; other lines are parsed to find it. */
+/** The id is near the start of the line, where the recorder writes it; other lines are parsed to find it. */
 function idOf(line: Buffer): string | undefined {
   const quick = /"exchange":\{"id":"([^"\\]+)"/.exec(line.subarray(0, 2_000).toString("latin1"));
   if (quick !== null) return quick[1];
@@ -44,7 +43,7 @@ function idOf(line: Buffer): string | undefined {
     const id = isObject(parsed) ? member(parsed["exchange"], "id") : undefined;
     return typeof id === "string" ? id : undefined;
   } catch {
-    // Cut off: see above.
+    // Truncated: see above.
     return undefined;
   }
 }

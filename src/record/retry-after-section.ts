@@ -2,9 +2,9 @@ import { z } from "zod";
 import { count, dialect, quantiles } from "./load-values.ts";
 
 const retryOutcome = z.enum([
-  /** Admitted when it came back after its Retry-After. */
+  /** Admitted when retried after its Retry-After. */
   "sufficient",
-  /** Denied again although nobody else had been admitted meanwhile. */
+  /** Denied again although no other request had been admitted in between. */
   "insufficient",
   /** Denied again because others took what became free. */
   "contended",
@@ -12,9 +12,9 @@ const retryOutcome = z.enum([
   "untested",
 ]);
 
-/** How the Retry-After of a run's denials was kept, and what it was worth. */
+/** Whether clients waited for the Retry-After of the run's denials, and whether the waits sufficed. */
 export const retryAfterSchema = z.strictObject({
-  /** What the clients of the run do with a denial: wait for its Retry-After, ignore it, or send nothing again. */
+  /** What the clients of the run do after a denial: wait for its Retry-After, ignore it, or send nothing again. */
   clients: z.enum(["compliant", "ignoring", "none"]),
   /** Per reason, dialect and mode. */
   groups: z.array(
@@ -28,7 +28,7 @@ export const retryAfterSchema = z.strictObject({
       sufficient: count,
       insufficient: count,
       contended: count,
-      /** Requests that were sent during the wait that a denial asked for, and those of them that were admitted. */
+      /** Requests that were sent before a denial's Retry-After had passed, and those of them that were admitted. */
       earlyProbes: count,
       earlyAdmitted: count,
       retryAfterWaitMs: quantiles,
@@ -36,29 +36,29 @@ export const retryAfterSchema = z.strictObject({
       actualMs: quantiles,
     }),
   ),
-  /** Waits that were tested with room for the request, and those of them after which it was admitted. */
+  /** Waits that were tested with capacity for the request, and those of them after which it was admitted. */
   tested: count,
   sufficient: count,
-  /** sufficient / tested; `null` when fewer than 30 were tested: that is no share. */
+  /** sufficient / tested; `null` if fewer than 30 were tested, too few for a share. */
   sufficientShare: z.number().nullable(),
-  /** A bounded sample of denials, for the scatter of asked against actual waits. */
+  /** A bounded sample of denials, for the scatter plot of requested and actual waits. */
   samples: z.array(
     z.strictObject({
       phase: z.string(),
-      /** Seconds from the beginning of the run. */
+      /** Seconds from the start of the run. */
       atS: z.number(),
       reason: z.string(),
       dialect,
       stream: z.boolean(),
-      /** The header as sent; absent when there was none. */
+      /** The header as sent; absent if there was none. */
       header: z.string().optional(),
       retryAfterWaitMs: z.number().nullable(),
-      /** From the denial to the attempt that was admitted; `null` when none was. */
+      /** From the denial to the attempt that was admitted; `null` if none was. */
       actualMs: z.number().nullable(),
       outcome: retryOutcome,
     }),
   ),
-  /** The harness's own clients. Where they are `compliant` the first two must be 0. */
+  /** The harness's own clients. If they are `compliant`, the first two must be 0. */
   client: z.strictObject({
     earlySends: count,
     forbiddenRetries: count,
@@ -66,14 +66,14 @@ export const retryAfterSchema = z.strictObject({
     gaveUp: count,
     uncertain: count,
   }),
-  /** Many compliant clients at once: whether they recover or come back as a herd. */
+  /** Many compliant clients together: whether they recover or return as a herd. */
   fleet: z
     .strictObject({
       clients: count,
       recovered: count,
       recoveryS: z.number().nullable(),
       attempts: count,
-      /** Most attempts within 100 ms, as a share of all clients. */
+      /** Maximum number of attempts within 100 ms, as a share of all clients. */
       herdShare: z.number(),
     })
     .nullable(),

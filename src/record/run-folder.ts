@@ -9,14 +9,14 @@ import { type RunRecord, runRecordSchema } from "./run-record.ts";
 const RECORD = "run.json";
 /** The recordings that the checks were judged from, within a run folder. */
 export const RECORDINGS: string = join("exchanges", "recordings.ndjson.gz");
-/** How much a machine that loses power may lose of the journal, ms. */
+/** How much of the journal a machine that loses power may lose, ms. */
 const SYNC_MS = 1_000;
 
 /**
- * The folder of one run. Lines are appended as things happen, each compressed and in one write, so that a kill at
- * any moment leaves whole lines; the record is written beside its place and moved there.
+ * The folder of one run. Lines are appended as things happen, each compressed and in one write, so that a kill at any time
+ * leaves complete lines; the record is written to a temporary file next to it and renamed.
  *
- * What is handed in must be redacted already: this module knows no secrets.
+ * Content must already be redacted: this module knows no secrets.
  */
 export class RunFolder implements Disposable {
   readonly path: string;
@@ -28,16 +28,16 @@ export class RunFolder implements Disposable {
   #ioError: StorageError | undefined;
 
   /**
-   * @param onIoError called once, when a line cannot be written, as on a full disk. From then on nothing is appended, so
-   *   that what stands is without gaps; the run should end.
-   * @throws UsageError when the folder cannot be made or already holds a run.
+   * @param onIoError called once, if a line cannot be written, as on a full disk. Nothing is appended afterwards, so that there
+   * are no gaps; the run should end.
+   * @throws UsageError if the folder cannot be created or already holds a run.
    */
   constructor(path: string, onIoError: (ioError: StorageError) => void = () => undefined) {
     this.path = path;
     this.#onIoError = onIoError;
     try {
       mkdirSync(join(path, "exchanges"), { recursive: true });
-      // Opened as new: of two runs that are given one folder at the same moment one fails.
+      // Opened exclusively: if two runs are given one folder at the same time, one fails.
       this.#journal = new AppendOnlyFile(join(path, JOURNAL), true);
       this.#exchanges = new AppendOnlyFile(join(path, EXCHANGES));
       this.#recordings = new AppendOnlyFile(join(path, RECORDINGS));
@@ -81,12 +81,12 @@ export class RunFolder implements Disposable {
     }
   }
 
-  /** Writes another file of the run, whole or not at all. @throws StorageError */
+  /** Writes another file of the run, completely or not at all. @throws StorageError */
   file(name: string, text: string): void {
     writeAtomically(join(this.path, name), text);
   }
 
-  /** Writes the record whole or not at all. @throws StorageError */
+  /** Writes the record completely or not at all. @throws StorageError */
   record(record: RunRecord): void {
     writeAtomically(join(this.path, RECORD), `${JSON.stringify(record, null, 1)}\n`);
   }
@@ -97,7 +97,7 @@ export class RunFolder implements Disposable {
   }
 }
 
-/** Writes a file whole or not at all: a reader never sees half of it. @throws StorageError */
+/** Writes a file completely or not at all: a reader never sees half of it. @throws StorageError */
 export function writeAtomically(path: string, text: string): void {
   const beside = `${path}.part`;
   try {
@@ -116,18 +116,18 @@ function storageError(path: string, error: unknown): StorageError {
   });
 }
 
-/** A run folder read back. */
+/** A stored run. */
 export interface StoredRun {
   readonly record: RunRecord;
   /** One line of the exchanges file each; their shape belongs to the module that wrote them. */
   readonly exchanges: readonly unknown[];
-  /** By check, one per round; `undefined` for a round that came to none. */
+  /** By check, one per round; `undefined` for a round without one. */
   readonly recordings: ReadonlyMap<string, readonly (JsonValue | undefined)[]>;
 }
 
 /**
- * @param read makes the record; default from `run.json` alone.
- * @throws UsageError when the folder holds no run, or one that cannot be read.
+ * @param read creates the record; default from `run.json` alone.
+ * @throws UsageError if the folder holds no run, or one that cannot be read.
  */
 export function readRun(path: string, read: (path: string) => RunRecord = readRecord): StoredRun {
   const recordings = new Map<string, JsonValue[]>();
@@ -145,7 +145,7 @@ export function readRun(path: string, read: (path: string) => RunRecord = readRe
   };
 }
 
-/** Rounds are few: a number beyond them is no round but a list without end. */
+/** There are few rounds: a larger number is not a round and would make an endless list. */
 const MAX_ROUNDS = 1_000;
 
 function isRecording(line: unknown): line is { check: string; round?: number; recording: JsonValue } {
@@ -154,7 +154,7 @@ function isRecording(line: unknown): line is { check: string; round?: number; re
   return Number.isInteger(round) && Number(round) >= 0 && Number(round) < MAX_ROUNDS;
 }
 
-/** @throws UsageError when the folder holds no record, or one that cannot be read. */
+/** @throws UsageError if the folder holds no record, or one that cannot be read. */
 export function readRecord(path: string): RunRecord {
   const file = join(path, RECORD);
   let json: unknown;

@@ -10,7 +10,7 @@ import { STATUSES } from "./status.ts";
 /** Version of the run record. A reader of version n reads every record up to n. */
 export const RECORD_VERSION = 1;
 
-/** A requirement of the requirement set in use, so that a record can be shown without the harness that made it. */
+/** A requirement of the requirement set in use, so that a record can be shown without the harness that created it. */
 const requirementSchema = z.strictObject({
   id: z.string(),
   layer,
@@ -27,7 +27,7 @@ const verdictSchema = z.strictObject({
   exitCode: z.int(),
   /** The first line: result, target, qualifiers such as `partial` or a contract. */
   headline: z.string(),
-  /** Why, each with the check or requirement it is about. */
+  /** Why, each with the check or requirement it refers to. */
   reasons: z.array(z.strictObject({ text: z.string(), check: z.string().optional() })),
   /** What the result does not say: declared gaps, contract, waivers. */
   qualifiers: z.array(z.string()),
@@ -37,12 +37,12 @@ export const runRecordSchema = z
   .strictObject({
     schemaVersion: z.literal(RECORD_VERSION),
     runId: z.string(),
-    /** Which command made it. */
+    /** Which command created it. */
     command: z.string(),
     startedAt: z.iso.datetime(),
     endedAt: z.iso.datetime(),
     durationMs: z.number(),
-    /** false: the run was cut short, and the record holds what there was. */
+    /** false: the run ended early, and the record holds the results until then. */
     complete: z.boolean(),
     harness: z.strictObject({ name: z.string(), version: z.string() }),
     requirementSet: z.strictObject({ version: z.string(), sha256: z.string() }),
@@ -50,12 +50,12 @@ export const runRecordSchema = z
       name: z.string(),
       baseUrl: z.string(),
       source: z.string(),
-      /** Header names and pointers by which answers were read; a later judgement reads them alike. */
+      /** Header names and pointers with which responses were read; a later judgement reads them the same way. */
       reading: z.strictObject({
         reasonHeader: z.string(),
         actionHeader: z.string(),
         reasonPointer: z.string().optional(),
-        /** Denials in the gateway's own words, by the target's contract. */
+        /** Denials in the gateway's own words, from the target's contract. */
         denials: z
           .array(
             z.strictObject({
@@ -63,13 +63,13 @@ export const runRecordSchema = z
               status: z.int(),
               words: z.array(z.string()).optional(),
               messages: z.array(z.union([z.string(), z.strictObject({ pattern: z.string() })])).optional(),
-              /** As earlier builds wrote a single text. */
+              /** A single text, as written by earlier builds. */
               message: z.string().optional(),
             }),
           )
           .optional(),
       }),
-      /** What the gateway said of itself, if anything: a `Server` header or the like. */
+      /** How the gateway identified itself, if at all: a `Server` header or the like. */
       build: z.string().optional(),
     }),
     /** The target file as written (references, no keys) and its hash. */
@@ -85,18 +85,18 @@ export const runRecordSchema = z
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),
     requirements: z.array(requirementSchema),
-    /** Requirements that the target does not want to be judged by yet, because its requirement set is older. */
+    /** Requirements that the target is not judged by yet, because it pins an older requirement set. */
     unscored: z.array(z.string()).optional(),
     checks: z.array(checkResultSchema),
     /** Check instances that were not selected. Absent if the command does not run conformance checks. */
     notSelected: z.array(z.string()).optional(),
-    /** The few deviations behind what failed and warned, worst first. Waived results have none. */
+    /** The few deviations behind the failures and warnings, worst first. Waived results have none. */
     causes: z.array(causeSchema),
-    /** The waivers that were laid over the results. */
+    /** The waivers that were applied to the results. */
     waivers: z.array(waiverSchema).optional(),
     /** How often each check was run. */
     rounds: z.int().optional(),
-    /** What the run used up or made and could not put back. */
+    /** What the run used up or created and could not restore. */
     leftovers: z.array(z.string()).optional(),
     traffic: z.strictObject({
       requests: z.int(),
@@ -109,7 +109,7 @@ export const runRecordSchema = z
     load: loadSectionSchema.optional(),
     /** Present when a policy was given. */
     policy: policySectionSchema.optional(),
-    /** Present when the run was held against another. */
+    /** Present when the run was compared with another. */
     comparison: comparisonSchema.optional(),
     /** Present when the overhead of gateways was measured. */
     overhead: overheadSchema.optional(),

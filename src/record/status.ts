@@ -1,23 +1,23 @@
-/** What can become of a check. */
+/** Possible results of a check. */
 export type Status =
-  /** The harness itself failed; nothing is said about the gateway. */
+  /** The harness itself failed; this says nothing about the gateway. */
   | "harness-error"
-  /** A MUST was broken. */
+  /** A MUST was violated. */
   | "fail"
   /** The verdict flipped when the check was repeated. */
   | "flaky"
   /** A precondition or a control request was missing; the requirement was not tested. */
   | "blocked"
-  /** Something else got in the way: ambient denials, transport, too few samples. */
+  /** Something else interfered: ambient denials, transport, too few samples. */
   | "inconclusive"
   /** A SHOULD was not met. */
   | "warn"
   | "pass"
-  /** Only facts were noted, because the specification is silent. */
+  /** Only facts were noted, because the specification does not say what is required. */
   | "observed"
   | "not-applicable";
 
-/** Worst first: a summary shows the worst of what it sums up, and pass never hides blocked. */
+/** Worst first: a summary shows the worst of its parts, and a pass never hides a blocked check. */
 export const STATUSES = [
   "harness-error",
   "fail",
@@ -30,13 +30,13 @@ export const STATUSES = [
   "not-applicable",
 ] as const satisfies readonly Status[];
 
-/** Under these something was found against the gateway that fails a run. */
+/** Statuses with a finding against the gateway that fails a run. */
 export const FAILED: readonly Status[] = ["fail", "flaky"];
 
-/** Statuses with which a check has judged the gateway. */
+/** Statuses of checks that judged the gateway. */
 export const DECIDED: readonly Status[] = ["pass", "warn", "fail", "flaky"];
 
-/** Under these nothing was found out about the check. */
+/** Statuses without a result about the gateway. */
 export const UNDECIDED: readonly Status[] = ["harness-error", "blocked", "inconclusive", "not-applicable"];
 
 export function countStatuses(statuses: readonly Status[]): Record<Status, number> {
@@ -45,7 +45,7 @@ export function countStatuses(statuses: readonly Status[]): Record<Status, numbe
   return counts;
 }
 
-/** The worst of some statuses; `not-applicable` of none. */
+/** The worst of these statuses; `not-applicable` if there are none. */
 export function worstStatus(statuses: readonly Status[]): Status {
   return STATUSES.find((status) => statuses.includes(status)) ?? "not-applicable";
 }

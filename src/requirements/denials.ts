@@ -1,12 +1,13 @@
-/**
- * The denials of section 7, as data. A new one is one line here; the checks are generated from it.
- */
+/** The denials of section 7, as data. A new one is one line here; the checks are generated from it. */
 export interface DenialEntry {
   readonly reason: string;
   readonly status: 401 | 402 | 404 | 429;
-  /** Requirement that states the requirement. */
+  /** Id of the requirement for it. */
   readonly requirement: string;
-  /** `certain`: stated (8.P5). `expected`: the retry rule says "when present". `meaningless`: a Retry-After does not permit a retry. */
+  /**
+   * `certain`: stated (8.P5). `expected`: the retry rule says "when present". `meaningless`: a Retry-After does not permit a
+   * retry.
+   */
   readonly retryAfter: "certain" | "expected" | "meaningless" | "none";
 }
 

@@ -4,12 +4,12 @@ import type { RequirementId } from "./requirements.ts";
 export interface Exclusion {
   readonly requirement: RequirementId;
   /**
-   * `client`: the requirement binds clients, so the harness itself is tested for it. `not-observable`: this interface does not show
-   * it. `outside`: it lies outside the interface.
+   * `client`: the requirement binds clients, so the harness itself is tested for it. `not-observable`: this interface does not
+   * show it. `outside`: it lies outside the interface.
    */
   readonly kind: "client" | "not-observable" | "outside";
   readonly reason: string;
-  /** Test file that holds the requirement, for client requirements. */
+  /** Test file that covers the requirement, for client requirements. */
   readonly test?: string;
 }
 

@@ -1,14 +1,14 @@
 interface ProtocolRequirement {
   readonly id: string;
-  /** MUST: a standard under the interface requires it. SHOULD: a standard advises it, or common sense does. */
+  /** MUST: a standard that the interface builds on requires it. SHOULD: a standard advises it, or common sense does. */
   readonly level: "MUST" | "SHOULD";
   readonly source: string;
   readonly text: string;
-  /** Whom it binds. Default: the gateway. */
+  /** Who must meet it. Default: the gateway. */
   readonly binds?: "client";
 }
 
-/** What the standards under the interface require, and what common sense does. Each requirement cites its source. */
+/** What the underlying standards require, and what common sense does. Each requirement cites its source. */
 export const PROTOCOL_REQUIREMENTS = [
   {
     id: "HTTP-FRAMING",
@@ -30,7 +30,7 @@ export const PROTOCOL_REQUIREMENTS = [
   },
   {
     id: "HTTP-ALLOW",
-    // Not a MUST, as in the RFC: the specification wants methods beyond its own recorded, never failed (BASE-5).
+    // Not a MUST as in the RFC: by the specification, methods other than its own are recorded and never fail (BASE-5).
     level: "SHOULD",
     source: "RFC 9110, 15.5.6",
     text: "A 405 says in `Allow` which methods there are.",

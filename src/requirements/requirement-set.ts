@@ -3,10 +3,10 @@ import { REQUIREMENTS, type RequirementId } from "./requirements.ts";
 /** Number of the requirement set in use; raised when requirements are added, changed or dropped after a release. */
 export const REQUIREMENT_SET = 1;
 
-/** Requirements that came after the first set, with the set that brought them. */
+/** Requirements added after the first set, with the set that added them. */
 export const ADDED_IN: Readonly<Partial<Record<RequirementId, number>>> = {};
 
-/** Requirements that are newer than a set: a target that pins it is not judged by them yet. */
+/** Requirements newer than a set: a target that pins the set is not judged by them yet. */
 export function requirementsAfter(
   set: number,
   added: Readonly<Partial<Record<RequirementId, number>>> = ADDED_IN,

@@ -1,6 +1,6 @@
 /**
- * How strongly the specification says it, and so what a miss is worth:
- * MUST fails, SHOULD warns, MAY is only sanity-checked when present, OPEN ("not shown") is observed and can never count against anyone.
+ * How strongly the specification states it, and so the severity of a miss: MUST fails, SHOULD warns, MAY is only sanity-checked
+ * if present, OPEN ("not shown") is observed and can never count against anyone.
  */
 export type Level = "MUST" | "SHOULD" | "MAY" | "OPEN";
 
@@ -23,7 +23,7 @@ export type Area =
 export interface Requirement {
   readonly id: string;
   readonly level: Level;
-  /** Whom it binds: the gateway under test, or any client of it and so the harness itself. */
+  /** Who must meet it: the gateway under test, or any client of it and so the harness itself. */
   readonly binds: "gateway" | "client";
   readonly area: Area;
   /** Place in the specification: `7.T.key_revoked` is the requirement `key_revoked` of the table in section 7. */

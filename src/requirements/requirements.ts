@@ -3,7 +3,7 @@ import { PROTOCOL_REQUIREMENTS } from "./protocol-requirements.ts";
 import type { Level } from "./requirement.ts";
 import { SPEC_REQUIREMENTS } from "./spec-requirements.ts";
 
-/** Who states a requirement. Layers are reported apart. */
+/** Who states a requirement. Layers are reported separately. */
 export type Layer = "specification" | "protocol" | "compat";
 
 type SpecRequirement = (typeof SPEC_REQUIREMENTS)[number];
@@ -11,7 +11,9 @@ type ProtocolRequirement = (typeof PROTOCOL_REQUIREMENTS)[number];
 
 type IdOf<R extends { id: string; level: string }, L extends string> = Extract<R, { level: L }>["id"];
 
-/** Requirements whose miss is a failure. An OPEN requirement is not among them, so that handing one to `must()` does not compile. */
+/**
+ * Requirements whose violation fails. An OPEN requirement is not among them, so that passing one to `must()` does not compile.
+ */
 export type MustRequirement = IdOf<SpecRequirement, "MUST"> | IdOf<ProtocolRequirement, "MUST">;
 /** Requirements whose violation warns. A MUST is not among them, because its violation fails. */
 export type ShouldRequirement = IdOf<SpecRequirement, "SHOULD" | "MAY"> | IdOf<ProtocolRequirement, "SHOULD">;

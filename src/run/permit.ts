@@ -4,22 +4,22 @@ import { isLoopback, type Target } from "../target/index.ts";
 import { planText, requestsOnly, type SendingPlan, sumOf } from "./plan.ts";
 
 /**
- * What a command may send to a target. Every sender needs the budget of a permit, and only this module creates one. So it is certain before
- * the first request that the plan fits into the budget of the target file, and that load is authorized.
+ * What a command may send to a target. Every sender needs the budget of a permit, and only this module creates one. So it is
+ * certain before the first request that the plan fits into the budget of the target file, and that load is authorized.
  */
 export interface Permit {
   readonly target: Target;
   readonly plan: SendingPlan;
   readonly budget: RequestBudget;
   /**
-   * Permits an additional plan, which has been printed, if the budget of the target still has room for it.
+   * Permits an additional plan, already printed, if it fits into the rest of the target's budget.
    *
    * @returns whether it may be sent.
    */
   more(plan: SendingPlan): boolean;
 }
 
-/** `checks`: below the limits, or on accounts set aside for them. `load`: as fast as the workload says. */
+/** `checks`: below the limits, or on accounts reserved for them. `load`: as fast as the workload says. */
 export type Purpose = "checks" | "load";
 
 /**

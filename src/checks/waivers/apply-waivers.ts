@@ -11,7 +11,7 @@ export interface WaiverBreach {
 }
 
 export interface Waived {
-  /** The results, those that are waived with their waiver: their status stays what it is. */
+  /** All results; those with a waiver keep their status. */
   readonly results: CheckResult[];
   readonly breaches: WaiverBreach[];
 }
@@ -19,15 +19,15 @@ export interface Waived {
 export interface WaiverContext {
   /** Day of the run, YYYY-MM-DD, UTC. */
   readonly today: string;
-  /** Ids of all instances that there are, whether they were run or not. */
+  /** Ids of all existing instances, whether they were run or not. */
   readonly known: readonly string[];
 }
 
 const WAIVABLE: readonly Status[] = ["fail", "flaky"];
 
 /**
- * Applies waivers to results. Until it expires, a waiver covers a failure of exactly the kind, and about the size, that it was written for.
- * A waiver that no longer covers anything fails the run as well, so that stale waivers are noticed.
+ * Applies waivers to results. Until it expires, a waiver covers a failure of exactly the kind, and about the size, that it was
+ * written for. A waiver that no longer covers anything fails the run as well, so that stale waivers are noticed.
  */
 export function applyWaivers(
   results: readonly CheckResult[],
@@ -59,7 +59,7 @@ function breachOf(
     return breach("unmatched", `there is no check "${check}"; did you mean "${closest(check, [...known])}"?`);
   }
   if (expires < today) return breach("expired", `the waiver of ${check} expired on ${expires}`);
-  // Not selected in this run, or nothing found out: the waiver can be neither used nor stale.
+  // Not selected in this run, or undecided: the waiver can be neither used nor stale.
   if (result === undefined || UNDECIDED.includes(result.status)) return undefined;
   if (!WAIVABLE.includes(result.status)) {
     return breach("stale", `${check} does not fail any more (${result.status}); remove its waiver`);

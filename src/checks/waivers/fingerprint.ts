@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { CheckResult, Finding } from "../../record/index.ts";
 
-/** Digits of a fingerprint: enough that two ways to fail do not meet by chance, few enough to read out. */
+/** Digits of a fingerprint: enough to avoid collisions, few enough to read out. */
 const DIGITS = 12;
 
 /**
- * How a check fails, in a few digits: the requirements that are broken, where, what was asked and what came instead. Counts, times
- * and texts that differ from run to run are left out; a status or a named reason is not: another one is another failure.
+ * How a check fails, in a few digits: the violated requirements, where, what was expected and what was observed. Counts, times
+ * and texts that differ from run to run are omitted; a status or a named reason is not, because a different one is a different
+ * failure.
  */
 export function fingerprintOf({ check, findings }: Pick<CheckResult, "check" | "findings">): string {
   const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail").map(signOf);
@@ -20,10 +21,10 @@ function signOf({ name, pointer = "", expected = "", observed }: Finding): strin
   return [name, pointer, stable(expected, pointer), stable(observed, pointer)].join(" ");
 }
 
-/** A value without what changes by itself. */
+/** A value without the parts that vary from run to run. */
 function stable(text: string, pointer: string): string {
   if (pointer === "status" || text === "absent") return text;
-  // A word such as "rate_limit_exceeded" is a name; anything longer may hold ids, texts or times.
+  // A word such as "rate_limit_exceeded" is a name; longer text may contain ids, texts or times.
   if (/^"[a-z][a-z_.-]{0,60}"$/.test(text) || /^(true|false|null)$/.test(text)) return text;
   if (/^[a-z -]{1,80}$/i.test(text)) return text;
   return text.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+(?:\.\d+)?/g, "#");

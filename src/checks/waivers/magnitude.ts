@@ -3,15 +3,15 @@ import type { CheckResult, Finding } from "../../record/index.ts";
 /** How large a failure is, by the names of its broken findings. */
 export type Magnitudes = Readonly<Record<string, number>>;
 
-/** A failure that is more than this many times as large as waived is not covered. */
+/** A failure that is larger than waived by more than this factor is not covered. */
 export const MAX_GROWTH = 2;
 
 /** Significant digits. Magnitudes are rounded up, so that a failure never exceeds its own recorded magnitude. */
 const DIGITS = 4;
 
 /**
- * The size of a failure for each broken finding: the measure that the finding states (a share of requests, a multiple of a bound) or, if it
- * states none, the share of its comparisons that were not met.
+ * The size of a failure for each broken finding: the measure that the finding states (a share of requests, a multiple of a
+ * bound) or, if it states none, the share of its comparisons that were not met.
  */
 export function magnitudesOf({ findings }: Pick<CheckResult, "findings">): Magnitudes {
   const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail");

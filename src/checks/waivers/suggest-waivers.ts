@@ -4,12 +4,12 @@ import type { CheckResult } from "../../record/index.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { growthOf, largestOf, magnitudesOf } from "./magnitude.ts";
 
-/** Days until a suggested waiver expires: long enough to mend something, short enough not to be forgotten. */
+/** Days until a suggested waiver expires: long enough for a fix, short enough not to be forgotten. */
 const DAYS = 30;
 
 /**
- * A waiver file for the failures of a run. Reason and owner are left to be filled in: an empty one is refused when the
- * file is read, so that nobody waives by accident.
+ * A waiver file for the failures of a run. Reason and owner are empty, and such a file is rejected when it is read, so that
+ * nobody waives by accident.
  *
  * @param nowMs Unix epoch, ms; the waivers expire 30 days later.
  */
@@ -30,7 +30,7 @@ export function suggestWaivers(results: readonly CheckResult[], nowMs: number): 
   return entries.length === 0 ? `${head}waivers: []\n` : `${head}waivers:\n${entries.join("\n")}\n`;
 }
 
-/** Groups instances whose failures are about as large, so that a small failure is not waived like a large one. */
+/** Groups instances with failures of about the same size, so that a small failure is not waived like a large one. */
 function byMagnitude(alike: readonly [CheckResult, ...CheckResult[]]): [CheckResult, ...CheckResult[]][] {
   const groups: [CheckResult, ...CheckResult[]][] = [];
   for (const result of alike) {

@@ -47,8 +47,8 @@ function readFile(path: string) {
 /**
  * Reads a waiver file.
  *
- * @throws ConfigError with all problems, each with its line: syntax, unknown or missing fields, dates that are none, an
- *   instance that two waivers name.
+ * @throws ConfigError with all problems, each with its line: syntax, unknown or missing fields, invalid dates, an instance
+ * named by two waivers.
  */
 export function loadWaivers(path: string): Waiver[] {
   const { value, place } = readFile(path);
