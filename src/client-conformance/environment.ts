@@ -7,12 +7,12 @@ interface ScriptedRun {
   readonly scenario: Scenario;
 }
 
-/** Seconds after which a command is asked to give a request up, where the scenario does not say. */
+/** Timeout in seconds that a command is given for a request if the scenario does not set one. */
 const GIVE_UP_S = 30;
 
 /**
- * What a command finds in its environment: address and key under the names that usual clients read by themselves, and what
- * the scenario asks of it. Keys of the operator under these names are replaced: they must not come to a scripted gateway.
+ * The environment of a command: address and key under the names that common clients read automatically, and what the scenario
+ * requires. Replaces the operator's own keys under these names: they must never reach a scripted gateway.
  */
 export function environmentFor(
   own: Readonly<NodeJS.ProcessEnv>,

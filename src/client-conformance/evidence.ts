@@ -1,9 +1,9 @@
 import { type Attempt, headerOf } from "./observation.ts";
 
 /**
- * A line of `exchanges.ndjson.gz` in the shape that reports read. Not redacted: it holds the key.
+ * A line of `exchanges.ndjson.gz` in the format that reports read. Not redacted: it contains the key.
  *
- * @param startMs monotonic milliseconds at the beginning of the run.
+ * @param startMs monotonic milliseconds at the start of the run.
  */
 export function evidenceOf({ id, request, answer }: Attempt, scenario: string, startMs: number): object {
   const us = (ms: number) => Math.round((ms - startMs) * 1_000);

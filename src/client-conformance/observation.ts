@@ -1,38 +1,38 @@
 import { groupBy } from "../core/index.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../reference-gateway/index.ts";
 
-/** One request of a client for a generation, as it arrived, and the response it got. */
+/** One generation request from a client, as it arrived, and its response. */
 export interface Attempt {
-  /** Unique in a run of the harness; evidence is kept under it. */
+  /** Unique in a run of the harness; identifies the evidence. */
   readonly id: string;
   readonly request: ScriptedRequest;
-  /** The call that it belongs to: requests with the same model and the same conversation are attempts at one call. */
+  /** The call it belongs to: requests with the same model and conversation are attempts at one call. */
   readonly call: string;
-  /** `undefined`: it was still open when the scenario was over. */
+  /** `undefined` if it was still open at the end of the scenario. */
   readonly answer: ScriptedAnswer | undefined;
 }
 
-/** What came to the host that answers redirect to, and no key may come to. */
+/** A request to the redirect target, which must never receive a key. */
 export interface ForeignRequest {
   readonly method: string;
   readonly url: string;
-  /** Where the key stood: `header authorization`, `body`, …; `undefined` when it was nowhere. */
+  /** Where the key was found: `header authorization`, `body`, …; `undefined` if nowhere. */
   readonly keyIn: string | undefined;
   readonly bodyBytes: number;
 }
 
-/** How a command came to its end. */
+/** How a command ended. */
 export interface CommandEnding {
   /**
-   * - `itself`: it ended
-   * - `watch`: it was stopped when the scenario had seen enough
-   * - `limit`: it was stopped when the time limit of the operator was reached
-   * - `attempts`: it was stopped when it had sent more attempts at one call than may be
-   * - `flood`: it was stopped when it had sent more requests in all than the harness keeps
-   * - `interrupted`: the harness was
+   * - `itself`: it exited
+   * - `watch`: stopped because the scenario had seen enough
+   * - `limit`: stopped at the operator's time limit
+   * - `attempts`: stopped because it exceeded the maximum number of attempts at one call
+   * - `flood`: stopped because it sent more requests in total than the harness keeps
+   * - `interrupted`: the harness was interrupted
    */
   readonly by: "itself" | "watch" | "limit" | "attempts" | "flood" | "interrupted";
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly durationMs: number;
@@ -44,12 +44,14 @@ export interface CommandEnding {
 
 /** One run of the client's command in one scenario. */
 export interface ClientRun {
-  /** Requests that the scenario answered, in the order of their arrival. */
+  /** Requests that the scenario responded to, in order of arrival. */
   readonly attempts: readonly Attempt[];
-  /** All other requests: for the list of models, to unknown paths, or wrong in themselves. */
+  /** All other requests: to list models, to unknown paths, or malformed. */
   readonly others: readonly Attempt[];
   readonly otherHost: readonly ForeignRequest[];
-  /** Longest time by which the machine held up a timer of the harness meanwhile, milliseconds: it did so to the client, too. */
+  /**
+   * Longest delay of a timer in the harness during the run, milliseconds: the client shares the machine and was delayed as well.
+   */
   readonly lagMs: number;
   readonly ending: CommandEnding;
 }
@@ -63,12 +65,11 @@ export function headerOf({ request }: Pick<Attempt, "request">, name: string): s
   return request.headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }
 
-/** A header of the response to an attempt. */
 export function responseHeader({ answer }: Pick<Attempt, "answer">, name: string): string | undefined {
   return answer?.headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }
 
-/** Milliseconds from the first byte of an attempt's answer, or from its end where there was none, to the next attempt. */
+/** Milliseconds from the first byte of an attempt's response (or from its end if there was none) to the next attempt. */
 export function gapMs(before: Attempt, next: Attempt): number {
   return next.request.atMs - (before.answer?.beganMs ?? before.answer?.endedMs ?? before.request.atMs);
 }

@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 import type { ForeignRequest } from "./observation.ts";
 
 export interface OtherHost extends AsyncDisposable {
-  /** Scheme, host and port: another host name and another port than the gateway's. */
+  /** Scheme, host and port: both host name and port differ from the gateway's. */
   readonly origin: string;
   readonly came: readonly ForeignRequest[];
 }
 
-/** Most of a body that is searched for the key, characters. */
+/** How much of a body is searched for the key, characters. */
 const MAX_BODY_BYTES = 1 << 20;
 
-/** A host that the client was never given a key for. It notes who comes, and answers 404. */
+/** A host for which the client has no key. It records every request and responds with 404. */
 export async function startOtherHost(key: string): Promise<OtherHost> {
   const came: ForeignRequest[] = [];
   const server = createServer((request, response) => {

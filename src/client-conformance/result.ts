@@ -4,7 +4,7 @@ import { lastWords } from "./judges/served.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "./observation.ts";
 import type { Bounds, Scenario } from "./scenario.ts";
 
-/** Calls whose attempts are listed one by one; the others are counted. */
+/** Maximum number of calls whose attempts are listed; the rest are counted. */
 const LISTED_CALLS = 3;
 
 /** Judges the runs of a command in one scenario. Pure: the same runs give the same result. */
@@ -26,7 +26,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   };
 }
 
-/** What the findings come to; when nothing is wrong, what was found right or how the calls went. */
+/** What the findings add up to; on a pass, what was verified or how the calls went. */
 function conclude(verdict: Verdict, { passMessage }: Scenario, runs: readonly ClientRun[]): Conclusion {
   const { status, message } = verdict.conclude();
   if (status !== "pass" && status !== "observed") return { status, message };
@@ -38,7 +38,7 @@ function conclude(verdict: Verdict, { passMessage }: Scenario, runs: readonly Cl
   };
 }
 
-/** The result of a scenario that the run did not come to. */
+/** The result of a scenario that the run did not reach. */
 export function scenarioNotRun({ name, title, requirements }: Scenario): CheckResult {
   return {
     id: `client.${name}`,
@@ -59,7 +59,7 @@ export function scenarioNotRun({ name, title, requirements }: Scenario): CheckRe
   };
 }
 
-/** Dialect and mode of the attempts, where they are the same throughout. */
+/** Dialect and mode of the attempts, if all attempts share them. */
 function axesOf(runs: readonly ClientRun[]): CheckResult["axes"] {
   const requests = runs.flatMap(({ attempts }) => attempts).map(({ request }) => request);
   const [first] = requests;
@@ -68,7 +68,7 @@ function axesOf(runs: readonly ClientRun[]): CheckResult["axes"] {
   return { dialect: first.endpoint, mode: first.stream ? "streaming" : "non-streaming" };
 }
 
-/** `429, 2.01 s, 429, 1.00 s, 200` for each call, those with most attempts first. */
+/** `429, 2.01 s, 429, 1.00 s, 200` for each call, those with the most attempts first. */
 function timelineOf(runs: readonly ClientRun[]): string {
   const calls = runs.flatMap(callsOf).sort((a, b) => b.length - a.length);
   const listed = calls.slice(0, LISTED_CALLS).map((call) =>
@@ -93,7 +93,7 @@ function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenari
   return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; ${calls === 1 ? "one call was" : `${calls} calls were`} asked for`;
 }
 
-/** Why a command that sent nothing that could be judged did so, as far as the traffic shows. */
+/** Why a command sent nothing that could be judged, as far as the traffic shows. */
 function nothingCame(run: ClientRun): string {
   const { ending, others } = run;
   const refused = others.filter(({ request, answer }) => request.endpoint !== "models" && (answer?.status ?? 0) >= 400);

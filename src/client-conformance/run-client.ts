@@ -7,20 +7,20 @@ import type { Scenario } from "./scenario.ts";
 
 interface ClientOptions extends RunOptions {
   readonly scenarios: readonly Scenario[];
-  /** Scenarios under way at the same time. */
+  /** Maximum number of scenarios that run at the same time. */
   readonly jobs: number;
   readonly onStart: (scenario: Scenario) => void;
-  /** Called with every result, the runs that it was judged by and the evidence for it, not redacted. */
+  /** Called with every result, the runs it is based on, and its evidence, not redacted. */
   readonly onResult: (result: CheckResult, runs: readonly ClientRun[], evidence: readonly object[]) => void;
 }
 
 interface Judged {
-  /** One for each scenario, in their order. */
+  /** One per scenario, in the same order. */
   readonly results: readonly CheckResult[];
   readonly requests: number;
 }
 
-/** Runs a client's command through scenarios and judges what arrived. */
+/** Runs a client's command through the scenarios and judges its requests. */
 export async function runClient(options: ClientOptions): Promise<Judged> {
   const startMs = performance.now();
   const waiting = [...options.scenarios];
@@ -47,7 +47,7 @@ export async function runClient(options: ClientOptions): Promise<Judged> {
   try {
     await Promise.all(Array.from({ length: options.jobs }, work));
   } finally {
-    // One failed to start: the others end at once.
+    // One failed to start: stop the others immediately.
     stopped.abort();
   }
   return { results: options.scenarios.map((scenario) => results.get(scenario) ?? scenarioNotRun(scenario)), requests };

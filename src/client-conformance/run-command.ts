@@ -5,26 +5,26 @@ import type { CommandEnding } from "./observation.ts";
 interface CommandOptions {
   readonly command: readonly [program: string, ...args: string[]];
   readonly environment: Readonly<NodeJS.ProcessEnv>;
-  /** Ends the command; its reason is the word that the ending tells. */
+  /** Stops the command; its reason becomes the `by` of the ending. */
   readonly stop: AbortSignal;
 }
 
-/** Time between a polite end and a hard one, milliseconds. */
+/** Time between SIGTERM and SIGKILL, milliseconds. */
 const GRACE_MS = 1_000;
-/** Longest wait for output after the end, milliseconds. */
+/** Maximum wait for output after the exit, milliseconds. */
 const DRAIN_MS = 500;
-/** Most output that is kept: the beginning of stdout, the end of stderr. Bytes. */
+/** Output that is kept: the beginning of stdout, the end of stderr. Bytes. */
 const KEPT = { stdout: 1 << 20, stderr: 4_000 };
 
 /**
- * Runs a command to its end, or until it is stopped; then all processes of its group are ended.
+ * Runs a command until it exits or is stopped, then kills all processes of its group.
  *
- * @throws UsageError when it cannot be started.
+ * @throws UsageError if it cannot be started.
  */
 export async function runCommand({ command, environment, stop }: CommandOptions): Promise<CommandEnding> {
   const [program, ...args] = command;
   const startMs = performance.now();
-  // A group of its own: what the command starts in turn is ended with it.
+  // A separate process group, so that child processes of the command are killed with it.
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: environment, detached: true });
   const exited = ended(child, "exit");
   const closed = ended(child, "close");
@@ -55,7 +55,7 @@ export async function runCommand({ command, environment, stop }: CommandOptions)
     }
     const durationMs = performance.now() - startMs;
     signalGroup(child, "SIGKILL");
-    // What it wrote last may still be on its way; a process that left the group may hold the pipes open for ever.
+    // Its last output may still be on the way; a process that left the group may hold the pipes open forever.
     await Promise.race([closed, sleep(DRAIN_MS)]);
     return { by, exitCode, signal, durationMs, stdout, stderr };
   } finally {
@@ -68,11 +68,11 @@ export async function runCommand({ command, environment, stop }: CommandOptions)
 interface Ended {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** Why it was not even started. */
+  /** Why it could not be started. */
   readonly error?: unknown;
 }
 
-/** Resolves when the process has ended, or could not be started. Never rejects. */
+/** Resolves when the process has exited or could not be started. Never rejects. */
 function ended(child: ChildProcess, event: "exit" | "close"): Promise<Ended> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ exitCode: null, signal: null, error }));
@@ -85,6 +85,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }

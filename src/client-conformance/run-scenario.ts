@@ -11,22 +11,22 @@ import type { Bounds, Scenario } from "./scenario.ts";
 export interface RunOptions extends Bounds {
   readonly command: readonly [program: string, ...args: string[]];
   readonly environment: Readonly<NodeJS.ProcessEnv>;
-  /** Longest time of one run of the command, milliseconds. */
+  /** Time limit for one run of the command, milliseconds. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** Called with the key of every gateway that is started, before the command is: it must never be shown. */
+  /** Called with the key of every gateway before the command starts: the key must never be shown. */
   readonly onKey: (key: string) => void;
 }
 
-/** Longest wait for requests to end when the command has, milliseconds: its connections end with it. */
+/** Maximum wait for open requests after the command has exited, milliseconds: its connections close with it. */
 const SETTLE_MS = 2_000;
 const POLL_MS = 10;
-/** What one run of a command may send in all: every request is kept for the judges. */
+/** Maximum total that one run of the command may send: every request is kept for the judges. */
 const MOST = { requests: 2_000, bytes: 64 * 1024 * 1024 };
-/** How often the lag of this machine is sampled, milliseconds. */
+/** Sampling interval of this machine's lag, milliseconds. */
 const SAMPLED_MS = 10;
 
-/** Runs the command once in a scenario, with a gateway and another host of its own. */
+/** Runs the command once in a scenario, with a separate gateway and redirect target. */
 export async function runScenario(scenario: Scenario, copy: number, options: RunOptions): Promise<ClientRun> {
   const watch = new Watch(`${scenario.name}-${copy + 1}`, options.mostAttempts);
   let otherHost = "";
@@ -55,14 +55,14 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
   return { ...watch.seen(), otherHost: [...other.came], ending };
 }
 
-/** Notes what comes to one scripted gateway. */
+/** Records the requests to one scripted gateway. */
 class Watch {
   readonly stop = new AbortController();
   readonly #name: string;
   readonly #most: number;
   readonly #requests: ScriptedRequest[] = [];
   readonly #answers = new Map<string, ScriptedAnswer>();
-  /** Calls by request, of those that the scenario answers. */
+  /** Calls by request, for requests that the scenario responds to. */
   readonly #calls = new Map<string, string>();
   readonly #serving = new Set<string>();
   readonly #attempts = new Map<string, number>();
@@ -80,7 +80,7 @@ class Watch {
     clearTimeout(this.#enough);
   }
 
-  /** Requests that are not over yet. */
+  /** Number of open requests. */
   get open(): number {
     return this.#requests.length - this.#answers.size;
   }
@@ -97,9 +97,9 @@ class Watch {
         const before = this.#attempts.get(call) ?? 0;
         this.#attempts.set(call, before + 1);
         this.#calls.set(request.id, call);
-        // Before it, what lags is our own start.
+        // Earlier lag is our own startup.
         this.#lag.enable();
-        // From the first attempt on: how long a program takes to start is not what is watched.
+        // Starts at the first attempt: the startup time of the program does not count.
         if (scenario.watchMs !== undefined) {
           this.#enough ??= setTimeout(() => this.stop.abort("watch"), scenario.watchMs);
         }
@@ -133,22 +133,22 @@ class Watch {
 }
 
 /**
- * Which call a request is an attempt at. Clients that count or date their attempts do so beside the conversation; one that
- * turns to another model makes another call.
+ * The call that a request is an attempt at. Clients that number or date their attempts do so outside the conversation; a request
+ * for another model is another call.
  */
 function callOf({ endpoint, body }: ScriptedRequest): string {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
   } catch {
-    // The gateway took it, so that this does not happen; if it did, the text is as good a name.
+    // Cannot happen, because the gateway accepted the body; if it does, the text is an equally good name.
   }
   if (!isObject(parsed)) return `${endpoint} ${body}`;
   const { model, system, messages } = parsed;
   return JSON.stringify([endpoint, model, system, withoutPartial(messages)]);
 }
 
-/** The conversation without a partial answer: who goes on from one makes an attempt at the same call. */
+/** The conversation without a partial reply: a client that resumes from one makes an attempt at the same call. */
 function withoutPartial(messages: unknown): unknown {
   if (!Array.isArray(messages)) return messages;
   const partial = messages.findIndex((turn) => PARTIAL.test(JSON.stringify(turn)));

@@ -10,19 +10,19 @@ import { judgeUncertain } from "./judges/uncertain.ts";
 import { judgeWaits } from "./judges/waits.ts";
 import { type Scenario, SERVE } from "./scenario.ts";
 
-/** As many as it takes to tell the jitter of a client from what timers add (see judges/backoff.ts). */
+/** Enough copies to distinguish the jitter of a client from that of timers (see judges/backoff.ts). */
 const COPIES = 8;
-/** Calls that a command is asked to make at the same time, and of those as many as are served together. */
+/** Concurrent calls that a command has to make, and how many of them are served at the same time. */
 const PARALLEL = { calls: 8, served: 3 };
 
 type Refused = Omit<Extract<Turn, { do: "refuse" }>, "do">;
 
 const refuse = (refused: Refused): Turn => ({ do: "refuse", ...refused });
 
-/** The next full second after a wait, as an HTTP date: never sooner than the wait. */
+/** The next full second after a wait, as an HTTP date: never earlier than the wait. */
 const dateIn = (ms: number): string => new Date(Math.ceil((Date.now() + ms) / 1_000) * 1_000).toUTCString();
 
-/** A denial that no retry helps against: exactly one attempt. */
+/** A denial that retries cannot fix: exactly one attempt is allowed. */
 function forbidden(name: string, requirement: MustRequirement, title: string, refused: Refused): Scenario {
   return {
     name,
@@ -33,7 +33,7 @@ function forbidden(name: string, requirement: MustRequirement, title: string, re
   };
 }
 
-/** A denial with Retry-After: the first `denials` of a call, then it is served. */
+/** Denials with Retry-After: the first attempts of a call get `denials`, the next one is served. */
 function withRetryAfter(name: string, title: string, denials: readonly (() => Refused)[]): Scenario {
   return {
     name,
@@ -51,7 +51,7 @@ function withRetryAfter(name: string, title: string, denials: readonly (() => Re
   };
 }
 
-/** A denial whose Retry-After is unusable, again and again: what is left is the client's own backoff. */
+/** Repeated denials with an unusable Retry-After: the client has to use its own backoff. */
 function unusable(name: string, title: string, retryAfter: (before: number) => string): Scenario {
   return {
     name,
@@ -65,7 +65,7 @@ function unusable(name: string, title: string, retryAfter: (before: number) => s
   };
 }
 
-/** Every situation, in the order in which they are run. The first one is the control of all others. */
+/** All scenarios, in the order in which they run. The first one is the control for the others. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "served",
@@ -90,7 +90,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "rate-long",
     title: "A wait that is longer than it likes is waited out or ends the attempts; it is never cut short",
     requirements: ["RETRY-1"],
-    // Ten minutes: what comes within the watch came in spite of them.
+    // Retry-After is ten minutes: any retry within the watch ignored it.
     watchMs: 8_000,
     passMessage: "findings",
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: "600" }),
@@ -141,7 +141,7 @@ export const SCENARIOS: readonly Scenario[] = [
     turn: (_request, { serving }) =>
       serving < PARALLEL.served
         ? { do: "serve", text: "Served by the scripted gateway, slowly.", lastsMs: 3_000 }
-        : // Late enough that all that was sent together is in flight together.
+        : // Late enough that all requests sent together are in flight together.
           refuse({ reason: "concurrency_limit_exceeded", retryAfter: "1", afterMs: 500 }),
     judge: (runs, verdict, { mostAttempts }) => {
       for (const run of runs) {

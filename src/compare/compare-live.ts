@@ -8,21 +8,21 @@ import { fewestPairs } from "./paired.ts";
 export interface LiveOptions {
   readonly a: Comparison["a"];
   readonly b: Comparison["b"];
-  /** Rounds; in each, both builds and the control run one block. */
+  /** Rounds; both builds and the control each run one block per round. */
   readonly pairs: number;
-  /** Of the order, the schedules, the prompts and the resampling. */
+  /** For the order, the schedules, the prompts and the resampling. */
   readonly seed: number;
-  /** What both sides and the control did in the conformance suites. */
+  /** How both sides and the control behaved in the conformance suites. */
   readonly behaviours: { readonly a: Behaviour; readonly b: Behaviour; readonly control: Behaviour };
-  /** Runs a block. The seed is the same for all blocks of a round: same schedule, same prompts. */
+  /** Runs a block. All blocks of a round share the seed: same schedule, same prompts. */
   readonly runBlock: (name: BlockName, round: number, seed: number) => Promise<Block>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes sure that so many pairs can reach a verdict at all.
+ * Checks that this number of pairs can reach a verdict at all.
  *
- * @throws UsageError otherwise: a session that can only end undecided is not begun.
+ * @throws UsageError otherwise: a session that can only end undecided is not started.
  */
 export function assertEnoughPairs(pairs: number, figures: number): void {
   const fewest = fewestPairs(figures);
@@ -33,7 +33,7 @@ export function assertEnoughPairs(pairs: number, figures: number): void {
   );
 }
 
-/** A session in which both builds take turns. Interrupted, it is inconclusive with what there was. */
+/** A session in which both builds take turns. If interrupted, it ends as inconclusive with the data so far. */
 export async function compareLive(options: LiveOptions): Promise<Comparison> {
   const { pairs, seed, signal, runBlock, behaviours } = options;
   const orders = roundOrders(pairs, seed);
@@ -45,7 +45,7 @@ export async function compareLive(options: LiveOptions): Promise<Comparison> {
       blocks[name] = await runBlock(name, round, seed + round);
     }
     const { A: a, B: b, "A'": control } = blocks;
-    // A block that an interruption cut short is no block.
+    // A block that was interrupted does not count.
     if (signal.aborted || a === undefined || b === undefined || control === undefined) break;
     rounds.push({ A: a, B: b, "A'": control });
   }
@@ -83,8 +83,8 @@ export async function compareLive(options: LiveOptions): Promise<Comparison> {
 }
 
 /**
- * The worse status of each check in the two runs of the first build. A check that failed in one of them is not newly failing, one that
- * warned is not worse, and one that was undecided is not lost.
+ * The worse status of each check in the two runs of the first build. A check that failed in one of them is not newly failing, one
+ * that warned is not worse, and one that was undecided is not lost.
  */
 function worseOf(first: readonly Ended[], again: readonly Ended[]): Map<string, Ended["status"]> {
   const later = new Map(again.map(({ id, status }) => [id, status]));
@@ -94,8 +94,8 @@ function worseOf(first: readonly Ended[], again: readonly Ended[]): Map<string, 
 type Ended = Behaviour["checks"][number];
 
 /**
- * Blocks that a late generator may spoil before the session says nothing. How far a busy machine moves the figures is what
- * the control shows; a generator that is late most of the time measures itself.
+ * Share of blocks with a late generator above which the session is inconclusive. The control shows how much a busy machine
+ * distorts the figures; a generator that is late most of the time measures itself.
  */
 const MAX_LATE = 0.5;
 
@@ -132,8 +132,8 @@ function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {
 }
 
 /**
- * The verdict over a session. Something that fails now decides, whatever the figures say. Figures decide only beside a control
- * that shows how much the session differs from itself, and only where both builds served something.
+ * The verdict over a session. A new failure decides, whatever the figures say. Figures decide only with a control that shows how
+ * much the session differs from itself, and only if both builds served something.
  */
 function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const { checks, control, metrics, drift } = found;

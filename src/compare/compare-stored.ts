@@ -12,7 +12,7 @@ import { type Behaviour, driftBetween } from "./drift.ts";
 import { selectionOf } from "./selection.ts";
 import { storedMetrics } from "./stored-metrics.ts";
 
-/** A stored run with the answers that were kept of it. */
+/** A stored run with its recorded responses. */
 export interface StoredSide {
   readonly record: RunRecord;
   readonly behaviour: Behaviour;
@@ -22,8 +22,8 @@ type CheckResult = RunRecord["checks"][number];
 type Result = Pick<CheckResult, "id" | "status" | "message">;
 
 /**
- * Compares two stored runs. Verdicts, checks and behaviour are compared as in a live session. Of the metrics, only changes beyond the noise
- * between two days count, and they are weaker evidence. What only one run selected is not compared.
+ * Compares two stored runs. Verdicts, checks and behaviour are compared as in a live session. Of the metrics, only changes beyond
+ * the day-to-day noise count, and they are weaker evidence. What only one run selected is not compared.
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const [before, now] = resultsOfBoth(a.record, b.record);
@@ -81,7 +81,7 @@ function comparisonsOf(check: CheckResult): Result[] {
     }));
 }
 
-/** How many results both runs decided: where it is none, nothing was compared. */
+/** How many results both runs decided. If zero, nothing was compared. */
 function decidedInBoth(before: readonly Result[], now: readonly Result[]): number {
   const decided = new Set(before.filter(({ status }) => DECIDED.includes(status)).map(({ id }) => id));
   return now.filter(({ id, status }) => decided.has(id) && DECIDED.includes(status)).length;
@@ -154,7 +154,7 @@ function lostLines(lost: readonly CheckChange[]): string[] {
 
 const MAX_NAMED = 5;
 
-/** One line per reason, with the metrics that it leaves undecided. */
+/** One line per reason, with the metrics that are undecided because of it. */
 function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
     const names = some.slice(0, MAX_NAMED).map(({ name, unit, change }) => {

@@ -1,6 +1,6 @@
 import type { LoadPhase } from "../record/index.ts";
 
-/** Outcomes whose shares are compared; fewer are better. */
+/** Outcomes whose shares are compared; lower is better. */
 export const COMPARED_COUNTS = ["denied", "failed", "invalid"] as const satisfies readonly (keyof LoadPhase)[];
 
 type ComparedCount = (typeof COMPARED_COUNTS)[number];

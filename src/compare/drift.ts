@@ -1,19 +1,19 @@
 import type { CheckResult, Comparison } from "../record/index.ts";
 
-/** An answer as far as its form is compared; made of a recorded exchange. */
+/** The parts of a response whose form is compared; made from a recorded exchange. */
 export interface ComparedResponse {
-  /** Kind of request: endpoint, mode, and whether it was meant to be good. */
+  /** Kind of request: endpoint, mode, and whether it was meant to be valid. */
   readonly kind: string;
   readonly status: number;
   readonly reason: string | undefined;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** JSON documents of the body: one, or one per event. */
   readonly documents: readonly unknown[];
-  /** Text of an error, where there is one. */
+  /** Text of an error, if there is one. */
   readonly message: string | undefined;
 }
 
-/** A side's behaviour: its answers, and its check results with the answers that each saw. */
+/** A side's behaviour: its responses, and its check results with the responses that each check saw. */
 export interface Behaviour {
   readonly checks: readonly CheckResult[];
   /** By exchange id. */
@@ -22,15 +22,16 @@ export interface Behaviour {
 
 type Difference = Comparison["drift"][number];
 
-/** Values longer than this are no enumeration that a client could rely on. */
+/** Longer values are not an enumeration that a client could rely on. */
 const MAX_VALUE_CHARACTERS = 200;
-/** A header whose value was the same so often is held to be constant. */
+/** A header counts as constant after this many responses with the same value. */
 const CONSTANT_AFTER = 3;
 
 /**
- * What is answered otherwise: statuses and reasons by check, headers and fields by kind of answer, observed requirements, texts.
+ * What differs in the responses: statuses and reasons by check, headers and fields by kind of response, observed requirements,
+ * texts.
  *
- * @param control the first side a second time: what already differs from itself is no difference between the builds.
+ * @param control the first side again: where it differs from itself, the builds are not considered different.
  */
 export function driftBetween(a: Behaviour, b: Behaviour, control?: Behaviour): Difference[] {
   const noise = new Set(control === undefined ? [] : differences(a, control).map(placeOf));
@@ -90,8 +91,7 @@ function observedOf({ findings }: CheckResult, requirement: string): Set<string>
 }
 
 /**
- * A text without what differs from one run to the next: durations, dates, ids, and how many of as many. They are no
- * behaviour.
+ * A text without the parts that vary between runs: durations, dates, ids, and counts such as "3 of 3". They are not behaviour.
  */
 function withoutMoments(text: string): string {
   return text
@@ -106,7 +106,7 @@ function withoutMoments(text: string): string {
     .replace(/\b(\d+) of \1\b/g, "all of <count>");
 }
 
-/** Headers whose values tell a moment, a message or a state, and never a behaviour. */
+/** Headers whose values reflect a moment, a message or a state, never a behaviour. */
 const PASSING: ReadonlySet<string> = new Set([
   "age",
   "content-length",
@@ -123,7 +123,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "x-runtime",
 ]);
 
-/** What answers of one kind have in common. */
+/** What responses of one kind have in common. */
 interface Form {
   count: number;
   readonly headers: Map<string, Part>;
@@ -132,7 +132,7 @@ interface Form {
   readonly messages: Set<string>;
 }
 
-/** How many answers had a header or field, and with which values. */
+/** How many responses had a header or field, and with which values. */
 interface Part {
   seen: number;
   readonly values: Set<string>;
@@ -171,10 +171,10 @@ function grouped(headers: ComparedResponse["headers"]): Map<string, string> {
   return byName;
 }
 
-/** Deepest nesting that is looked into: what is deeper is somebody's payload. */
+/** Maximum nesting depth that is compared; anything deeper is payload. */
 const DEEPEST = 8;
 
-/** Paths of the fields of a document with their types; members of lists share one path. */
+/** Paths of the fields of a document with their types; members of a list share one path. */
 function collectFields(value: unknown, path: string, fields: Map<string, string>, depth = 0): void {
   if (depth > DEEPEST) return;
   if (Array.isArray(value)) {
@@ -185,7 +185,7 @@ function collectFields(value: unknown, path: string, fields: Map<string, string>
   for (const [name, inner] of Object.entries(value)) {
     const place = `${path}/${name}`;
     const type = inner === null ? "null" : Array.isArray(inner) ? "list" : typeof inner;
-    // In a stream a field may be null in one event and a text in the next: both belong to its form.
+    // In a stream, a field may be null in one event and a string in the next: both belong to its form.
     fields.set(place, fields.has(place) && fields.get(place) !== type ? "several types" : type);
     collectFields(inner, place, fields, depth + 1);
   }
@@ -219,7 +219,7 @@ function fieldDifferences(where: string, before: Form, now: Form): Difference[] 
   });
 }
 
-/** Of each header or field: whether it is there; and where it is on both sides, what else differs. */
+/** For each header or field: whether it is present, and if it is on both sides, what else differs. */
 function partDifferences(
   kind: "header" | "field",
   where: string,
@@ -229,7 +229,7 @@ function partDifferences(
   const parts = `${kind}s` as const;
   return [...new Set([...before[parts].keys(), ...now[parts].keys()])].flatMap((what): Difference[] => {
     const [was, is] = [before[parts].get(what), now[parts].get(what)];
-    // Always there on one side and never on the other: anything between may be chance.
+    // Always present on one side and never on the other: anything in between may be chance.
     if (was?.seen === before.count && is === undefined)
       return [{ kind, where, what, before: "present", now: "absent" }];
     if (was === undefined && is?.seen === now.count) return [{ kind, where, what, before: "absent", now: "present" }];

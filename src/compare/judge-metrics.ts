@@ -13,15 +13,15 @@ import {
 } from "./paired.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
 
-/** One side's block of traffic, as far as it is compared. */
+/** The parts of one side's traffic block that are compared. */
 export interface Block {
-  /** Quantiles in ms by name, such as `chat stream ttft_ms p95`; `null` where there were too few samples. */
+  /** Quantiles in ms by name, such as `chat stream ttft_ms p95`; `null` if there were too few samples. */
   readonly quantiles: Readonly<Record<string, number | null>>;
   /** Output tokens per admitted reply by class, such as `chat stream`. */
   readonly tokensPerReply: Readonly<Record<string, number>>;
   readonly sent: number;
   readonly counts: ComparedCounts;
-  /** Bounds that the generator broke in it. */
+  /** Bounds that the generator exceeded in it. */
   readonly problems: readonly string[];
 }
 
@@ -32,8 +32,8 @@ export interface Pair {
 }
 
 /**
- * Both blocks that the first build ran in a round, as one: the middle of their logarithms. With the noise of one side halved
- * the same number of pairs sees a smaller change, and a block before and one after cancel what drifts between them.
+ * Merges the two blocks that the first build ran in a round, using the mean of their logarithms. With half the noise on one side,
+ * the same number of pairs detects a smaller change, and a block before and one after cancel the drift between them.
  */
 export function together(a: Block, again: Block): Block {
   const namesOf = (some: object, others: object) => [...new Set([...Object.keys(some), ...Object.keys(others)])];
@@ -55,10 +55,10 @@ export function together(a: Block, again: Block): Block {
   };
 }
 
-/** What a change of a figure may come to before it matters. */
+/** How much a figure may change before it matters. */
 interface Margin {
   readonly relative: number;
-  /** Below this a change does not matter however large it is in percent, ms. */
+  /** Smaller changes do not matter, however large they are in percent, ms. */
   readonly floorMs: number;
 }
 
@@ -71,7 +71,7 @@ const SHARE_MARGIN = 0.01;
 /** Margin of the output tokens per reply: models vary by this much on their own. */
 const TOKENS_MARGIN = 0.1;
 
-/** Of the decision: each end of the interval is wrong in 5 of 100 cases. */
+/** Confidence of the decision: each end of the interval is wrong in 5 of 100 cases. */
 const CONFIDENCE = 0.9;
 const ALPHA = 0.05;
 
@@ -94,10 +94,10 @@ export function mayHideRegression(metric: ComparedMetric): boolean {
 }
 
 /**
- * Compares figure by figure: paired differences of the logarithms, an interval over pairs, a permutation test, corrected
- * over all figures, and a decision against the practical margin.
+ * Compares each figure: paired differences of the logarithms, an interval over pairs, a permutation test corrected over all
+ * figures, and a decision against the practical margin.
  *
- * @param seed of the resampling: the same pairs and seed give the same verdicts.
+ * @param seed for the resampling: the same pairs and seed give the same verdicts.
  */
 export function judgeMetrics(pairs: readonly Pair[], seed: number): ComparedMetric[] {
   const names = [
@@ -163,7 +163,7 @@ function ratioMetric(
     before === null || now === null || before <= 0 || now <= 0 ? [] : [{ before, now }],
   );
   const frame = { ...named, pairs: whole.length };
-  // Pairs are never dropped one by one: what is missing in some blocks is missing for a reason.
+  // Pairs are never dropped individually: values missing from some blocks are missing for a reason.
   if (whole.length < values.length || whole.length < 2) {
     const isLost = values.every(({ before }) => before !== null) && values.some(({ now }) => now === null);
     return { ...frame, a: null, b: null, ...NOTHING, margin: 0, isLost };
@@ -241,7 +241,7 @@ function decide({ spread, isLost, ...metric }: Measured, figures: number): Compa
   const scale = (value: number) => (unit === "share" ? value : Math.log1p(value));
   const edge = Math.abs(scale(isLower ? -margin : margin));
   const place = isLower ? -scale(change) : scale(change);
-  // A change that lies at the margin itself is never distinguished from it; a quarter of the margin is near enough.
+  // A change exactly at the margin can never be distinguished from it; a quarter of the margin is close enough.
   const needed = Math.max(
     fewestPairs(figures),
     pairs + 1,

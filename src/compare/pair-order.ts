@@ -1,6 +1,6 @@
 import { seededRandom } from "../core/index.ts";
 
-/** Blocks of one round: both builds, and the first one a second time as the control. */
+/** Blocks of one round: both builds, and the first one again as the control. */
 export type BlockName = "A" | "B" | "A'";
 
 const ORDERS: readonly (readonly BlockName[])[] = [
@@ -13,8 +13,8 @@ const ORDERS: readonly (readonly BlockName[])[] = [
 ];
 
 /**
- * The order of the blocks of each round: shuffled, and balanced, so that no build runs first, or in the middle, more often
- * than its turn. A build that always ran second was 23 % "slower" than itself in the field.
+ * The order of the blocks in each round: shuffled and balanced, so that no build runs first or in the middle more often than the
+ * others. In the field, a build that always ran second was 23 % "slower" than itself.
  */
 export function roundOrders(rounds: number, seed: number): (readonly BlockName[])[] {
   const random = seededRandom(seed);

@@ -1,8 +1,8 @@
 import { type Interval, type Random, seededRandom, tQuantile, wilson } from "../core/index.ts";
 
-/** Resamples; the error of an end of the interval is then far below its width. */
+/** Resamples; enough that the error of an interval's end is far below its width. */
 const RESAMPLES = 10_000;
-/** Up to so many pairs every assignment of signs is tried; beyond, as many as this are drawn. */
+/** Up to this many pairs, every assignment of signs is tried; above it, `RESAMPLES` are drawn. */
 const MAX_EXACT = 16;
 const DRAWN_FLIPS = 100_000;
 
@@ -17,11 +17,11 @@ export function deviation(values: readonly number[]): number {
 }
 
 /**
- * Interval of the mean of paired differences, by resampling whole pairs: requests of one block are no independent
- * observations, blocks are. Studentised, because the plain percentile interval of ten pairs is too narrow by a fifth.
+ * Interval of the mean of paired differences, by resampling whole pairs: requests in one block are not independent observations,
+ * blocks are. Studentised, because the plain percentile interval of ten pairs is a fifth too narrow.
  *
- * @param confidence e.g. 0.9: then each end is wrong in 5 of 100 cases.
- * @returns a point when all differences are the same.
+ * @param confidence e.g. 0.9: each end is then wrong in 5 of 100 cases.
+ * @returns a point if all differences are the same.
  */
 export function pairedInterval(
   differences: readonly number[],
@@ -42,7 +42,7 @@ export function pairedInterval(
   return { low: middle - quantile(pivots, 1 - tail) * error, high: middle - quantile(pivots, tail) * error };
 }
 
-/** Distance of a resample's mean in its own standard errors. */
+/** Distance of a resample's mean in units of its standard error. */
 function resampledPivot(differences: readonly number[], middle: number, random: Random): number {
   const count = differences.length;
   let sum = 0;
@@ -54,11 +54,11 @@ function resampledPivot(differences: readonly number[], middle: number, random: 
   }
   const average = sum / count;
   const variance = (squares - count * average * average) / (count - 1);
-  // All draws the same pair: no spread to measure by. Such a resample says nothing.
+  // All draws are the same pair: there is no spread to measure by, so this resample is ignored.
   return variance > 1e-24 ? average / Math.sqrt(variance / count) : Number.NaN;
 }
 
-/** Linear between order statistics (type 7, as R and NumPy do). */
+/** Linear between order statistics (type 7, as in R and NumPy). */
 export function quantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
   const below = Math.floor(place);
@@ -68,13 +68,13 @@ export function quantile(sorted: readonly number[], share: number): number {
 }
 
 /**
- * Two-sided sign-flip permutation test of the mean of paired differences: were there no difference, each pair might as well
- * have come out with the other sign. Exact up to 16 pairs.
+ * Two-sided sign-flip permutation test of the mean of paired differences: if there were no difference, each sign would be equally
+ * likely. Exact up to 16 pairs.
  */
 export function signFlipP(differences: readonly number[], seed: number): number {
   const count = differences.length;
   const total = Math.abs(differences.reduce((sum, value) => sum + value, 0));
-  // Sums in another order differ in their last bits; without slack the observed one would not count itself.
+  // Sums in a different order differ in their last bits; without slack, the observed sum would not count itself.
   const bar = total - 1e-12 * Math.max(1, total);
   if (count <= MAX_EXACT) {
     let extreme = 0;
@@ -98,7 +98,7 @@ export function signFlipP(differences: readonly number[], seed: number): number 
   return extreme / (DRAWN_FLIPS + 1);
 }
 
-/** p-values corrected for how many there are, after Holm; in the order given. */
+/** p-values with Holm's correction for multiple tests, in the given order. */
 export function holm(values: readonly number[]): number[] {
   const order = values.map((value, index) => ({ value, index })).sort((a, b) => a.value - b.value);
   const corrected = new Array<number>(values.length).fill(1);
@@ -110,24 +110,24 @@ export function holm(values: readonly number[]): number[] {
   return corrected;
 }
 
-/** Smallest change that so many pairs of such a spread show with 80 % power at 5 %, two-sided. */
+/** Smallest change that this many pairs with this spread detect with 80 % power at 5 %, two-sided. */
 export function detectableChange(spread: number, pairs: number): number {
   return ((tQuantile(0.975, pairs - 1) + tQuantile(0.8, pairs - 1)) * spread) / Math.sqrt(pairs);
 }
 
-/** About how many pairs show that a change lies on one side of a bound that is so far away. */
+/** Approximate number of pairs needed to show that a change at this distance from a bound lies on one side of it. */
 export function pairsNeeded(spread: number, distance: number): number {
   return Math.ceil((((1.645 + 0.842) * spread) / distance) ** 2) + 2;
 }
 
-/** Fewest pairs with which the exact test can fall below 5 % after correction for so many figures. */
+/** Minimum number of pairs with which the exact test can fall below 5 % after correction for this many figures. */
 export function fewestPairs(figures: number): number {
   return Math.max(6, Math.ceil(1 + Math.log2(Math.max(1, figures) / 0.05)));
 }
 
 /**
- * Interval of a difference of two shares after Newcombe (his method 10): true where nothing or everything was counted,
- * where a spread of blocks would be zero.
+ * Newcombe's interval for a difference of two proportions (his method 10). It stays valid when nothing or everything was counted,
+ * where the spread between blocks would be zero.
  */
 export function newcombe(
   a: { count: number; of: number },

@@ -3,7 +3,7 @@ import type { ComparedMetric } from "../record/index.ts";
 /** Suffix of the metric of a class. The latencies of the class have the same prefix. */
 export const TOKENS_PER_REPLY = "tokens_per_reply";
 
-/** Replies whose mean lengths differ by less than this count as the same work. */
+/** Replies whose mean lengths differ by less than this count as the same amount of work. */
 const SAME_WORK = 0.1;
 
 /**

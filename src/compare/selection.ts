@@ -2,7 +2,7 @@ import type { LoadRun, RunRecord } from "../record/index.ts";
 import { isSameLoad } from "./stored-metrics.ts";
 
 /**
- * Tells which checks of another run this run selected. A run cannot lose a check that it did not select.
+ * Returns a predicate: whether this run selected a check of another run. A run cannot lose a check that it did not select.
  *
  * @param record the run that may lack a check, with its recorded selection.
  * @param other the run that has the check.
@@ -23,7 +23,7 @@ export function selectionOf(record: RunRecord, other: RunRecord): (id: string) =
   };
 }
 
-/** Whether an id is that of a finding of one of these checks. */
+/** Whether an id belongs to a finding of one of these checks. */
 function isComparisonOf(checks: ReadonlySet<string>, id: string): boolean {
   for (let end = id.lastIndexOf("."); end > 0; end = id.lastIndexOf(".", end - 1))
     if (checks.has(id.slice(0, end))) return true;

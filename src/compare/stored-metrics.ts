@@ -26,7 +26,7 @@ interface Figure {
 
 export interface StoredMetrics {
   readonly metrics: ComparedMetric[];
-  /** What only one of the two runs has, in words. */
+  /** What only one of the two runs has, as text. */
   readonly notCompared: string[];
 }
 

@@ -7,20 +7,20 @@ export interface PeakOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Requests in flight, one connection each; no more than may be sent in all. */
+  /** Requests in flight, one connection each; not more than the total that may be sent. */
   readonly connections: number;
   readonly durationS: number;
-  /** Longest wait for an answer, seconds. */
+  /** Response timeout, seconds. */
   readonly answerS: number;
-  /** Called before each request: false ends the connection that would have sent it. */
+  /** Called before each request; if false, the connection that would have sent it is closed. */
   readonly maySend: () => boolean;
-  /** Moments are µs on the clock of `performance.now()`. */
+  /** Times are µs on the clock of `performance.now()`. */
   readonly onReply: (reply: ReceivedReply) => void;
-  /** Sends nothing more; what is in flight is waited for. */
+  /** Sends no more requests and waits for those in flight. */
   readonly stop: AbortSignal;
 }
 
-/** What of an autocannon client is used here; its types name none of it. */
+/** The part of an autocannon client used here; its own types declare none of it. */
 interface Client extends EventEmitter {
   destroy(): void;
   readonly timeoutTicker: { clear(): void };
@@ -28,23 +28,22 @@ interface Client extends EventEmitter {
 
 interface Head {
   readonly statusCode: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
 }
 
 const nowUs = (): number => performance.now() * 1_000;
 /** Bodies are passed on up to this length, characters. */
 const MAX_BODY_CHARS = 4 * 1024 * 1024 + 1;
-/** How often autocannon looks whether it has come to its end, ms. */
+/** How often autocannon checks whether it is done, ms. */
 const LOOK_MS = 100;
-/** Autocannon's own end is only a net: every connection ends by itself before it. */
+/** Autocannon's own end is only a safety net: every connection closes before it. */
 const NET_S = 10;
 
 /**
- * Keeps so many requests in flight until the duration is over or no more may be sent, and reports every reply. Closed loop
- * only: autocannon's rate mode sends in bursts and corrects latencies by invented values (p50 of 52 ms for a true
- * 100 ms), so it is never used. Its own counters are not used either: it does not count connections that the server closes
- * without an answer.
+ * Keeps this many requests in flight until the duration is over or no more may be sent, and reports every reply. Closed loop
+ * only: autocannon's rate mode sends in bursts and corrects latencies with invented values (p50 of 52 ms for an actual 100 ms),
+ * so it is never used. Its counters are not used either: they miss connections that the server closes without a response.
  */
 export async function closedLoopPeak(options: PeakOptions): Promise<void> {
   const { url, headers, connections, durationS, answerS, stop } = options;
@@ -70,7 +69,7 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
             method: "POST" as const,
             headers: { ...headers },
             body: options.body,
-            // Called just before the event `response`.
+            // Called just before the `response` event.
             onResponse: (_status: number, text: string) => {
               body = text.slice(0, MAX_BODY_CHARS);
             },
@@ -98,7 +97,7 @@ interface Following extends Pick<PeakOptions, "maySend" | "onReply"> {
   readonly answerUs: number;
 }
 
-/** Listens to one connection: each request that it starts ends in exactly one call of `onReply`. */
+/** Listens to one connection: each request that it starts results in exactly one call of `onReply`. */
 function follow(client: Client, connection: number, { maySend, onReply, body, answerUs }: Following): void {
   let sentUs: number | undefined;
   let headUs: number | undefined;
@@ -119,7 +118,7 @@ function follow(client: Client, connection: number, { maySend, onReply, body, an
     sentUs = undefined;
   };
   client.on("request", () => {
-    // Started again without an event for the one before: the server closed the connection, or it took too long.
+    // Restarted without an event for the previous request: the server closed the connection, or the request timed out.
     ended(sentUs !== undefined && nowUs() - sentUs >= answerUs * 0.99 ? "deadline" : "reset");
     if (maySend()) {
       sentUs = nowUs();
@@ -128,7 +127,7 @@ function follow(client: Client, connection: number, { maySend, onReply, body, an
       return;
     }
     client.destroy();
-    // It sets its timer once more after this, which would connect again.
+    // It sets its timer once more after this, which would reconnect.
     setImmediate(() => client.timeoutTicker.clear());
   });
   client.on("headers", (parsed: Head) => {

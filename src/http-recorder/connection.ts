@@ -6,17 +6,17 @@ import { MAX_KEPT_HEAD } from "./head-defect.ts";
 import { InterimFilter } from "./interim-filter.ts";
 
 /**
- * Loaded with the first connection: it takes 135 ms of CPU, which a load run that never records this way would pay
+ * Loaded with the first connection: it takes 135 ms of CPU, which a load run that never records this way would otherwise spend
  * before its first request.
  */
 const loadUndici = (): typeof import("undici") => createRequire(import.meta.url)("undici");
 
 export interface ConnectionOptions {
-  /** Certificate authorities to trust in place of the system's, PEM. */
+  /** Certificate authorities to trust instead of the system's, PEM. */
   readonly ca?: string | undefined;
 }
 
-/** One socket and what it has carried. A `Connection` gets a new one when the gateway closes the old. */
+/** One socket and what it has carried. A `Connection` gets a new one when the gateway closes the old one. */
 interface Wire {
   readonly id: string;
   readonly filter: InterimFilter;
@@ -28,33 +28,33 @@ interface Wire {
 /** TCP and TLS handshake, ms. */
 const CONNECT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
-/** Bytes that the parser is given at once: it makes two objects of each field, and can be stopped only between two turns. */
+/** Bytes passed to the parser at a time: it creates two objects per field and can only be stopped between two calls. */
 const MAX_AT_ONCE = 8 * 1024;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
 
-/** Called for the connection's bytes and end; the exchange under way sets it. */
+/** Receives the connection's bytes and its end; set by the current exchange. */
 export interface WireListener {
   onFirstByte(): void;
-  /** More bytes may be about to be read; so many came behind the head before them. */
+  /** More bytes are about to be read; `afterHead` have been received after the head so far. */
   onMoreBytes(afterHead: number): void;
-  /** The connection ended with an error after the message was whole, e.g. because of bytes beyond its length. */
+  /** The connection failed after the message was complete, e.g. because of bytes beyond its length. */
   onBreak(error: Error): void;
 }
 
 /**
- * A client of one connection at a time, without pipelining, retries or redirects, so that every exchange knows which
- * connection carried it and what that had carried before.
+ * A client with one connection at a time, without pipelining, retries or redirects, so that every exchange knows which connection
+ * carried it and what that connection had carried before.
  */
 export class Connection {
   readonly client: Client;
   #wire: Wire | undefined;
   #listener: WireListener | undefined;
   #awaitingByte = false;
-  /** First characters of the head under way, and its last bytes: enough to see its kind and its end. */
+  /** First characters of the current head and its last bytes: enough to recognise its kind and its end. */
   #headStart = "";
   #headEnd: Buffer = NOTHING;
-  /** The head that is being received, or the final one. It is rarely read. */
+  /** The head being received, or the final one. Rarely read. */
   #head = "";
   #afterHead: number | undefined;
 
@@ -68,11 +68,11 @@ export class Connection {
     });
     this.client = new Client(origin, {
       pipelining: 1,
-      // Deadlines are ours: undici's timers are coarse (about half a second) and would be a second opinion.
+      // We enforce the deadlines: undici's timers are coarse (about half a second) and would conflict with ours.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: 256 * 1024,
-      // How long an idle connection lives is for the gateway to decide.
+      // The gateway decides how long an idle connection lives.
       keepAliveTimeout: 600_000,
       keepAliveMaxTimeout: 600_000,
       connect: (options, done) =>
@@ -84,22 +84,22 @@ export class Connection {
     this.client.on("disconnect", (_origin, _targets, error) => this.#listener?.onBreak(error));
   }
 
-  /** Identity of the socket in use and how many exchanges it carried before this one. */
+  /** ID of the current socket and how many exchanges it carried before this one. */
   get identity(): { readonly id: string; readonly earlier: number } {
     return { id: this.#wire?.id ?? "none", earlier: this.#wire?.carried ?? 0 };
   }
 
-  /** How many unexpected `100 Continue` came before the answer under way. */
+  /** How many unexpected `100 Continue` preceded the current response. */
   get continues(): number {
     return this.#wire?.filter.removed ?? 0;
   }
 
-  /** Bytes that followed the head of the answer under way, framing included; `undefined` before its end. */
+  /** Bytes after the head of the current response, including framing; `undefined` before the end of the head. */
   get bytesAfterHead(): number | undefined {
     return this.#afterHead;
   }
 
-  /** The beginning of what was received in place of a final head, or of that head, as latin1. */
+  /** The beginning of the final head, or of what was received instead of one, as latin1. */
   get head(): string {
     return this.#head;
   }
@@ -115,16 +115,16 @@ export class Connection {
     this.#wire?.filter.arm();
   }
 
-  /** Marks its end. */
+  /** Marks the end of an exchange. */
   finish(): void {
     const wire = this.#wire;
     if (wire === undefined) return;
     wire.carried++;
-    // The gateway responded before it had the whole request: what is left of it would stand before the next one.
+    // The gateway responded before it had the whole request: the unsent rest would precede the next request.
     if (wire.writeFailure.error !== undefined || wire.socket.writableLength > 0) wire.socket.destroy();
   }
 
-  /** Why the request under way could not be written to its end; the response may have come all the same. */
+  /** Why the current request could not be fully written; there may still be a response. */
   get writeError(): Error | undefined {
     return this.#wire?.writeFailure.error;
   }
@@ -133,7 +133,7 @@ export class Connection {
     if (this.#listener === listener) this.#listener = undefined;
   }
 
-  /** Watches the bytes of a socket as undici takes them: its `read` is the one place that all of them pass. */
+  /** Watches the bytes of a socket as undici reads them: all of them pass through its `read`. */
   #adopt(socket: Socket, id: string): void {
     const wire: Wire = {
       id,
@@ -148,7 +148,7 @@ export class Connection {
     socket.read = (size?: number) => {
       for (;;) {
         this.#listener?.onMoreBytes(this.#afterHead ?? 0);
-        // The listener has left: the parser gets nothing more of this connection.
+        // The listener has aborted: the parser gets no more data from this connection.
         if (socket.destroyed) return null;
         if (waiting.length === 0) {
           const bytes: Buffer | null = read(size);
@@ -169,7 +169,7 @@ export class Connection {
     wire.filter.arm();
   }
 
-  /** The parser passes over a body where none may be; only the bytes themselves tell that there was one. */
+  /** The parser ignores a body where none is allowed; only the raw bytes show that there was one. */
   #countAfterHead(bytes: Buffer): void {
     let rest = bytes;
     while (this.#afterHead === undefined) {
@@ -182,7 +182,7 @@ export class Connection {
         return;
       }
       rest = seen.subarray(end + 4);
-      // An interim response has a head of its own.
+      // An interim response has a separate head.
       if (/^HTTP\/1\.1 1\d\d/.test(this.#headStart)) this.#forgetInterim();
       else this.#afterHead = 0;
       this.#headStart = "";
@@ -191,7 +191,7 @@ export class Connection {
     this.#afterHead += rest.length;
   }
 
-  /** A 101 is kept, because no response follows it. */
+  /** Keeps a 101, because no response follows it. */
   #forgetInterim(): void {
     if (!this.#headStart.endsWith(" 101")) this.#head = "";
   }

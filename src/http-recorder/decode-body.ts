@@ -1,10 +1,10 @@
 import { brotliDecompressSync, constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { messageOf } from "../core/index.ts";
 
-/** One is usual, two are odd; a list of a hundred would let a few bytes cost a hundred decompressions. */
+/** One is usual, two are rare; with a list of a hundred, a few bytes could cost a hundred decompressions. */
 const MAX_CODINGS = 4;
 
-/** A piece of a body with the moment of its arrival. */
+/** A piece of a body with its arrival time. */
 export interface TimedPiece {
   readonly atUs: number;
   readonly bytes: Uint8Array;
@@ -14,17 +14,18 @@ export interface DecodedBody {
   readonly pieces: readonly TimedPiece[];
   /** Why decoding failed; the pieces are then as received. */
   readonly error: string | undefined;
-  /** Whether the bound cut the decoded body. */
+  /** Whether the decoded body was truncated at the bound. */
   readonly overBound: boolean;
 }
 
 /**
- * Undoes the content encoding piece by piece, so that each decoded piece keeps the arrival of the bytes that completed
- * it. Done after the exchange: timing never waits for a decompressor.
+ * Undoes the content encoding piece by piece, so that each decoded piece keeps the arrival time of the bytes that completed it.
+ * Runs after the exchange, so that decompression never affects timing.
  *
  * @param encoding value of `Content-Encoding`; codings are undone from the last to the first (RFC 9110, 8.4).
  * @param maxBytes bound on the decoded length, against decompression bombs.
- * @param whole whether the body arrived whole; a cut one may end inside a compressed block without that being an error.
+ * @param whole whether the body arrived completely; a truncated one may end inside a compressed block without that being an
+ * error.
  */
 export async function decodeBody(
   received: readonly TimedPiece[],
@@ -36,7 +37,7 @@ export async function decodeBody(
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
-  // An answer to HEAD is labelled like the one to GET and has nothing to decode.
+  // A response to HEAD has the same headers as one to GET, but nothing to decode.
   if (received.length === 0) return { pieces: [], error: undefined, overBound: false };
   let pieces = received;
   let overBound = false;
@@ -54,7 +55,7 @@ export async function decodeBody(
   return { pieces, error: undefined, overBound };
 }
 
-/** The pieces that begin within so many bytes. */
+/** The pieces that start within the first `bytes`. */
 export function beginningOf(pieces: readonly TimedPiece[], bytes: number): readonly TimedPiece[] {
   const kept: TimedPiece[] = [];
   let left = bytes;
@@ -67,10 +68,10 @@ export function beginningOf(pieces: readonly TimedPiece[], bytes: number): reado
 }
 
 /**
- * Whether the data could lose its last byte and be whole all the same. Node's streaming brotli decoder neither ends nor
- * fails on such data; the others tell it by themselves.
+ * Whether the data would still be complete without its last byte. Node's streaming brotli decoder neither ends nor fails on such
+ * data; the other decoders report it.
  *
- * @param decodedBytes what that decoder made of it.
+ * @param decodedBytes length of that decoder's output.
  */
 function hasMoreThanBrotli(pieces: readonly TimedPiece[], decodedBytes: number): boolean {
   const data = Buffer.concat(pieces.map(({ bytes }) => bytes));
@@ -78,7 +79,7 @@ function hasMoreThanBrotli(pieces: readonly TimedPiece[], decodedBytes: number):
     brotliDecompressSync(data.subarray(0, -1), { maxOutputLength: Math.max(1, decodedBytes) });
     return true;
   } catch {
-    // Without its last byte it is cut short: nothing follows the compressed data.
+    // Incomplete without its last byte: nothing follows the compressed data.
     return false;
   }
 }
@@ -111,7 +112,7 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
     finish = done;
   });
   stream.on("data", (bytes: Buffer) => {
-    // A few kilobytes may unfold to gigabytes: the bound holds inside a piece, too.
+    // A few kilobytes may expand to gigabytes: the bound also applies inside a piece.
     if (total > maxBytes) return;
     output.push(bytes);
     total += bytes.length;
@@ -120,9 +121,9 @@ async function undo(coding: string, pieces: readonly TimedPiece[], maxBytes: num
     stream.destroy();
   });
   const failed = new Promise<never>((_, reject) => stream.once("error", reject));
-  // Compressed data that says where it ends may end before the last piece.
+  // Self-delimiting compressed data may end before the last piece.
   const ended = new Promise<void>((done) => stream.once("end", done));
-  // Without a handler of its own a failure after the last await would end the process.
+  // Without a handler, a failure after the last await would end the process.
   failed.catch(() => undefined);
   const collect = (atUs: number) => {
     if (output.length > 0) decoded.push({ atUs, bytes: Buffer.concat(output) });

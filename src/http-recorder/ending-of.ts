@@ -1,7 +1,7 @@
 import type { Ending } from "./exchange.ts";
 import { headDefect } from "./head-defect.ts";
 
-/** Why we left; becomes the ending. */
+/** Why we aborted; becomes the ending. */
 export class OwnAbort extends Error {
   readonly ending: Ending;
 
@@ -11,12 +11,12 @@ export class OwnAbort extends Error {
   }
 }
 
-/** Whether the parser complains of bytes. */
+/** Whether the error is the parser rejecting bytes. */
 export function isParserError(error: Error): boolean {
   return error.name === "HTTPParserError" || error.message === "bad response";
 }
 
-/** The end of the connection inside a message reaches the parser as an error of its own, not always with its code. */
+/** If the connection ends inside a message, the parser reports its own error, not always with its code. */
 export function isCut(error: Error): boolean {
   return codeOf(error) === "HPE_INVALID_EOF_STATE" || error.message.includes("Invalid EOF state");
 }
@@ -26,7 +26,7 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** What undici throws for a head that is larger than it may be; the bound is ours. */
+/** undici's code for a head beyond the maximum size; the bound is ours. */
 const TOO_LARGE_HEAD = "UND_ERR_HEADERS_OVERFLOW";
 const TOO_LARGE_HEAD_DETAIL =
   "a head of more than 256 KiB; a client may refuse one, and most refuse more than 16 to 64 KiB (RFC 9110, 5.4)";
@@ -35,11 +35,11 @@ const TOO_LARGE_HEAD_DETAIL =
 interface Progress {
   /** Whether the request was sent. */
   readonly sent: boolean;
-  /** What was received in place of a valid head; `undefined` if the parser accepted one. */
+  /** What was received instead of a valid head; `undefined` if the parser accepted one. */
   readonly unreadHead: string | undefined;
 }
 
-/** What an error says about the end of an exchange. */
+/** What an error says about how an exchange ended. */
 export function endingOf(error: Error, { sent, unreadHead }: Progress): Ending {
   if (error instanceof OwnAbort) return error.ending;
   if (codeOf(error) === TOO_LARGE_HEAD) return { kind: "protocol-error", detail: TOO_LARGE_HEAD_DETAIL };
@@ -56,7 +56,7 @@ export function endingOf(error: Error, { sent, unreadHead }: Progress): Ending {
   return { kind: "reset", detail };
 }
 
-/** Node reports a refused connection to several addresses as an AggregateError without a message. */
+/** Node reports a connection refused by several addresses as an AggregateError without a message. */
 function causeOf(error: Error): string | undefined {
   if (!(error instanceof AggregateError)) return undefined;
   const [first] = error.errors;

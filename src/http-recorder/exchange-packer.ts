@@ -4,30 +4,33 @@ import type { HeaderList } from "../dialects/index.ts";
 import type { Exchange, RecordedBody, RecordedRequest } from "./exchange.ts";
 
 /**
- * Characters from which on a body is packed. Judges of all answers unpack it thirty times: packing those of 1,024 saved 15 MB
- * of a run and cost it 2.5 s.
+ * Bodies with at least this many characters are compressed. Checks over all responses unpack them thirty times: packing from
+ * 1,024 up saved 15 MB in a run but took 2.5 s.
  */
 const MIN_CHARACTERS = 4_096;
-/** Characters that the moment and the length of a piece take the room of. */
+/** Memory for the time and length of a piece, in characters. */
 const PIECE_CHARACTERS = 96;
-/** Characters from which on a body is held once, however many exchanges have it: a model list may be megabytes long. */
+/**
+ * Bodies with at least this many characters are stored once, however many exchanges have them: a model list may be megabytes
+ * long.
+ */
 const MIN_SHARED_CHARACTERS = 131_072;
-/** Room for what a text is compressed to; zlib takes more when it needs it. */
+/** Initial buffer for compressed text; zlib grows it as needed. */
 const OUTPUT_BYTES = 1_024;
-/** Different fields that are shared; most of the others (dates, ids) come once. */
+/** Distinct fields that are shared; most others (dates, ids) occur once. */
 const MAX_FIELDS = 4_096;
 
 type Field = HeaderList[number];
 
 export interface PackedExchange {
   readonly exchange: Exchange;
-  /** The same for all exchanges with the same large body; `undefined` where the body is small. */
+  /** Shared by all exchanges with the same large body; `undefined` for a small body. */
   readonly content: string | undefined;
 }
 
 /**
- * Makes exchanges small that are kept until a run is judged: bodies are compressed, and unpacked anew whenever they are
- * asked for; header fields and large bodies that are the same in many exchanges are held once. What is packed reads as before.
+ * Reduces the memory of exchanges that are kept until a run is judged: bodies are compressed, and unpacked each time they are
+ * read; header fields and large bodies that many exchanges share are stored once. Packing does not change what readers see.
  */
 export class ExchangePacker {
   readonly #texts = new Map<string, string>();
@@ -69,7 +72,7 @@ export class ExchangePacker {
   }
 }
 
-/** The value that is held for a key. Forgets all when there are too many: those that many exchanges have are soon back. */
+/** The shared value for a key. Clears the map when it is full: the common values soon return. */
 function shared<T>(known: Map<string, T>, key: string, make: () => T): T {
   const found = known.get(key);
   if (found !== undefined) return found;
@@ -123,11 +126,11 @@ function packBody(body: RecordedBody, pack: (text: string) => Packed): RecordedB
 
 interface Packed {
   readonly bytes: Buffer;
-  /** Room that the unpacked bytes take: zlib takes 16 KiB by itself, and judges unpack thousands of times. */
+  /** Buffer size for the unpacked bytes: zlib allocates 16 KiB by default, and checks unpack thousands of times. */
   readonly room: number;
 }
 
-/** Copied, because what zlib gives is the beginning of a larger buffer. */
+/** Copied, because zlib returns a slice of a larger buffer. */
 function deflated(text: string): Packed {
   const bytes = Buffer.from(deflateRawSync(text, { chunkSize: OUTPUT_BYTES }));
   return { bytes, room: Buffer.byteLength(text) + OUTPUT_BYTES };

@@ -4,21 +4,21 @@ import { outliveWriteErrors } from "../core/index.ts";
 import type { OutgoingRequest } from "./live-exchange.ts";
 import { wholeBody } from "./sent-body.ts";
 
-/** What became of a request that announced its body and waited to be told to send it. */
+/** What happened to a request that waited for permission to send its body. */
 export interface ContinueOutcome {
-  /** Final status; `undefined` when none came in time. */
+  /** Final status; `undefined` if none arrived in time. */
   readonly status: number | undefined;
-  /** Whether `100 Continue` came before the body was sent. */
+  /** Whether `100 Continue` arrived before the body was sent. */
   readonly continued: boolean;
   readonly ms: number;
 }
 
-/** A client may send its body without being told to after a while (RFC 9110, 10.1.1), ms. */
+/** After this time, a client may send its body without `100 Continue` (RFC 9110, 10.1.1), ms. */
 const CONTINUE_TIMEOUT_MS = 1_000;
 
 /**
- * Sends a request with `Expect: 100-continue`, which undici does not do. The body goes out on `100 Continue`, or after a
- * second without it. Never throws for what a gateway does.
+ * Sends a request with `Expect: 100-continue`, which undici does not support. The body is sent on `100 Continue`, or after a
+ * second without it. Never throws for anything a gateway does.
  */
 export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): Promise<ContinueOutcome> {
   const { url, method, headers } = outgoing;

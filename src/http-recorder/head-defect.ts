@@ -1,6 +1,6 @@
 /** Maximum length of a head that is kept for diagnosis, characters. */
 export const MAX_KEPT_HEAD = 64 * 1024;
-/** Characters of a field name that are shown. */
+/** Maximum length of a field name in a message, characters. */
 const MAX_SHOWN_NAME = 40;
 
 const STATUS_LINE = /^HTTP\/1\.[01] \d{3}(?: |$)/;
@@ -37,7 +37,7 @@ export function headDefect(text: string): string | undefined {
   return fields.map(fieldDefect).find((defect) => defect !== undefined) ?? lengthDefect(fields);
 }
 
-/** What was received in place of a status line. */
+/** What was received instead of a status line. */
 function notHttp(received: string): string | undefined {
   const start = "HTTP/".slice(0, received.length);
   if (received.startsWith(start)) return undefined;

@@ -14,30 +14,32 @@ import { redactExchange } from "./redact-exchange.ts";
 import { type FilledBody, sentBody } from "./sent-body.ts";
 
 /**
- * Bytes behind the head between two pieces of the body: trailers, and extensions of chunks, which nothing needs and no
- * parser bounds by their number. As much as Node allows a head.
+ * Maximum bytes outside the body between two pieces of it: trailers and chunk extensions, which nothing needs and whose number
+ * parsers do not limit. Node allows as much for a head.
  */
 const MAX_FRAMING_BYTES = 16 * 1024;
-/** Pieces of one answer that are read, twenty times what long replies have: 4 MiB in single bytes take seconds to parse. */
+/** Maximum number of pieces read per response, twenty times that of long replies: 4 MiB in single bytes take seconds to parse. */
 const MAX_READS = 100_000;
-/** Of a body that is larger than its bound, bytes: enough to see what it is, and little beside the bodies of a run. */
+/**
+ * How much is kept of a body that exceeds its bound, bytes: enough to recognise it, and little compared with the bodies of a run.
+ */
 const KEPT_OF_TOO_LARGE_BYTES = 256 * 1024;
 const FRAMING_DETAIL = "more than 16 KiB of trailers or chunk extensions";
 
 /** A request as it is put on the wire. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** Absolute address. */
+  /** Absolute URL. */
   readonly url: string;
   /** In order and letter case as sent; `Host` and `Content-Length` are added. */
   readonly headers: HeaderList;
   /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array | FilledBody | undefined;
-  /** In so many pieces, with chunked framing and no length; default: whole, with its length. */
+  /** Number of pieces to send with chunked framing and no length; default: in one piece, with its length. */
   readonly pieces?: number | undefined;
-  /** Name of the key in use, for the record. */
+  /** Name of the key in use, for the recording. */
   readonly key?: string | undefined;
-  /** When the plan wanted it sent, µs from the recorder's origin; default now. */
+  /** When it was scheduled to be sent, µs from the recorder's origin; default: now. */
   readonly dueUs?: number | undefined;
 }
 
@@ -51,11 +53,11 @@ export interface LiveOptions {
   readonly ownLag: OwnLag;
 }
 
-/** An exchange under way: undici's handler on one side, facts and an abort on the other. */
+/** A running exchange: undici's handler on one side, facts and an abort on the other. */
 export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
-  /** Resolves when the head of the final response is there, or the exchange ended without one. */
+  /** Resolves when the head of the final response has arrived, or the exchange ended without one. */
   readonly headed: Promise<number | undefined>;
-  /** Resolves when the first byte of the body is there, or the exchange ended without one. */
+  /** Resolves when the first byte of the body has arrived, or the exchange ended without one. */
   readonly started: Promise<boolean>;
   /** Resolves with the redacted record. Never rejects. */
   readonly done: Promise<Exchange>;
@@ -75,7 +77,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   readonly #interim: number[] = [];
   readonly #pieces: PieceList;
   #receivedBytes = 0;
-  /** Bytes behind the head when the last piece of the body came. */
+  /** Bytes after the head when the last piece of the body arrived. */
   #framedBytes = 0;
   #afterwards: string | undefined;
   #ended = false;
@@ -120,12 +122,12 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     return this.#lastUs;
   }
 
-  /** Leaves as a client does that gives up: the connection is closed under the gateway. */
+  /** Aborts like a client that stops waiting: the connection is closed on the gateway. */
   abort(): void {
     this.#leave("aborted");
   }
 
-  /** Reads no more of the answer, as a client does that is busy; only leaving ends it. */
+  /** Stops reading the response, like a busy client; only an abort ends this. */
   pause(): void {
     this.#controller?.pause();
   }
@@ -182,7 +184,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   onBreak(error: Error): void {
-    // A plain close after the answer is the gateway's good right; a parser's complaint is about bytes it sent.
+    // The gateway may simply close after the response; a parser error is about bytes that the gateway sent.
     if (this.#isComplete && isParserError(error) && !isCut(error)) this.#afterwards ??= error.message;
   }
 
@@ -202,8 +204,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   /**
-   * What is left of a bound that runs since a moment, ms. The time in which this process stood still does not count: what
-   * arrived meanwhile waits to be read, and timers come first.
+   * Remaining part of a bound that started at a moment, ms. Stalls of this process do not count: data that arrived meanwhile
+   * waits to be read, and timers fire first.
    */
   #leftMs(sinceUs: number, boundMs: number): number {
     const { ownLag, originUs } = this.#options;
@@ -216,7 +218,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     const ending = { kind, ...(detail === undefined ? {} : { detail }) };
     this.#abortReason = new OwnAbort(ending);
     if (this.#controller === undefined) {
-      // Still connecting: no handler call will come before the connection does.
+      // Still connecting: undici calls no handler before the connection is established.
       this.#end(ending);
       void this.#connection.destroy();
     } else {
@@ -237,8 +239,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#connection.finish();
     this.#resolveHeaded(this.#status === 0 ? undefined : this.#status);
     this.#resolveStarted(false);
-    // Bytes beyond the message are parsed in the turn of its end, and the connection's close tells of it in that turn's
-    // last phase, after the first immediate: two turns later the complaint is here.
+    // Bytes beyond the message are parsed in the event-loop turn of its end, and the close of the connection reports them in that
+    // turn's last phase, after the first immediate: two turns later the error has been reported.
     setImmediate(() => {
       setImmediate(() => void this.#record(ending, endUs).then(this.#resolveDone));
     });

@@ -1,9 +1,9 @@
 import type { Clock } from "../core/index.ts";
 
 const TICK_MS = 10;
-/** Delays below this are the timer's own inexactness, ms. */
+/** Smaller delays are within the timer's normal error, ms. */
 const NOTICEABLE_MS = 15;
-/** Delays kept: those of the last minutes, even on a machine that is never free. */
+/** Maximum number of delays kept: those of the last minutes, even on a machine that is always busy. */
 const KEPT = 4_096;
 
 interface Delay {
@@ -12,8 +12,8 @@ interface Delay {
 }
 
 /**
- * Notes when this process itself was held up: by its own work, or by a machine that gave it no time. What was measured
- * meanwhile says little about the gateway.
+ * Records stalls of this process, by its own work or by a busy machine. Measurements taken during a stall say little about the
+ * gateway.
  */
 export class OwnLag implements Disposable {
   readonly #clock: Clock;
@@ -28,12 +28,12 @@ export class OwnLag implements Disposable {
     this.#timer.unref();
   }
 
-  /** Longest delay that overlaps the span, ms. Times are those of the clock, µs. */
+  /** Longest delay that overlaps the span, ms. Arguments are times of the same clock, µs. */
   within(fromUs: number, toUs: number): number {
     return Math.round(Math.max(0, ...this.#during(fromUs, toUs).map((delay) => delay.toUs - delay.fromUs)) / 1_000);
   }
 
-  /** Time inside the span in which this process could do nothing, ms. */
+  /** Time within the span in which this process was stalled, ms. */
   lostWithin(fromUs: number, toUs: number): number {
     const lost = this.#during(fromUs, toUs).map((delay) => Math.min(delay.toUs, toUs) - Math.max(delay.fromUs, fromUs));
     return lost.reduce((sum, us) => sum + us, 0) / 1_000;

@@ -4,24 +4,24 @@ const FEWEST = 16;
 const GROWTH = 1.5;
 
 /**
- * The pieces of a body with their moments, in one buffer. A body in chunks of one byte would otherwise cost hundreds of
- * times its size. When there are as many as are kept, neighbours become one, and from then on as many reads make a piece: moments
- * grow coarser, everywhere alike. The first piece, by which the beginning of an answer is timed, stays as it came.
+ * The pieces of a body with their arrival times, in one buffer. Otherwise, a body in chunks of one byte would take hundreds of
+ * times its size. When the list is full, neighbours are merged, and from then on each piece covers twice as many reads: times
+ * become coarser, evenly across the list. The first piece, which times the start of a response, is never merged.
  */
 export class PieceList {
   readonly #most: number;
   #buffer: Buffer = Buffer.alloc(0);
-  /** Moment and end of each piece, µs and bytes. */
+  /** Arrival time and end offset of each piece, µs and bytes. */
   readonly #atUs: number[] = [];
   readonly #ends: number[] = [];
   #bytes = 0;
-  /** Reads that make a piece, and those of the last one so far. */
+  /** Reads per piece, and reads in the last piece so far. */
   #readsOfPiece = 1;
   #readsOfLast = 1;
   /** Network reads so far. */
   reads = 0;
 
-  /** @param most pieces that are kept apart; at least 16 are. */
+  /** @param most maximum number of pieces kept separate; at least 16. */
   constructor(most: number) {
     this.#most = Math.max(FEWEST, most);
   }
@@ -49,14 +49,14 @@ export class PieceList {
     this.#ends.push(end);
   }
 
-  /** All but the first, two and two: with the moment at which the later one was there. */
+  /** Merges all pieces except the first in pairs, with the arrival time of the later one. */
   #joinNeighbours(): void {
     let kept = 1;
     for (let at = 2; at < this.#ends.length; at += 2, kept++) {
       this.#atUs[kept] = this.#atUs[at] as number;
       this.#ends[kept] = this.#ends[at] as number;
     }
-    // One without a neighbour stays as it is.
+    // An unpaired piece is kept as it is.
     if (this.#ends.length % 2 === 0) {
       this.#atUs[kept] = this.#atUs.at(-1) as number;
       this.#ends[kept++] = this.#ends.at(-1) as number;

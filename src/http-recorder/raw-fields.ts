@@ -3,7 +3,7 @@ import type { HeaderList } from "../dialects/index.ts";
 
 const BLANKS = " \t";
 
-/** Header fields as the parser cut them: a flat list of names and values. Blanks around a value are not part of it. */
+/** Header fields as the parser returns them: a flat list of names and values. Whitespace around a value is not part of it. */
 export function pairs(raw: unknown): HeaderList {
   if (!Array.isArray(raw)) return [];
   const list: [string, string][] = [];

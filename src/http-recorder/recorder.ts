@@ -10,7 +10,7 @@ import { filledStream, isFilled } from "./sent-body.ts";
 export interface RecorderOptions {
   /** Values that must not be shown anywhere. */
   readonly secrets: readonly Secret[];
-  /** Called with every exchange when it has ended, already redacted. */
+  /** Called with every finished exchange, already redacted. */
   readonly onExchange?: (exchange: Exchange) => void;
   readonly bounds?: Partial<Bounds>;
   readonly connection?: ConnectionOptions;
@@ -19,14 +19,11 @@ export interface RecorderOptions {
 
 export interface SendOptions {
   readonly bounds?: Partial<Bounds>;
-  /** `true`: a connection of its own, opened for this exchange. Default: an idle one if there is any. */
+  /** `true`: opens a new connection for this exchange. Default: reuses an idle one if there is any. */
   readonly freshConnection?: boolean;
 }
 
-/**
- * Performs and records HTTP exchanges: first answers only, no retries, no redirects, bounded in bytes and time.
- * Close it with `await using`.
- */
+/** Performs and records HTTP exchanges: no retries, no redirects, bounded in bytes and time. Close it with `await using`. */
 export class Recorder implements AsyncDisposable {
   readonly #options: RecorderOptions;
   readonly #clock: Clock;
@@ -51,12 +48,14 @@ export class Recorder implements AsyncDisposable {
     return this.#redactor;
   }
 
-  /** µs since the origin of this recorder: the time base of all its exchanges. */
+  /** µs since this recorder's origin: the time base of all its exchanges. */
   nowUs(): number {
     return this.#clock.monotonicUs() - this.#originUs;
   }
 
-  /** Sends a request and returns at once; the exchange can be watched and left. Never throws for what a gateway does. */
+  /**
+   * Sends a request and returns immediately; the exchange can be watched and aborted. Never throws for anything a gateway does.
+   */
   start(request: OutgoingRequest, { bounds, freshConnection = false }: SendOptions = {}): LiveExchange {
     const url = new URL(request.url);
     const connection = this.#take(url.origin, freshConnection);
@@ -95,7 +94,7 @@ export class Recorder implements AsyncDisposable {
     return this.start(request, options).done;
   }
 
-  /** Leaves every exchange under way. */
+  /** Aborts all running exchanges. */
   abortAll(): void {
     for (const live of this.#live) live.abort();
   }
@@ -127,7 +126,7 @@ export class Recorder implements AsyncDisposable {
   }
 }
 
-/** The body as undici takes it: one whose length is not known beforehand is sent in chunks (RFC 9112, 7.1). */
+/** The body in the form that undici expects: a body of unknown length is sent in chunks (RFC 9112, 7.1). */
 function bodyOf({ body, pieces }: OutgoingRequest): string | Uint8Array | Readable | null {
   if (body === undefined || isFilled(body)) return null;
   if (pieces === undefined) return body;

@@ -3,21 +3,21 @@ import type { DecodedBody } from "./decode-body.ts";
 import type { Exchange, RecordedBody, RecordedResponse, Redaction } from "./exchange.ts";
 import type { Redactor } from "./redact.ts";
 
-/** Places that the record of an exchange tells of; all are masked. */
+/** Maximum number of redactions that an exchange lists; all places are masked. */
 const MAX_REDACTIONS = 1_000;
 
-/** An exchange before redaction: it must not leave this module. */
+/** An exchange before redaction: must not leave this module. */
 export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
   readonly response: Omit<RecordedResponse, "body"> | undefined;
   readonly body: DecodedBody;
-  /** Length of the whole body, where the pieces are only its beginning. */
+  /** Length of the whole body if the pieces are only its beginning. */
   readonly decodedBytes?: number | undefined;
   readonly receivedBytes: number;
-  /** Network reads that brought the body. */
+  /** Network reads that delivered the body. */
   readonly reads: number;
 }
 
-/** Makes the record that may be kept: secrets masked wherever they stand, and noted. */
+/** Creates the recording that may be kept: all secrets are masked and listed. */
 export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   const { response, body, decodedBytes, receivedBytes, reads, ...rest } = raw;
   const redactions: Redaction[] = [];
@@ -27,7 +27,7 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
     return result.text;
   };
   const cleanHeaders = (headers: HeaderList, place: Redaction["place"]): HeaderList => {
-    // One search for all of them: a head may have fifteen thousand fields, and nearly none has a secret.
+    // One search for all fields: a head may have fifteen thousand, and hardly any contains a secret.
     if (redactor.redact(headers.flat().join("\n")).found.length === 0) return headers;
     return headers.map(([name, value]) => [clean(name, place), clean(value, place)] as const);
   };
@@ -60,21 +60,21 @@ function recordBody(
   const pieces = body.pieces.map(({ atUs, bytes: piece }) => [atUs, piece.length] as const);
   const common = { ...received, bytes: received.bytes ?? bytes.length, pieces, decodeError: body.error };
   if (text !== undefined) return { ...common, text: clean(text), base64: undefined };
-  // latin1 maps each byte to one character, so a secret among broken bytes is still found and lengths stay true.
+  // latin1 maps each byte to one character, so a secret among invalid bytes is still found, and lengths are preserved.
   const masked = clean(bytes.toString("latin1"));
   return { ...common, text: undefined, base64: Buffer.from(masked, "latin1").toString("base64") };
 }
 
 /**
- * The text of bytes that are UTF-8, or `undefined`; a byte order mark is kept.
+ * The text if the bytes are UTF-8, otherwise `undefined`; keeps a byte order mark.
  *
- * @param isCut the bytes are the beginning of more, and may end inside a character: that one is left out.
+ * @param isCut the bytes are truncated and may end inside a character, which is then dropped.
  */
 function strictUtf8(bytes: Uint8Array, isCut: boolean): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
   } catch {
-    // Not UTF-8: a fact about the gateway, recorded by keeping the bytes as they are.
+    // Not UTF-8: a fact about the gateway, recorded by keeping the raw bytes.
     return undefined;
   }
 }

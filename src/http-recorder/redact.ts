@@ -2,10 +2,10 @@ import type { Redaction } from "./exchange.ts";
 import { StretchIndex } from "./stretch-index.ts";
 import { type TextView, unescaped, viewOf } from "./unescaped-view.ts";
 
-/** Places that are listed of one text; all are masked. An answer of 8 MiB has room for a quarter of a million. */
+/** Maximum number of places listed per text; all are masked. A response of 8 MiB has room for a quarter of a million. */
 const MAX_FOUND = 200;
 
-/** A value that must not be shown, and the name under which it may be spoken of. */
+/** A value that must not be shown, and the name that messages use for it. */
 export interface Secret {
   readonly name: string;
   readonly value: string;
@@ -17,28 +17,28 @@ interface SecretForm {
   readonly secret: string;
   readonly form: Redaction["form"];
   readonly text: string;
-  /** Stretches one of which every long part contains whole, so that a few searches find them all. */
+  /** Substrings chosen so that every long part contains one of them completely; a few searches then find all parts. */
   readonly cores: readonly { readonly text: string; readonly at: number }[];
   readonly longEnough: number;
 }
 
 /**
- * A part this long still gives a key away; masked forms such as `sk-…abcd` stay readable. Of all but one character: a key whose
- * middle one was changed, as a check sends it, has two parts that are each just short of a half.
+ * A part this long still reveals a key; masked forms such as `sk-…abcd` stay readable. Not "all but one character": a key with
+ * its middle character changed, as one check sends it, has two parts that are each just short of half.
  */
 const LONG_PART = 1 / 2;
-/** Shorter keys are hidden as a whole only: half of six letters is found in ordinary words. */
+/** Shorter keys are only masked as a whole: half of six letters occurs in ordinary words. */
 const PARTS_FROM = 18;
 
 /** Maximum number of escape layers that are undone. A JSON text in a JSON string in an HTML page has three. */
 const MAX_LAYERS = 4;
 
 /**
- * Hides secrets by value, wherever they stand and in the forms in which they travel: as they are, in changed letter case, in
- * hexadecimal, and in base64 at any of its three alignments; each of them also where any of its characters are escaped as URLs, JSON
- * and HTML do it. Long parts are hidden as well.
+ * Masks secrets by value, anywhere and in every form in which they occur: unchanged, in other letter case, in hexadecimal, and in
+ * base64 at any of its three alignments; each of them also with any characters escaped as in URLs, JSON and HTML. Long parts are
+ * masked as well.
  *
- * A mask has the length of what it covers, so that lengths and offsets in the evidence stay true.
+ * A mask has the length of what it covers, so that lengths and offsets in the evidence stay correct.
  */
 export class Redactor {
   readonly #forms: SecretForm[] = [];
@@ -48,7 +48,7 @@ export class Redactor {
     for (const secret of secrets) if (secret.value !== "") this.add(secret);
   }
 
-  /** Hides another secret from now on, e.g. a key that was made during the run. */
+  /** Masks another secret from now on, e.g. a key that was created during the run. */
   add(secret: Secret): void {
     for (const form of formsOf(secret)) {
       this.#forms.push(form);
@@ -70,7 +70,7 @@ export class Redactor {
     return { text: cover(text, apart), found };
   }
 
-  /** Finds secrets in a view of a text, and their positions in the text itself. */
+  /** Finds secrets in a view of a text, and their positions in the original text. */
   #findIn(view: TextView, text: string, spans: FoundSpan[]): void {
     const present = this.#index.ownersIn(view.text);
     if (present.size === 0) return;
@@ -84,7 +84,7 @@ export class Redactor {
     }
   }
 
-  /** Redacts every string inside a JSON-like value; keys of objects too, since a hostile gateway can choose them. */
+  /** Redacts every string in a JSON-like value, including the keys of objects, because a hostile gateway can choose them. */
   redactValue<T>(value: T): T {
     if (typeof value === "string") return this.redact(value).text as T;
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item)) as T;
@@ -98,10 +98,10 @@ function formsOf({ name, value }: Secret): SecretForm[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = new Map<string, Redaction["form"]>();
   forms.set(value, "plain");
-  // A probe for sloppy comparison sends the key in another letter case, from which it could be read.
+  // A check for case-insensitive comparison sends the key in another letter case, which would reveal it.
   for (const text of [value.toLowerCase(), value.toUpperCase(), swapCase(value)]) forms.set(text, "plain");
   for (const [text, form] of [
-    // Bytes that are read as one character each, as those of escapes are.
+    // UTF-8 bytes read as one character each, as in escapes.
     [bytes.toString("latin1"), "plain"],
     [bytes.toString("hex"), "hex"],
     [bytes.toString("hex").toUpperCase(), "hex"],
@@ -112,12 +112,12 @@ function formsOf({ name, value }: Secret): SecretForm[] {
   return [...forms].map(([text, form]) => secretForm(name, text, form));
 }
 
-/** The characters that a value contributes to a base64 text when it stands at this offset modulo three. */
+/** The characters that a value contributes to a base64 text at this offset modulo three. */
 function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"])[] {
   const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString("base64")
     .replace(/=+$/, "");
-  // The first and last characters also hold bits of the neighbours.
+  // The first and last characters also contain bits of their neighbours.
   const from = shift === 0 ? 0 : shift + 1;
   const to = (shift + bytes.length) % 3 === 0 ? encoded.length : encoded.length - 1;
   const text = encoded.slice(from, to);
@@ -127,7 +127,7 @@ function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"]
 function secretForm(secret: string, text: string, form: Redaction["form"]): SecretForm {
   if (text.length < PARTS_FROM) return { secret, form, text, cores: [{ text, at: 0 }], longEnough: text.length };
   const longEnough = Math.floor((text.length - 1) * LONG_PART);
-  // A stretch of this length holds one whole block of half of it, wherever it begins.
+  // A part of the required length contains at least one whole block of half that length, wherever it starts.
   const block = Math.floor((longEnough + 1) / 2);
   const count = Math.floor(text.length / block);
   const cores = Array.from({ length: count }, (_, index) => ({
@@ -142,7 +142,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Where long parts of a secret stand, in order and apart from each other. */
+/** Where long parts of a secret occur, in order and without overlap. */
 function spansOf(text: string, form: SecretForm): Span[] {
   const hits: Span[] = [];
   for (const core of form.cores) {
@@ -162,7 +162,7 @@ function spansOf(text: string, form: SecretForm): Span[] {
   return spans;
 }
 
-/** Where a secret was found: in one of its forms, behind some layers of escapes. */
+/** A secret that was found: in which form, and under how many layers of escapes. */
 interface FoundSpan extends Span, FoundSecret {}
 
 /** Sorts spans and merges those that overlap. A merged span has the name of the longest. */
@@ -180,7 +180,7 @@ function joinOverlapping(spans: readonly FoundSpan[]): FoundSpan[] {
   return apart;
 }
 
-/** Masks spans in one pass: cutting the text anew for each took minutes when an answer was nothing but keys. */
+/** Masks spans in one pass: slicing the text again for each took minutes on a response that consisted of keys. */
 function cover(text: string, spans: readonly FoundSpan[]): string {
   const parts: string[] = [];
   let from = 0;
@@ -192,7 +192,7 @@ function cover(text: string, spans: readonly FoundSpan[]): string {
   return parts.join("");
 }
 
-/** Widens a hit to both sides as far as it agrees with the secret. */
+/** Extends a hit in both directions as far as it matches the secret. */
 function extend(text: string, hit: number, core: { text: string; at: number }, secret: string) {
   let start = hit;
   for (let at = core.at - 1; at >= 0 && start > 0 && text[start - 1] === secret[at]; at--) start--;
@@ -201,7 +201,7 @@ function extend(text: string, hit: number, core: { text: string; at: number }, s
   return { start, end };
 }
 
-/** The form of a secret in a text: its own form, or an escaped one. */
+/** The form of a secret in a text: the form searched for, or an escaped one. */
 function formIn(stood: string, { form, text }: SecretForm): Redaction["form"] {
   const sign = stood.length > text.length ? /[%\\&]/.exec(stood)?.[0] : undefined;
   return sign === "%" ? "url" : sign === "\\" ? "json" : sign === "&" ? "html" : form;

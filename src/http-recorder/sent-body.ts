@@ -1,12 +1,14 @@
 import { Readable } from "node:stream";
 import type { RecordedRequest } from "./exchange.ts";
 
-/** Bytes of a request body that are kept: we know what we sent, and one of 16 MB takes more than all the others. */
+/**
+ * Maximum number of bytes kept of a request body: we know what we sent, and one of 16 MB takes more memory than all the others.
+ */
 const MAX_SENT_BYTES = 256 * 1024;
 
 /**
- * A body of which plain text is the bulk. It is made while it is sent: 16 MB as a text take four times their size on the way
- * through a prompt and a document to the wire.
+ * A body that consists mostly of filler text. It is generated while being sent: 16 MB as a string take four times their size on
+ * the way through a prompt and a document to the socket.
  */
 export interface FilledBody {
   readonly before: string;
@@ -15,7 +17,7 @@ export interface FilledBody {
 }
 
 const FILLER = "lorem ipsum ";
-/** Filler that is written at once. */
+/** Filler per write. */
 const BLOCK = Buffer.from(FILLER.repeat(5_000));
 
 /** The bytes of a filled body, in order. */
@@ -30,7 +32,7 @@ function lengthOf({ before, fillBytes, after }: FilledBody): number {
   return Buffer.byteLength(before) + fillBytes + Buffer.byteLength(after);
 }
 
-/** A filled body as undici takes it, with the header that gives its length: without one it is sent in chunks. */
+/** A filled body in the form that undici expects, with the header that states its length: without it, undici sends chunks. */
 export function filledStream(body: FilledBody): {
   readonly stream: Readable;
   readonly header: readonly [string, string];
@@ -42,12 +44,12 @@ export function isFilled(body: string | Uint8Array | FilledBody | undefined): bo
   return typeof body === "object" && "fillBytes" in body;
 }
 
-/** A body as it goes out at once. */
+/** The whole body in one piece. */
 export function wholeBody(body: string | Uint8Array | FilledBody): string | Uint8Array {
   return isFilled(body) ? Buffer.concat([...bytesOf(body)]) : body;
 }
 
-/** A request body as it is recorded: a large one in its beginning. */
+/** The recorded form of a request body: only the beginning if it is large. */
 export function sentBody(
   body: string | Uint8Array | FilledBody | undefined,
 ): Pick<RecordedRequest, "body" | "bodyBytes" | "truncated"> {
@@ -58,7 +60,7 @@ export function sentBody(
   return { body: text, bodyBytes, ...(bodyBytes > MAX_SENT_BYTES ? { truncated: true as const } : {}) };
 }
 
-/** By way of bytes: a part of a text holds on to the whole. */
+/** Copies through bytes: a substring would keep the whole string in memory. */
 function startOf(body: string | Uint8Array | FilledBody): Buffer {
   if (typeof body === "string") return Buffer.from(body.slice(0, MAX_SENT_BYTES));
   if (!isFilled(body)) return Buffer.from(body.subarray(0, MAX_SENT_BYTES));

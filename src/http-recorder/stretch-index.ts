@@ -1,16 +1,16 @@
-/** Characters that a first look goes by. */
+/** Number of characters hashed in the first lookup. */
 const GRAM = 4;
 const BITS_PER_CHARACTER = 4;
 const HASHES = 1 << (GRAM * BITS_PER_CHARACTER);
 
 /**
- * Tells which of many stretches of text occur in a text by one pass over it. Most texts hold none of them, and a search
- * for each took a third of the processor time of a run.
+ * Finds which of many strings occur in a text, in one pass over it. Most texts contain none of them, and searching for each one
+ * took a third of a run's CPU time.
  */
 export class StretchIndex<Owner> {
-  /** Stretches by the hash of their first characters. */
+  /** Strings by the hash of their first characters. */
   readonly #buckets: (readonly { readonly text: string; readonly owner: Owner }[] | undefined)[] = new Array(HASHES);
-  /** Owners of stretches that are too short to be looked up: they may be anywhere. */
+  /** Owners of strings that are too short for the lookup: they may be anywhere. */
   readonly #anywhere = new Set<Owner>();
 
   add(text: string, owner: Owner): void {
@@ -23,7 +23,7 @@ export class StretchIndex<Owner> {
     this.#buckets[hash] = [...(this.#buckets[hash] ?? []), { text, owner }];
   }
 
-  /** @returns owners that have a stretch in the text, and those that may have one. */
+  /** @returns owners with a string in the text, and those that may have one. */
   ownersIn(text: string): Set<Owner> {
     const owners = new Set(this.#anywhere);
     let hash = 0;
@@ -38,7 +38,7 @@ export class StretchIndex<Owner> {
   }
 }
 
-/** A hash of the last four characters: what came before them has been shifted out. */
+/** A hash of the last four characters: earlier ones have been shifted out. */
 function next(hash: number, code: number): number {
   return ((hash << BITS_PER_CHARACTER) ^ code) & (HASHES - 1);
 }

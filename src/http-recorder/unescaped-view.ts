@@ -5,7 +5,7 @@ export interface TextView {
   originalOf(at: number): number;
 }
 
-/** HTML character names, as far as the characters may be in a key or next to one. */
+/** HTML character names, limited to characters that may occur in or next to a key. */
 const NAMED: Readonly<Record<string, string>> = {
   ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", sol: "/", bsol: "\\", plus: "+", equals: "=", colon: ":" },
   ...{ period: ".", comma: ",", lowbar: "_", num: "#", percnt: "%", excl: "!", ast: "*", commat: "@", dollar: "$" },
@@ -17,7 +17,7 @@ const BY_LETTER: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n",
 const ESCAPE =
   /%([\da-f]{2})|\\u([\da-f]{4})|\\x([\da-f]{2})|\\(["'\\/bfnrt])|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,6});/gi;
 
-/** The text itself. */
+/** The unchanged text as a view. */
 export function viewOf(text: string): TextView {
   return { text, originalOf: (at) => at };
 }
@@ -65,7 +65,7 @@ function fromCode(code: number): string {
   return String.fromCharCode(code <= 0xffff ? code : 0xfffd);
 }
 
-/** Index of the last of ascending numbers that is at most `most`. */
+/** Index of the last number in an ascending list that is at most `most`. */
 function lastAtMost(ascending: readonly number[], most: number): number {
   let low = 0;
   let high = ascending.length - 1;

@@ -3,24 +3,25 @@ import { isAdmitted, isRateDenial } from "./denials.ts";
 import { answeredUs } from "./moments.ts";
 
 /**
- * From a moment at which the limit was reached, so much later no sound window has let in more than the limit: a fixed one has
- * passed one edge, a sliding one holds no more, a bucket was empty. A second less than the minute, for clocks.
+ * Once the limit is reached, no conformant window admits more than the limit within this time: a fixed window has passed one
+ * edge, a sliding one holds no more, a bucket was empty. A second less than a minute, to allow for clocks.
  */
 export const WINDOW_US = 59_000_000;
-/** What counting by the minute may be off: clocks and networks are not exact. */
+/** Tolerance of per-minute counts: clocks and networks are not exact. */
 export const TOLERANCE = 0.01;
-/** Closer arrivals than the rate's interval by more than this may be denied by a limiter that wants them even, µs. */
+/** A limiter that requires even spacing may deny arrivals that are closer than the rate's interval by more than this, µs. */
 const JITTER_US = 1_000;
 
-/** A rate denial, and what was surely admitted after it within the window. */
+/** A rate denial, and what was certainly admitted within the window after it. */
 interface WindowAfterDenial {
   readonly denial: Observation;
   readonly admitted: readonly Observation[];
 }
 
 /**
- * The denial after which the most was admitted: sent after its answer, and answered within the window from its sending.
- * Thousands of denials meet thousands of admissions, in the process that goes on sending: numbers are compared, not records.
+ * The denial with the most admissions in the window after it: sent after the denial's response, and with a response within
+ * `WINDOW_US` of the denial's sending. Compares numbers instead of records, because thousands of denials meet thousands of
+ * admissions in the sending process.
  */
 export function fullestWindow(
   observations: readonly Observation[],
@@ -48,7 +49,7 @@ export function fullestWindow(
   return { denial, admitted: admitted.filter(isWithin) };
 }
 
-/** Whether fewer were admitted in a window of overload than the limit allows. */
+/** Whether fewer requests were admitted in a window of overload than the limit allows. */
 export function isLessThanLimit(count: number, rpm: number): boolean {
   return count < Math.floor(rpm * (WINDOW_US / 60_000_000) * (1 - TOLERANCE)) - 2;
 }
@@ -60,11 +61,11 @@ export function mayCountDenied(observations: readonly Observation[], rpm: number
 }
 
 /**
- * Whether a limiter that wants requests evenly may deny this one: with some of those before it, it came closer than the
- * rate's interval. What was sent before the phase does not count: who let it in had room for it.
+ * Whether a limiter that requires even spacing may deny this request: together with earlier ones, it arrived closer than the
+ * rate's interval. Requests sent before the phase do not count: the limiter had room when it admitted them.
  *
- * @param sends when each may have been counted at the latest, in order.
- * @param denial when it was sent, and when it may have been decided upon at the latest.
+ * @param sends latest time at which each may have been counted, in order.
+ * @param denial when it was sent, and the latest time at which it may have been decided.
  */
 export function isTooClose(
   sends: readonly number[],

@@ -1,10 +1,10 @@
-/** What the limit would have to be: at least `value` for an admission, at most `value` for a denial. */
+/** Bounds on the limit: at least `value` for an admission, at most `value` for a denial. */
 export interface Bounds {
   readonly atLeast: readonly number[];
   readonly atMost: readonly number[];
 }
 
-/** Explanations that miss hardly more than the best one: a stall of this machine makes a few misses by itself. */
+/** Whether an explanation has hardly more misses than the best one: a stall of this machine alone causes a few. */
 export function nearlyAsGood(misses: number, best: number, attempts: number): boolean {
   return misses <= best + 2 + attempts * 0.005;
 }
@@ -16,7 +16,7 @@ export function missesOf({ atLeast, atMost }: Bounds, limit: number): number {
 
 export interface Agreement {
   readonly misses: number;
-  /** The limits that contradict as few bounds. */
+  /** The range of limits that contradict equally few bounds. */
   readonly low: number;
   readonly high: number;
 }
@@ -25,7 +25,7 @@ export interface Agreement {
 export function agree({ atLeast, atMost }: Bounds): Agreement {
   const floors = Float64Array.from(atLeast).sort();
   const ceilings = Float64Array.from(atMost).sort();
-  // Misses change only at a bound: each of them is tried, from below.
+  // Misses change only at a bound: try each of them, in ascending order.
   let best: Agreement = { misses: Number.POSITIVE_INFINITY, low: 0, high: 0 };
   let met = 0;
   let exceeded = 0;

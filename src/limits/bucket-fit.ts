@@ -2,15 +2,15 @@ import { median, type Sliced } from "../core/index.ts";
 import { agree, nearlyAsGood } from "./agree.ts";
 import { type Fit, type FitOptions, isCounted, returnsOf, type TimedDecision } from "./decision.ts";
 
-/** Step of the search for the refill rate where nothing is known, as a factor. */
+/** Step of the search for the refill rate without prior knowledge, as a factor. */
 const COARSE = 1.03;
-/** Step around rates that the attempts themselves suggest: an even pace fits within a few thousandths only. */
+/** Step around rates that the attempts suggest: even spacing fits only within a few thousandths. */
 const FINE = 1.0005;
 const FINE_REACH = 1.03;
-/** Returns further apart than so many usual ones belong to different stretches of overload. */
+/** Returns that are further apart than this many usual ones belong to different stretches of overload. */
 const SAME_STRETCH = 5;
 
-/** Attempts after the first denial that still tell the size alone, and sizes that are tried between its bounds. */
+/** Attempts after the first denial that still show only the size, and sizes that are tried between its bounds. */
 const OPENING = 10;
 const SIZES = 6;
 const EPSILON = 1e-6;
@@ -19,20 +19,20 @@ interface At {
   readonly perUs: number;
   readonly misses: number;
   readonly size: number;
-  /** The largest size that explains as much. */
+  /** The largest size that fits equally well. */
   readonly most: number;
 }
 
 /**
- * A limiter that refills evenly and lets through what it has saved: a token bucket, or with hardly any savings one that
- * requires evenly spaced requests. For a given refill the fill of the bucket follows from the attempts, whatever its size; the size
- * is then what admissions and denials agree upon.
+ * A limiter that refills evenly and admits up to what it has saved: a token bucket, or, with almost no savings, a limiter that
+ * requires even spacing. For a given refill, the fill level follows from the attempts, whatever the size of the bucket; the size
+ * is then the value that fits both admissions and denials.
  */
 export function* fitBucket(attempts: readonly TimedDecision[], options: FitOptions): Sliced<Fit> {
   const first = attempts[0]?.atUs ?? 0;
   const spanUs = Math.max(options.minuteUs / 60, (attempts.at(-1)?.atUs ?? 0) - first);
   const admitted = Math.max(1, attempts.filter((attempt) => isAdmittedOrOther(attempt, options)).length);
-  // Everything came by refill, at most; at least a hundredth of it, or a minute would not show it.
+  // At most, everything was admitted from the refill; at least a hundredth of that, or a minute would not show it.
   const most = (admitted / spanUs) * 1.5;
   const coarse = yield* scan(attempts, options, most / 100, most, COARSE);
   const suggested = suggestedRates(attempts, options);
@@ -41,7 +41,7 @@ export function* fitBucket(attempts: readonly TimedDecision[], options: FitOptio
     const near = yield* scan(attempts, options, perUs / FINE_REACH, perUs * FINE_REACH, FINE);
     if (near.at.misses < found.at.misses) found = near;
   }
-  // What came back over a long stretch is a count and bears a stall; it is taken where it explains nearly as much.
+  // What returned over a long stretch is a count and robust against a stall; it is used if it fits almost as well.
   const counted = suggested
     .map((perUs) => measure(attempts, options, perUs))
     .filter(({ misses }) => nearlyAsGood(misses, found.at.misses, attempts.length * 2))
@@ -64,7 +64,7 @@ export function* fitBucket(attempts: readonly TimedDecision[], options: FitOptio
   };
 }
 
-/** Under overload what comes back comes back at the refill rate: counted between the first and the last return. */
+/** Under overload, capacity returns at the refill rate: counted between the first and the last return. */
 function suggestedRates(attempts: readonly TimedDecision[], options: FitOptions): number[] {
   const returns = returnsOf(attempts).map(({ admission }) => admission);
   const leastSpanUs = options.minuteUs / 60;
@@ -90,7 +90,7 @@ const isAdmittedOrOther = (attempt: TimedDecision, options: FitOptions): boolean
 
 interface Scanned {
   readonly at: At;
-  /** Rates, per microsecond, that miss as little. */
+  /** Rates, per microsecond, with equally few misses. */
   readonly low: number;
   readonly high: number;
 }
@@ -113,7 +113,7 @@ function* scan(
 }
 
 function measure(attempts: readonly TimedDecision[], options: FitOptions, perUs: number): At {
-  // The first denial, and some attempts more, follow upon a rest: nothing can have gone astray yet.
+  // The first denial and a few attempts after it follow a rest: no error can have accumulated yet.
   const until = attempts.findIndex(({ verdict }) => verdict === "denied");
   const start = fill(attempts.slice(0, until + OPENING), options, perUs);
   const all = fill(attempts, options, perUs);
@@ -129,10 +129,10 @@ function measure(attempts: readonly TimedDecision[], options: FitOptions, perUs:
 }
 
 /**
- * Follows a bucket of this size through the attempts. Where it is contradicted it is set right by what was seen: one
- * answer that was late by a stall would otherwise make every later one wrong.
+ * Replays the attempts against a bucket of this size. On a contradiction, the bucket is corrected to what was seen: otherwise,
+ * one response delayed by a stall would make all later ones wrong.
  *
- * @returns how often it was contradicted.
+ * @returns number of contradictions.
  */
 function replay(attempts: readonly TimedDecision[], options: FitOptions, perUs: number, size: number): number {
   const { slackUs, deniedCount, othersCount } = options;
@@ -150,7 +150,7 @@ function replay(attempts: readonly TimedDecision[], options: FitOptions, perUs: 
       if (filled + 1 - leak > size + EPSILON) misses++;
       filled = Math.min(filled, Math.max(0, size - 1)) + 1;
     } else {
-      // A bucket that had run dry for longer than the slack lets one through, whatever its size.
+      // A bucket that had been empty for longer than the slack admits one, whatever its size.
       if (Math.max(0, drained + leak) + 1 <= size + EPSILON) misses++;
       filled = Math.max(filled, size - 1);
       if (deniedCount) filled = Math.min(size, filled + 1);
@@ -165,7 +165,7 @@ interface Sizes {
   readonly most: number;
 }
 
-/** Lets the attempts fill a bucket that leaks at this rate: the sizes that admissions and denials agree upon. */
+/** Replays the attempts against a bucket that leaks at this rate: the sizes that fit both admissions and denials. */
 function fill(attempts: readonly TimedDecision[], options: FitOptions, perUs: number): Sizes {
   const { slackUs } = options;
   const atLeast: number[] = [];
@@ -183,7 +183,7 @@ function fill(attempts: readonly TimedDecision[], options: FitOptions, perUs: nu
     const drained = filled - (atUs - seenUs) * perUs;
     filled = Math.max(0, drained);
     seenUs = atUs;
-    // Attempts within the slack of each other may have been decided in the other order.
+    // Attempts within the slack of each other may have been decided in the opposite order.
     while (near < index && (attempts[near] as TimedDecision).atUs < atUs - slackUs) {
       if (isAdmittedOrOther(attempts[near] as TimedDecision, options)) nearCount--;
       near++;

@@ -1,11 +1,11 @@
 import type { Observation } from "../judging/index.ts";
 
-/** Denials by a limit: they pass by waiting, and load is expected to meet them. */
+/** Denials by a limit: waiting resolves them, and load is expected to hit them. */
 const LIMIT_REASONS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
 export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes(reason);
 
-/** What a 429 may be named by: everything else names no limit. */
+/** Valid names of the reason for a 429: any other name does not identify a limit. */
 const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
 
 /** Whether a denial is a 429 that does not say which limit was reached. */
@@ -16,10 +16,10 @@ export function isUnnamedLimit({ outcome, what, status }: Pick<Observation, "out
 export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =>
   outcome === "admitted" || outcome === "unfinished";
 
-/** Roles of requests that are sent to meet the concurrency limit: a 429 without a name that they meet is about that. */
+/** Roles of requests that are sent to hit the concurrency limit: for these, an unnamed 429 is attributed to that limit. */
 const CONCURRENCY_ROLES: readonly string[] = ["wave", "extra", "background", "busy", "again", "return"];
 
-/** The limit that a denial is about: by its name, else by what the request was sent for. */
+/** The limit behind a denial: by its name, otherwise by the purpose of the request. */
 function limitOf(one: Observation): "rate" | "concurrency" | undefined {
   const { outcome, what, role } = one;
   if (outcome !== "denied") return undefined;
@@ -32,5 +32,5 @@ function limitOf(one: Observation): "rate" | "concurrency" | undefined {
 export const isRateDenial = (one: Observation): boolean => limitOf(one) === "rate";
 export const isConcurrencyDenial = (one: Observation): boolean => limitOf(one) === "concurrency";
 
-/** Role of requests that we left in the middle. */
+/** Role of requests that we aborted midway. */
 export const LEFT = "left";

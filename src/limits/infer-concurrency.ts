@@ -1,6 +1,6 @@
 import type { Inference } from "./inference.ts";
 
-/** A long request that was admitted or denied. Microseconds; `undefined` for what has not happened. */
+/** A long request that was admitted or denied. Microseconds; `undefined` for events that have not happened. */
 export interface HeldRequest {
   readonly sentUs: number;
   readonly headUs: number | undefined;
@@ -8,17 +8,17 @@ export interface HeldRequest {
   readonly verdict: "admitted" | "rate" | "concurrency" | "failed" | undefined;
 }
 
-/** How long after a stream had ended, or was abandoned, another request was admitted. */
+/** How long after a stream ended or was abandoned another request was admitted. */
 export interface Release {
-  /** Milliseconds; `undefined` when nothing got in. */
+  /** Milliseconds; `undefined` if none was admitted. */
   readonly afterMs: number | undefined;
   /** Concurrency denials meanwhile. */
   readonly denied: number;
-  /** The last concurrency denial after there should have been room, ms; 0 for none. */
+  /** The last concurrency denial after there should have been room, ms; 0 if there was none. */
   readonly deniedUntilMs: number;
-  /** How long it was tried. */
+  /** How long requests were sent, ms. */
   readonly triedMs: number;
-  /** Between two tries, ms. */
+  /** Interval between two attempts, ms. */
   readonly spacingMs: number;
 }
 
@@ -29,12 +29,12 @@ export interface ConcurrencyInference {
   readonly freedOnDisconnect: Inference<"at once" | "late" | "not before the natural end">;
 }
 
-/** Where the last denial came no later than this, room counts as made at once, ms. */
+/** If the last denial was no later than this, room counts as available immediately, ms. */
 const AT_ONCE_MS = 250;
 
 /**
- * Tells the in-flight limit: as many as surely ran together were allowed; a denial says that no more were than possibly
- * ran. Pure.
+ * Infers the in-flight limit: at least as many as certainly ran together are allowed; a denial shows that no more are allowed
+ * than possibly ran. Pure.
  */
 export function inferConcurrency(
   holds: readonly HeldRequest[],
@@ -67,7 +67,7 @@ export function inferConcurrency(
   };
 }
 
-/** When there is room again, from what was admitted after a stream ended and after one was left. Pure. */
+/** When room is available again, from what was admitted after a stream ended and after one was aborted. Pure. */
 export function inferRelease(
   end: Release | undefined,
   leave: Release | undefined,
@@ -97,7 +97,7 @@ function disconnect(leave: Release | undefined): ConcurrencyInference["freedOnDi
   };
 }
 
-/** Late is what was denied late: that nothing was tried, or was denied for the rate, is no sign. */
+/** Late only if denied late: a lack of attempts, or rate denials, show nothing. */
 function speedOf({ deniedUntilMs }: Release): "at once" | "late" {
   return deniedUntilMs <= AT_ONCE_MS ? "at once" : "late";
 }

@@ -8,7 +8,7 @@ import { readScopes, type ScopeAnswers } from "./scopes.ts";
 import { fitFixed, fitSliding } from "./window-fit.ts";
 
 export interface InferOptions {
-  /** How far a decision may lie from `atUs`, microseconds. */
+  /** Maximum distance between a decision and `atUs`, microseconds. */
   readonly slackUs: number;
   /** 60,000,000 outside tests. */
   readonly minuteUs?: number;
@@ -16,19 +16,19 @@ export interface InferOptions {
   readonly wallOffsetUs: number;
 }
 
-/** A model is accepted when it leaves at most this share unexplained. */
+/** A model is accepted if it leaves at most this share unexplained. */
 const ACCEPTED_SHARE = 0.02;
-/** …and when each other one leaves so many more. */
+/** …and if every other model leaves this many more. */
 const DECISIVE = 5;
 const SURE = 20;
-/** Savings of at most so many seconds' worth are an even pace with some tolerance. */
+/** Savings of at most this many seconds count as even spacing with some tolerance. */
 const PACED_S = 2;
-/** A window that begins with the clock's minute does so within this, microseconds: clocks of two machines differ. */
+/** A window counts as aligned with the clock's minute within this tolerance, microseconds: clocks of two machines differ. */
 const ALIGNED_US = 250_000;
 
 /**
- * Tells from timed admissions and denials what kind of limiter decided them; "cannot tell" is an answer. Works in slices: many
- * requests take seconds.
+ * Infers the kind of limiter from timed admissions and denials; "cannot tell" is a valid result. Runs in slices: many requests
+ * take seconds.
  */
 export async function inferRate(
   decisions: readonly Decision[],
@@ -48,7 +48,7 @@ function* inferSorted(
 ): Sliced<RateInference> {
   const free = yield* inferAssuming(sorted, scopes, { ...known, othersCount: false });
   if (free.others === 0) return free.rate;
-  // A request that failed may have been counted before it failed, or never: both are tried.
+  // A failed request may have been counted before it failed, or never: try both.
   const counted = yield* inferAssuming(sorted, scopes, { ...known, othersCount: true });
   return reconcile({ free, counted });
 }
@@ -57,7 +57,7 @@ type Assumptions = Required<InferOptions> & Pick<FitOptions, "othersCount">;
 
 function* inferAssuming(sorted: readonly Decision[], scopes: ScopeAnswers, known: Assumptions): Sliced<Assumed> {
   const candidates = yield* candidatesOf(sorted, scopes, known);
-  // Of explanations that are as good the simplest is taken: listing is free, and denied requests are not counted.
+  // Among equally good explanations, take the simplest: listing is free, and denied requests are not counted.
   const chosen = candidates.reduce((best, one) => (least(one.fits) < least(best.fits) ? one : best));
   const { attempts } = chosen;
   const [best, second] = [...chosen.fits].sort((a, b) => a.misses - b.misses) as [Fit, Fit];
@@ -154,7 +154,7 @@ interface Candidate {
   readonly fits: readonly Fit[];
 }
 
-/** Every model of a limiter, fitted with and without the listings and with and without counting denied requests. */
+/** Every model of a limiter, fitted with and without listings, and with and without counting denied requests. */
 function* candidatesOf(
   decisions: readonly Decision[],
   scopes: ScopeAnswers,
@@ -197,7 +197,7 @@ function compareFlag<T extends string>(
   return same === undefined ? none(evidence) : { answer: same, confidence: "medium", evidence };
 }
 
-/** A listing that is denied with the others is limited with them; otherwise it shows in what is left for the others. */
+/** A listing that is denied together with the others shares their limit; otherwise, it shows in what remains for the others. */
 function listingAnswer(
   decisions: readonly Decision[],
   candidates: readonly Candidate[],
@@ -218,7 +218,7 @@ function listingAnswer(
   return { ...compared, evidence };
 }
 
-/** Requests of one limiter in order; those for which there is another one are left out. */
+/** Requests of one limiter in order, without those that have a separate one. */
 function attemptsOf(decisions: readonly Decision[], scopes: ScopeAnswers, listing: boolean): TimedDecision[] {
   return decisions
     .filter(({ kind }) => {
@@ -249,7 +249,7 @@ function edgeEvidence({ kind, edgeUs, edgeSlackUs = 0 }: Fit, attempts: readonly
   return `; a window began ${atS.toFixed(2)} s after the first request, give or take ${(edgeSlackUs / 1_000_000).toFixed(2)} s`;
 }
 
-/** Where hardly anything is saved up a fraction saved is no request; a bucket's size is a whole number. */
+/** With almost no savings, a saved fraction is not a request; a bucket's size is an integer. */
 function burstOf({ kind, burst, mostBurst }: Fit, named: WindowKind | null): number {
   if (kind !== "bucket") return burst;
   return Math.max(1, named === "paced" ? Math.floor(mostBurst + 0.001) : Math.round(burst));

@@ -2,14 +2,14 @@ import type { Observation } from "../judging/index.ts";
 import { isAdmitted, isConcurrencyDenial, LEFT } from "./denials.ts";
 import { answeredUs, hasHead, type Stretch, surelyUntilUs } from "./moments.ts";
 
-/** How soon a gateway notices that a client left is not shown. */
+/** Maximum time for a gateway to notice that a client disconnected; it cannot be observed. */
 const NOTICE_MS = 10_000;
 
 /**
- * Most requests that surely ran at one moment: from the head of the answer to a little before its end. Denials do not
- * run; what failed is left out.
+ * Maximum number of requests that certainly ran at the same time: from the head of the response to shortly before its end. Denied
+ * and failed requests do not count.
  *
- * @param still stretches in which this process stood still.
+ * @param still ranges in which this process was stalled.
  */
 export function mostSurely(observations: readonly Observation[], still: readonly Stretch[]): number {
   const edges = observations
@@ -31,8 +31,8 @@ export function mostSurely(observations: readonly Observation[], still: readonly
 }
 
 /**
- * Requests that were admitted although so many others surely ran from before their sending until after their answer
- * began: however short they are, each was one too many.
+ * Requests that were admitted although the limit was certainly reached from before they were sent until after their response
+ * started: however short they are, each was one too many.
  */
 export function admittedBeyond(
   observations: readonly Observation[],
@@ -54,8 +54,8 @@ export function admittedBeyond(
 }
 
 /**
- * Most requests that can have been in flight when a denial was decided: everything that was not denied, from its sending to
- * a while after its end. Fewer than the limit: the denial cannot be explained by those that ran.
+ * Maximum number of requests that can have been in flight when a denial was decided: everything not denied, from its sending to
+ * some time after its end. If below the limit, the running requests cannot explain the denial.
  */
 export function mostPossibly(denial: Observation, observations: readonly Observation[], settleMs: number): number {
   const { sentUs } = denial;

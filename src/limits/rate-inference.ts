@@ -5,27 +5,27 @@ export type WindowKind = "fixed window" | "clock-aligned window" | "sliding wind
 
 export interface RateInference {
   readonly kind: Inference<WindowKind>;
-  /** Requests per minute that are let through for long. */
+  /** Requests per minute that are admitted in the long run. */
   readonly perMinute: Inference<number>;
   readonly perMinuteRange: readonly [low: number, high: number] | null;
-  /** Requests that are let through at once after a rest. */
+  /** Requests that are admitted at once after a rest. */
   readonly burst: Inference<number>;
   readonly windowS: number | null;
   readonly deniedCount: Inference<"yes" | "no" | "makes no difference">;
   readonly listingCounts: Inference<"yes" | "no">;
   readonly scopes: ScopeAnswers;
-  /** Of every model that was tried: how many attempts it leaves unexplained. */
+  /** For every model that was tried: how many attempts it leaves unexplained. */
   readonly fits: readonly { readonly kind: string; readonly misses: number }[];
 }
 
-/** What the requests show under one assumption about those that failed or were denied for something else. */
+/** What the requests show under one assumption about those that failed or were denied for another reason. */
 export interface Assumed {
   readonly rate: RateInference;
   /** Requests that the best model leaves unexplained. */
   readonly misses: number;
   /** Requests that the limiter may have decided on. */
   readonly requests: number;
-  /** Those of them that failed or were denied for something else. */
+  /** How many of these failed or were denied for another reason. */
   readonly others: number;
 }
 

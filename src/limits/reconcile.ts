@@ -1,18 +1,18 @@
 import { type Assumed, nothingKnown, type RateInference } from "./rate-inference.ts";
 
-/** One assumption is taken if the other one leaves so many more requests unexplained. */
+/** An assumption is accepted if the other one leaves this many more requests unexplained. */
 const DECISIVE = 5;
-/** Requests may be counted in part, which neither assumption explains: the one that is taken leaves at most this share unexplained. */
+/** Requests may be counted in part, which neither assumption explains: the accepted one leaves at most this share unexplained. */
 const ACCEPTED_SHARE = 0.001;
 /** Rates that differ by less are the same. */
 const SAME_RATE = 0.03;
 
 /**
- * Takes the assumption that the requests show, or either of them where both say the same. Otherwise what was measured may be the
- * limit less what failed requests used up of it, which is nobody's limit.
+ * Takes the assumption that fits the requests, or either one if both give the same result. Otherwise, the measured value may be
+ * the limit minus what failed requests used up, which is not a limit.
  *
- * @param free requests that failed or were denied for something else use up nothing of the limit.
- * @param counted they do, like those that were admitted.
+ * @param free requests that failed or were denied for another reason do not use up the limit.
+ * @param counted they do, like admitted ones.
  */
 export function reconcile({ free, counted }: { readonly free: Assumed; readonly counted: Assumed }): RateInference {
   const [better, worse] = counted.misses < free.misses ? [counted, free] : [free, counted];

@@ -1,7 +1,7 @@
 import type { Observation } from "../judging/index.ts";
 import { isAdmitted, isRateDenial } from "./denials.ts";
 
-/** A denial with a Retry-After, and what became of the request that came back. */
+/** A denial with a Retry-After, and what happened to the retry. */
 export interface RetryAfterWait {
   readonly denial: Observation;
   readonly outcome: "sufficient" | "insufficient" | "contended" | "untested";
@@ -9,7 +9,7 @@ export interface RetryAfterWait {
   readonly actualMs: number | undefined;
 }
 
-/** Fewer tested waits than this are counted and not called a percentage. */
+/** Fewer tested waits than this are reported as a count, not as a percentage. */
 const MIN_TESTED_FOR_SHARE = 30;
 /** How many waits were tested, and how many of them were sufficient. */
 export function tallyWaits(waits: readonly RetryAfterWait[]): { readonly tested: number; readonly sufficient: number } {
@@ -30,11 +30,11 @@ export function shareText(sufficient: number, tested: number): string {
 }
 
 /**
- * What became of the waits of Retry-After compliant clients. One that came back after its wait and was denied again was contended when somebody else
- * had been admitted meanwhile: what became free went to another. When nobody had, the wait was not sufficient.
+ * Results of the waits of Retry-After compliant clients. If a retry after the wait was denied again, it was contended if another
+ * client had been admitted meanwhile and took the free capacity. Otherwise, the wait was not sufficient.
  *
  * @param clients attempts of each client, in order.
- * @param deniedCount denied requests may count toward the rate as well, so that anybody's attempt is contention.
+ * @param deniedCount denied requests may count toward the rate as well, so any client's attempt is contention.
  */
 export function waitsOf(
   clients: readonly (readonly Observation[])[],
@@ -58,8 +58,8 @@ export function waitsOf(
 }
 
 /**
- * How pessimistic a Retry-After is: requests of others that were sent during the wait that a denial asked for, each counted once, and how many of
- * them were admitted. Each of these shows a moment that would have worked sooner.
+ * How pessimistic a Retry-After is: other clients' requests that were sent during the wait, each counted once, and how many of
+ * them were admitted. Each admitted one shows a time that would have worked sooner.
  */
 export function earlyRetries(
   denied: readonly Pick<Observation, "endUs" | "retryAfterWaitMs">[],

@@ -1,7 +1,7 @@
 import type { Decision } from "./decision.ts";
 import type { Inference } from "./inference.ts";
 
-/** Whether another key, dialect, model or account is limited together with the main kind of request. */
+/** Whether another key, dialect, model or account shares a limit with the main kind of request. */
 export type ScopeAnswer = "shared" | "separate";
 export type ScopeName = "key" | "dialect" | "model" | "account";
 export type ScopeAnswers = Readonly<Record<ScopeName, Inference<ScopeAnswer>>>;
@@ -9,10 +9,10 @@ export type ScopeAnswers = Readonly<Record<ScopeName, Inference<ScopeAnswer>>>;
 const SCOPES: readonly ScopeName[] = ["key", "dialect", "model", "account"];
 
 /**
- * Reads what happened to other requests between two denials of the main kind: a shared limiter denies them, too; one of
- * their own lets them through.
+ * Infers scopes from what happened to other requests between two denials of the main kind: a shared limiter denies them too, a
+ * separate one admits them.
  *
- * @param decisions in order of time.
+ * @param decisions in chronological order.
  */
 export function readScopes(decisions: readonly Decision[]): ScopeAnswers {
   const decided = decisions.filter(({ verdict }) => verdict === "admitted" || verdict === "rate");

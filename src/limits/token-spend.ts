@@ -1,27 +1,27 @@
 import { WINDOW_US } from "./admitted-in-window.ts";
 
 /**
- * What one admitted request took of a limit on tokens. Gateways count at different moments, from the sending of a request to a while
- * after its end, and may hold back more than it then uses.
+ * What one admitted request used of a token limit. Gateways count at different times, from the sending of a request to some time
+ * after its end, and may reserve more than it then uses.
  */
 export interface TokenSpend {
   readonly sentUs: number;
   readonly endUs: number;
-  /** Tokens that surely count. */
+  /** Tokens that certainly count. */
   readonly least: number;
   /** Tokens that possibly count. */
   readonly most: number;
 }
 
-/** A little more than a minute: what ended before counts in no window any more, µs. */
+/** A little more than a minute: requests that ended earlier no longer count in any window, µs. */
 const FORGOTTEN_US = 61_000_000;
 
-/** Tokens that surely count, of all of them. */
+/** Total of the tokens that certainly count. */
 export function surelySpent(spends: readonly TokenSpend[]): number {
   return spends.reduce((sum, { least }) => sum + least, 0);
 }
 
-/** Most tokens that surely count in one window: those of requests that were sent and answered inside it. */
+/** Maximum number of tokens that certainly count in one window: those of requests that were sent and completed inside it. */
 export function mostSpentInWindow(spends: readonly TokenSpend[]): number {
   return spends.reduce((most, { sentUs }) => {
     const inside = spends.filter((one) => one.sentUs >= sentUs && one.endUs <= sentUs + WINDOW_US);
@@ -29,32 +29,35 @@ export function mostSpentInWindow(spends: readonly TokenSpend[]): number {
   }, 0);
 }
 
-/** Tokens that possibly counted at a moment: of requests that were sent by then and did not end a minute before. */
+/** Tokens that possibly counted at a moment: of requests sent by then that had not ended a minute before. */
 export function possiblySpentAt(spends: readonly TokenSpend[], atUs: number): number {
   return spends
     .filter(({ sentUs, endUs }) => sentUs <= atUs && endUs > atUs - FORGOTTEN_US)
     .reduce((sum, { most }) => sum + most, 0);
 }
 
-/** What a gateway stated about the remaining tokens, and what came of it. */
+/** What a gateway stated about the remaining tokens, and what happened next. */
 export interface StatedRemaining {
   readonly stated: number;
-  /** Tokens that surely counted of requests admitted after this answer, until the first denial, and how long that took, µs. */
+  /**
+   * Tokens that certainly counted for requests admitted after this response, until the first denial, and how long that took, µs.
+   */
   readonly spentAfter: number;
   readonly tookUs: number;
-  /** Tokens that the next request possibly took, where it was denied. */
+  /** Tokens that the next request possibly used, if it was denied. */
   readonly deniedNext: number | undefined;
 }
 
-/** How `stated` was wrong, if it was: too many that were not there, or too few although more were let through. */
+/** How `stated` was wrong, if it was: too many because requests were denied earlier, or too few because more were admitted. */
 type WrongRemaining = "too many" | "too few" | undefined;
 
 /**
- * Compares what was stated with what came of it: requests that needed less than was stated are admitted, and no more than that is. What comes back
- * meanwhile counts, and one request each way: it may be stated before or after the request is counted, and the last one may cross the limit.
+ * Compares what was stated with what happened: requests that need less than stated are admitted, and no more than that. Tokens
+ * that are refilled meanwhile count, as does one request each way: the value may be stated before or after the request is
+ * counted, and the last one may cross the limit.
  *
  * @param tokensPerMinute the limit.
- * @param one most tokens of one request.
+ * @param one maximum tokens of one request.
  */
 export function wrongRemaining(
   { stated, spentAfter, tookUs, deniedNext }: StatedRemaining,

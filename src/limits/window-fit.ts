@@ -2,13 +2,13 @@ import type { Sliced } from "../core/index.ts";
 import { agree, missesOf, nearlyAsGood } from "./agree.ts";
 import { type Fit, type FitOptions, isCounted, returnsOf, type TimedDecision } from "./decision.ts";
 
-/** Lengths of window that are tried, in minutes: the interface says a minute, gateways have others. */
+/** Window lengths that are tried, in minutes: the interface specifies a minute, some gateways use others. */
 const WINDOW_MINUTES = [1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 60];
 
-/** An edge that is known less exactly than this share of the window explains anything. */
+/** An edge known less precisely than this share of the window could explain anything. */
 const WIDEST_EDGE = 0.01;
 
-/** A limiter that holds at most so many requests in the window that ends now. */
+/** A limiter that admits at most this many requests in the window that ends now. */
 export function* fitSliding(attempts: readonly TimedDecision[], options: FitOptions): Sliced<Fit> {
   const fits: Fit[] = [];
   for (const minutes of WINDOW_MINUTES) {
@@ -20,7 +20,7 @@ export function* fitSliding(attempts: readonly TimedDecision[], options: FitOpti
   return fewestMisses(fits);
 }
 
-/** A limiter that counts afresh at the edges of windows of equal length. */
+/** A limiter that resets its count at the edges of windows of equal length. */
 export function* fitFixed(attempts: readonly TimedDecision[], options: FitOptions, wallOffsetUs: number): Sliced<Fit> {
   const fits: Fit[] = [];
   for (const minutes of WINDOW_MINUTES) {
@@ -37,7 +37,7 @@ export function* fitFixed(attempts: readonly TimedDecision[], options: FitOption
   return fewestMisses(fits);
 }
 
-/** What a window of some minutes lets through: all of it may come at once. */
+/** What a window of some minutes admits: all of it may be used at once. */
 function figuresOf(
   { misses, limit, range }: ReturnType<typeof boundsOfWindow>,
   minutes: number,
@@ -51,7 +51,7 @@ function figuresOf(
   };
 }
 
-/** An edge shows where denials end: between a denial and the admission after it. */
+/** Edges show where denials end: between a denial and the admission after it. */
 function edgesOf(
   attempts: readonly TimedDecision[],
   slackUs: number,
@@ -72,17 +72,17 @@ function edgesOf(
     const spreadUs = ((attempts[admission] as TimedDecision).atUs - deniedUs) / 2;
     offer(deniedUs + spreadUs, spreadUs);
   }
-  // The clock's own minute, as this machine has it.
+  // Edges aligned with this machine's wall clock.
   offer(-(wallOffsetUs % windowUs), slackUs);
   return [...edges.values()];
 }
 
 /**
- * What the limit has to be by the requests that were counted since the window began. Moments are known up to the slack:
- * an admission speaks only of what was surely in the window, a denial of what possibly was.
+ * Bounds on the limit from the requests that were counted since the window began. Times are known up to the slack: for an
+ * admission, only requests that were certainly in the window count; for a denial, all that possibly were.
  *
- * @param begin beginning of the window of a moment; never falls as time goes on.
- * @param nearUs fixed windows: closer than this to an edge nobody can tell which window an attempt fell into.
+ * @param begin start of the window for a given time; never decreases over time.
+ * @param nearUs fixed windows: closer to an edge than this, the window of an attempt is ambiguous.
  */
 function boundsOfWindow(
   attempts: readonly TimedDecision[],
@@ -116,7 +116,7 @@ function boundsOfWindow(
   }
   if (atMost.length === 0) return { misses: 0, limit: fullest, range: [fullest, Number.POSITIVE_INFINITY] };
   const agreement = agree({ atLeast, atMost });
-  // Denials come at the limit, many of them: what the window held then is the best guess, where it explains as much.
+  // Many denials occur at the limit: the most common count in the window is the best guess if it fits equally well.
   const usual = [...heldAtDenials].reduce((best, one) => (one[1] > best[1] ? one : best))[0];
   const misses = missesOf({ atLeast, atMost }, usual);
   const limit = Math.min(agreement.high, Math.max(agreement.low, fullest));
@@ -127,7 +127,7 @@ function boundsOfWindow(
   };
 }
 
-/** How many of the sorted moments lie in [fromUs, toUs); the pointers only move forward. */
+/** How many of the sorted times are in [fromUs, toUs); the pointers only move forward. */
 function between(moments: readonly number[], at: { from: number; to: number }, fromUs: number, toUs: number): number {
   while (at.to < moments.length && (moments[at.to] as number) < toUs) at.to++;
   while (at.from < moments.length && (moments[at.from] as number) < fromUs) at.from++;

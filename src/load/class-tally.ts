@@ -27,18 +27,18 @@ export type Figure =
 
 type QuantileName = keyof NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
 
-/** A quantile of one kind of requests, milliseconds. */
+/** A quantile for one kind of request, milliseconds. */
 export interface Known {
   readonly kind: string;
   readonly count: number;
   readonly ms: number;
-  /** Ends of its interval, and half of its width as a share of the value; absent where the sample does not support one. */
+  /** Ends of its interval, and half of its width as a share of the value; absent if the sample does not support one. */
   readonly low?: number;
   readonly high?: number;
   readonly share?: number;
 }
 
-/** What a worker hands over of a class: whole histograms, so that quantiles are never averaged. */
+/** What a worker reports about a class: whole histograms, so that quantiles are never averaged. */
 export interface StoredClass {
   readonly dialect: Dialect;
   readonly stream: boolean;
@@ -52,18 +52,18 @@ export interface StoredClass {
   readonly blocks: Readonly<Record<string, StoredBlocks>>;
 }
 
-/** What one has counted since it was read before. */
+/** What has been counted since the last read. */
 export interface ClassGrowth extends Pick<StoredClass, "dialect" | "stream" | "outcome" | "count" | "outputTokens"> {
   readonly figures: readonly (readonly [figure: string, growth: HistogramGrowth])[];
 }
 
-/** A part of a phase, µs from its beginning. */
+/** Part of a phase, µs from its start. */
 export interface Part {
   readonly fromUs: number;
   readonly toUs: number;
 }
 
-/** One dialect, mode and outcome: its histograms are made when first needed and never mixed with another's. */
+/** One dialect, mode and outcome: histograms are created on demand and never mixed with those of another class. */
 export class ClassTally {
   readonly dialect: Dialect;
   readonly stream: boolean;
@@ -76,12 +76,12 @@ export class ClassTally {
   readonly #blocks = new Map<Figure, BlockCounts>();
   readonly #startUs: number;
   /**
-   * When the request that is counted was due, from the beginning of the phase. At its end the first blocks of a phase would have the quick
-   * requests alone, and the last ones the slow.
+   * Due time of the request being counted, from the start of the phase. By end time, the first blocks of a phase would contain
+   * only fast requests, and the last ones only slow requests.
    */
   #atUs = 0;
 
-  /** @param startUs beginning of the phase, on the clock of `nowUs`. */
+  /** @param startUs start of the phase, on the clock of `nowUs`. */
   constructor({ dialect, stream, outcome }: Pick<LoadClass, "dialect" | "stream" | "outcome">, startUs: number) {
     this.dialect = dialect;
     this.stream = stream;
@@ -102,7 +102,7 @@ export class ClassTally {
     if (this.stream) this.#streamed(exchange);
   }
 
-  /** Counts what another engine measured. */
+  /** Counts a request that another engine measured. */
   observed({ dueUs, sentUs, endUs, connectUs, headUs, firstTokenUs, tokens }: Observation): void {
     this.#count++;
     this.#atUs = dueUs - this.#startUs;
@@ -167,7 +167,7 @@ export class ClassTally {
     return this.#outputTokens;
   }
 
-  /** @param steady the part of the phase that is steady, where that is not all of it. */
+  /** @param steady the steady part of the phase, if that is not all of it. */
   close(steady: Part | undefined): LoadClass {
     const ms = (figure: Figure) => this.#quantiles(figure, steady);
     return {
@@ -205,7 +205,7 @@ export class ClassTally {
     return { ...whole, steady: steady && { ...steady, intervals: quantileIntervals(values, inPart) } };
   }
 
-  /** How well a quantile is known so far; `undefined` while it has no value. */
+  /** How precisely a quantile is known so far; `undefined` if it has no value yet. */
   known(figure: Figure, name: QuantileName): Known | undefined {
     const quantiles = this.#quantiles(figure, undefined);
     if (quantiles === null) return undefined;
@@ -235,14 +235,14 @@ export class ClassTally {
     };
   }
 
-  /** Adds what another worker has counted since it told of it before; for whoever watches, without what intervals need. */
+  /** Adds what another worker has counted since its last report; for live display, without the data for intervals. */
   grow({ count, outputTokens, figures }: ClassGrowth): void {
     this.#count += count;
     this.#outputTokens += outputTokens;
     for (const [figure, growth] of figures) this.#histogram(figure as Figure).grow(growth);
   }
 
-  /** Adds what another worker counted of the same class. */
+  /** Adds another worker's counts for the same class. */
   merge(other: StoredClass): void {
     this.#count += other.count;
     this.#outputTokens += other.outputTokens;

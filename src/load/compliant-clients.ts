@@ -6,17 +6,20 @@ import { Parallelism } from "./parallelism.ts";
 import { DEFAULT_RETRY, decideRetry, type RetryOptions } from "./retry-rules.ts";
 
 export interface ClientsOptions<O extends Observation> {
-  /** Clients that want one request served each. */
+  /** Number of clients; each needs one request served. */
   readonly clients: number;
-  /** Most requests in flight; falls with concurrency denials, never below 1, and rises again later. Default: all clients. */
+  /**
+   * Maximum number of requests in flight; reduced by concurrency denials, never below 1, and raised again later. Default: all
+   * clients.
+   */
   readonly parallel?: number;
   readonly retryAfter: "compliant" | "ignoring";
-  /** Sends one attempt of one client; `undefined` when it could not be sent. A repeated one is a new request. */
+  /** Sends one attempt of one client; `undefined` if it could not be sent. A retry is a new request. */
   readonly attempt: (client: number, attempts: number) => Promise<O | undefined>;
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly retry?: RetryOptions;
-  /** Nothing is sent after this, ms from the start. */
+  /** Nothing is sent after this time, ms from the start. */
   readonly untilMs?: number;
   /** Added to every Retry-After wait, ms: timers must not fire early. */
   readonly graceMs?: number;
@@ -27,22 +30,22 @@ export interface ClientsOutcome<O extends Observation> {
   readonly gaveUp: number;
   readonly uncertain: number;
   readonly retries: number;
-  /** Attempts sent before the Retry-After of the one before had passed: an error of ours. */
+  /** Attempts sent before the Retry-After of the previous response had passed: a bug of ours. */
   readonly earlySends: number;
-  /** Attempts after an answer that forbids them: an error of ours. */
+  /** Attempts after a response that forbids retries: a bug of ours. */
   readonly forbiddenRetries: number;
-  /** The fewest in flight that were allowed at a time. */
+  /** The lowest limit on requests in flight during the run. */
   readonly parallel: number;
   /** Attempts of each client, in order. */
   readonly attempts: readonly (readonly O[])[];
 }
 
-/** A client that ignores Retry-After tries again after this, ms: at once would only measure our own loop. */
+/** A client that ignores Retry-After retries after this time, ms: retrying immediately would only measure our own loop. */
 const IGNORING_MS = 20;
 
 /**
- * Clients that follow the retry rules, or ignore them, until each is served or gives up. What they do is audited from
- * what was sent, not from what was decided.
+ * Clients that follow the retry rules, or ignore them, until each is served or stops trying. The audit is based on what was
+ * actually sent, not on what was decided.
  */
 export async function runClients<O extends Observation>(options: ClientsOptions<O>): Promise<ClientsOutcome<O>> {
   const { clients, attempt, random, signal, retryAfter, retry = DEFAULT_RETRY, graceMs = 5 } = options;
@@ -91,12 +94,12 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
   return { ...counts, parallel: parallelism.lowest, attempts, ...audit(attempts) };
 }
 
-/** Whether nothing came before a deadline of ours: the request may have been served. */
+/** Whether there was no response before our deadline: the request may have been served. */
 export const isTimedOut = ({ what }: Observation): boolean => what === "deadline" || what === "idle-timeout";
 
 const reasonOf = ({ outcome, what }: Observation): string | undefined => (outcome === "denied" ? what : undefined);
 
-/** What an observation asks of a client that follows the retry rules. */
+/** What the retry rules require after an observation. */
 function retryOf(one: Observation): Retry | "served" {
   const { outcome, status } = one;
   const answered = classify({
@@ -108,7 +111,7 @@ function retryOf(one: Observation): Retry | "served" {
   return answered.kind === "admitted" ? "served" : answered.retry;
 }
 
-/** Looks at what was sent: every attempt against the answer before it. */
+/** Checks every attempt against the preceding response. */
 export function audit(
   clients: readonly (readonly Observation[])[],
 ): Pick<ClientsOutcome<Observation>, "retries" | "earlySends" | "forbiddenRetries"> {

@@ -9,20 +9,20 @@ import { accountOf } from "./tier/account-of.ts";
 import { type TierLength, tierCost } from "./tier/tier-cost.ts";
 import type { RequestClass, Workload } from "./workload.ts";
 
-/** What a workload may send at most, as known before anything is sent. */
+/** Upper bound on what a workload may send, known before anything is sent. */
 export interface LoadCost {
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly peakPerS: number | undefined;
   readonly inFlight: number;
-  /** `undefined` when requests and not time end it. */
+  /** `undefined` if the number of requests ends it, not time. */
   readonly durationS: number | undefined;
 }
 
 /** Output of the requests of a tier run, tokens: long streams and short echoes. */
 const TIER_TOKENS = 60;
-/** Input of a request of a tier run, tokens; and what a dialect adds to the words of a prompt. */
+/** Input of a tier run's request, tokens; also what a dialect adds to the words of a prompt. */
 const TIER_INPUT = 40;
 const FRAME_TOKENS = 10;
 
@@ -55,7 +55,7 @@ export function costOf(workload: Workload, target: Target, length: TierLength = 
   };
 }
 
-/** Tokens of a request, on average over the classes of the mix and the lines of the trace; of a distribution the most it draws. */
+/** Mean tokens per request over the classes of the mix and the lines of the trace; for a distribution, its maximum. */
 function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): Pick<LoadCost, "inputTokens" | "outputTokens"> {
   const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
   const mean = (of: (entry: RequestClass) => number) =>
@@ -66,7 +66,7 @@ function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): Pick<LoadCost, "i
   const output = mean(({ maxTokens }) => longestOf(maxTokens));
   if (arrivals.kind === "sessions") {
     const before = (longestOf(arrivals.turns) - 1) / 2;
-    // On average over the turns: what was said before is sent again.
+    // Mean over the turns: earlier messages are sent again.
     const context = (arrivals.sharedPrefix?.tokens ?? 0) + before * (input + output);
     return { inputTokens: context + input + FRAME_TOKENS, outputTokens: output };
   }

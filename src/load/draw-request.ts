@@ -4,33 +4,33 @@ import { drawLength } from "./lengths.ts";
 import type { TraceEntry } from "./schedule.ts";
 import type { RequestClass } from "./workload.ts";
 
-/** What an arrival sends, before it is put into words. */
+/** What an arrival sends, before the text is generated. */
 export interface DrawnRequest extends Pick<RequestClass, "images" | "toolCalls"> {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly model: string | undefined;
   readonly prompt:
     | { readonly bytes: number }
-    /** The text begins with blocks: the same id is the same block. */
+    /** The text begins with blocks: equal ids are equal blocks. */
     | { readonly tokens: number; readonly hashIds: readonly number[]; readonly blockTokens?: number | undefined };
   readonly maxTokens: number;
-  /** Whether every request of its class is the same. */
+  /** Whether all requests of its class are the same. */
   readonly constant: boolean;
   readonly from: RequestClass;
 }
 
-/** Where requests come from. */
+/** Source of the requests. */
 export interface RequestSource {
   readonly mix: readonly RequestClass[];
-  /** Entries of a trace: what one says stands before what the mix says. */
+  /** Entries of a trace: their values override those of the mix. */
   readonly entries?: readonly TraceEntry[] | undefined;
   readonly seed: number;
 }
 
-/** Spreads neighbouring indexes over the seeds of 32 bits. */
+/** Spreads neighbouring indexes over the 32-bit seeds. */
 const SPREAD = 0x9e3779b1;
 
-/** The request of an arrival: it depends on nothing but the source and the index, so that any thread or machine can make it. */
+/** The request of an arrival: depends only on the source and the index, so that any thread or machine can create it. */
 export function drawRequest({ mix, entries, seed }: RequestSource, index: number): DrawnRequest {
   let drawn: Random | undefined;
   const random = () => {

@@ -8,63 +8,62 @@ import { type Arrival, type Arrivals, arrivalsOf, type OpenArrivals, type Part, 
 import type { Sessions } from "./sessions.ts";
 import { Tally } from "./tally.ts";
 
-/** What a driver reports of one request when it has ended. The exchange is not kept: copy what is needed. */
+/** Reports one finished request. The exchange is not kept: copy what is needed. */
 export type OnRequest = (exchange: LoadExchange, came: Came) => void;
 
 export interface DriveOptions {
   readonly sender: Sender;
-  /** Counts the measured arrivals; the caller may look into it meanwhile. */
+  /** Counts the measured arrivals; the caller may read it during the run. */
   readonly tally: Tally;
   readonly arrivals: Arrivals;
   readonly seed: number;
-  /** Makes the request of an arrival. */
+  /** Creates the request of an arrival. */
   readonly prepared: (index: number) => PreparedRequest;
   readonly reason: ReadReason;
   readonly onRequest?: OnRequest | undefined;
-  /** Decides what becomes of denied requests; a retry is a request of its own and counted as one. */
+  /** Decides what happens to denied requests; a retry is a new request and counted as one. */
   readonly retries?: RetryTally | undefined;
   /** Name of the phase, for the samples of denials. */
   readonly name?: string;
-  /** Open loop: what follows an answer, where an arrival is a session of several turns. */
+  /** Open loop: what follows a response, if an arrival is a session of several turns. */
   readonly sessions?: Pick<Sessions, "after" | "abandon"> | undefined;
-  /** Ends the sending; what is under way is waited for. */
+  /** Stops sending; requests in flight are awaited. */
   readonly signal: AbortSignal;
-  /** Asked before each request; default: nothing bounds their number but the schedule. */
+  /** Consulted before each request; default: only the schedule limits the number. */
   readonly guard?: LoadGuard | undefined;
-  /** Arrivals before this moment of the phase are sent and not measured, seconds. */
+  /** Arrivals before this time in the phase are sent but not measured, seconds. */
   readonly warmupS?: number;
-  /** Wait out the last millisecond in the loop's own turns where arrivals are far apart; default true. */
+  /** Spin the event loop for the last millisecond if arrivals are far apart; default true. */
   readonly precise?: boolean;
-  /** Of several workers that share a schedule: this one sends every `of`-th arrival from `index`. */
+  /** If several workers share a schedule: this one sends every `of`-th arrival, starting at `index`. */
   readonly part?: Part | undefined;
-  /** Beginning on the clock of `nowUs`, where several workers have to begin together; default at once. */
+  /** Start on the clock of `nowUs`, if several workers have to start together; default: immediately. */
   readonly startUs?: number | undefined;
   /**
-   * Open loops: arrivals that were due before this moment are dropped and counted, not sent all at once. Of a part that begins
-   * after the others; on the clock of `nowUs`.
+   * Open loops: arrivals that were due before this time are dropped and counted instead of being sent all at once. For a part
+   * that starts after the others; on the clock of `nowUs`.
    */
   readonly dropBeforeUs?: number | undefined;
 }
 
 export interface Driven {
-  /** Beginning and end of the phase, on the clock of `nowUs`. */
+  /** Start and end of the phase, on the clock of `nowUs`. */
   readonly startUs: number;
   readonly endUs: number;
 }
 
-/** First due moment after the call, µs: time for the first timer to be set. */
+/** Delay of the first due time after the call, µs: time to set the first timer. */
 const LEAD_US = 5_000;
-/** Timers of Node fire up to a millisecond late; the last part of a wait is spent in the loop's own turns. */
+/** Node's timers fire up to a millisecond late; the last part of a wait spins the event loop. */
 const SPIN_US = 1_200;
-/** Below this interval a timer per millisecond is exact enough, and spinning would burn a core. */
+/** Below this interval, one timer per millisecond is precise enough, and spinning would waste a core. */
 const SPIN_WORTH_US = 4_000;
 
 /**
- * Sends a workload and counts what comes of it.
+ * Sends a workload and counts the outcomes.
  *
- * Open loop: the schedule is fixed before the run; a late send is sent late and its response time counts from when it
- * was due, an arrival that finds every connection in use is dropped and counted. Closed loop: the next request waits for
- * an answer.
+ * Open loop: the schedule is fixed before the run. A late request is still sent, and its response time counts from its due time;
+ * an arrival that finds all connections in use is dropped and counted. Closed loop: the next request waits for a response.
  */
 export function drive(options: DriveOptions): Promise<Driven> {
   return options.arrivals.kind === "closed"
@@ -72,7 +71,7 @@ export function drive(options: DriveOptions): Promise<Driven> {
     : driveOpen(options, options.arrivals);
 }
 
-/** Counts one request into a tally, tells the caller, and sends again what is to be retried. */
+/** Counts one request in a tally, notifies the caller, and schedules retries. */
 function counting(
   { sender, reason, onRequest, retries, signal, guard, name = "" }: DriveOptions,
   tally: Tally,
@@ -82,7 +81,7 @@ function counting(
     if (guard?.take() === false) return false;
     tally.offered(dueUs);
     const sent = sender.send(prepared, dueUs, (exchange) => {
-      // Counted when it has ended, because only then it is known when it was written.
+      // Counted when it has ended, because only then is it known when it was written.
       tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
       const came = outcomeOf(exchange, reason);
       tally.ended(exchange, came.outcome);
@@ -170,12 +169,12 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
 
 interface Following {
   readonly launch: (ordinal: number, request: PreparedRequest, dueUs: number) => void;
-  /** Told when a session begins to think, which is to be waited for as a request is, and when it has thought. */
+  /** Called when a session starts its think time, which is awaited like a request, and when the think time ends. */
   readonly begun: () => void;
   readonly settled: () => void;
 }
 
-/** Sends what follows the answers of sessions, each turn after its think time. @returns what an answer of a session is told to. */
+/** Sends the next turns of sessions, each after its think time. @returns the callback for a session's response. */
 function following(
   { sessions, signal }: DriveOptions,
   { launch, begun, settled }: Following,
@@ -203,7 +202,7 @@ function following(
   };
 }
 
-/** What of a number of things falls to one worker, so that the shares of all come to exactly the number. */
+/** One worker's share of a total; the shares of all workers add up to exactly the total. */
 export function shareOf(all: number, { index, of }: Part): number {
   return Math.floor((all + of - 1 - index) / of);
 }
@@ -237,9 +236,9 @@ function driveClosed(
         if (running === 0 && waiting === 0) finish();
         return;
       }
-      // A timer may fire a moment before the common beginning: without a warm-up everything is measured.
+      // A timer may fire slightly before the common start: without a warm-up, everything is measured.
       const into = warmupS > 0 && now < measuredFromUs ? unmeasured : measured;
-      // A turn of the loop in between: an answer that fails at once must not recurse without end.
+      // Yield to the event loop: a response that fails immediately must not cause endless recursion.
       if (!into.send(prepared(index++ * part.of + part.index), now, () => setImmediate(next))) setTimeout(next, 10);
     };
     const begin = () => {

@@ -6,23 +6,22 @@ import type { LoadGenerator } from "../record/index.ts";
 import { problemsOf } from "./calibration/calibrate.ts";
 import { LoopDelay } from "./loop-delay.ts";
 
-/** Beyond these the figures may be the generator's own. Milliseconds; reasons in docs/metrics.md. */
+/** Beyond these, the generator may explain the figures. Milliseconds; for the reasons see docs/metrics.md. */
 export interface HealthBounds {
   readonly scheduleLagP99Ms: number;
   readonly loopDelayP99Ms: number;
-  /** Share of the time it wanted the processor in which it did not get it, and sends were late; Linux only. */
+  /** Share of the time in which it was ready to run but not scheduled, while sends were late; Linux only. */
   readonly starvedShare: number;
   readonly starvedLagP99Ms: number;
-  /** Of the calibration just before. */
+  /** From the calibration just before. */
   readonly deliveryLagP99Ms: number;
-  /** Share of the time in which the event loop was at work; only where the generator's own ceiling would pass for the gateway's. */
+  /**
+   * Share of the time in which the event loop was busy; only if the generator's own limit could be mistaken for the gateway's.
+   */
   readonly loopBusyShare?: number;
 }
 
-/**
- * A tier run judges by the moments at which requests were really sent, and knows when it stood still itself: it can bear
- * more than a measurement of latencies.
- */
+/** A tier run judges by actual send times, and knows when it was stalled itself: it tolerates more than a latency measurement. */
 export const TIER_BOUNDS: HealthBounds = {
   scheduleLagP99Ms: 250,
   loopDelayP99Ms: 250,
@@ -39,13 +38,13 @@ export const DEFAULT_BOUNDS: HealthBounds = {
   starvedLagP99Ms: 15,
 };
 
-/** Of a machine that is said to be on time: a latency of a gateway is of the order of 50 ms, and a tenth of it is bearable. */
+/** For a machine that is reported as on time: a gateway's latency is around 50 ms, and a tenth of that is tolerable. */
 export const CALIBRATED_BOUNDS = { deliveryLagP99Ms: 5, scheduleLagP99Ms: 5 } as const;
 
-/** A closed loop that asks how much a gateway answers: a generator that had no time left measured itself. */
+/** A closed loop that measures how much a gateway can serve: a generator without idle time measured itself. */
 export const PEAK_BOUNDS: HealthBounds = { ...DEFAULT_BOUNDS, loopBusyShare: 0.97 };
 
-/** Watches the generator itself: a verdict about a gateway needs a generator that was on time. */
+/** Monitors the generator: a verdict about a gateway requires a generator that was on time. */
 export class GeneratorHealth implements Disposable {
   readonly #delay = new LoopDelay();
   readonly #cpu = process.cpuUsage();
@@ -62,7 +61,7 @@ export class GeneratorHealth implements Disposable {
     this.#sampler.unref();
   }
 
-  /** @param lag send time minus due time, of everything that was sent. */
+  /** @param lag send time minus due time of everything that was sent. */
   close(
     lag: Histogram,
     more: Pick<LoadGenerator, "connectionWaits" | "workers" | "calibration">,
@@ -75,7 +74,7 @@ export class GeneratorHealth implements Disposable {
     const loopDelayMs = this.#delay.quantilesMs();
     const loopBusyShare = performance.eventLoopUtilization(this.#loop).utilization;
     const { ranS, waitedS } = this.#scheduled();
-    // The process has the threads of the garbage collector as well; of one thread among several only its own time counts.
+    // The process also runs garbage collector threads; for one of several worker threads, only its own time counts.
     const usedS = isMainThread ? cpuS : ranS;
     const starved = Number.isNaN(waitedS) || usedS + waitedS < 0.2 ? 0 : waitedS / (usedS + waitedS);
     const problems: string[] = more.calibration === null ? [] : problemsOf(more.calibration, bounds);
@@ -118,10 +117,10 @@ export class GeneratorHealth implements Disposable {
 }
 
 /**
- * Puts the parts of one run together, threads or processes: the worst of them decides, because a part of the load that was late
- * is enough to take its delay for that of the gateway.
+ * Merges the parts of one run, threads or processes: the worst part decides, because a single late part is enough to attribute
+ * its delay to the gateway.
  *
- * @param whole processor and memory of all, and the lag of everything that was sent. @param nameOf name of a part, for problems.
+ * @param whole CPU and memory of all, and the lag of everything that was sent. @param nameOf name of a part, for problems.
  */
 export function mergeGenerators(
   whole: LoadGenerator,
@@ -140,13 +139,13 @@ export function mergeGenerators(
   };
 }
 
-/** Seconds that this thread ran, and that it was ready to run and did not, as Linux counts them; NaN elsewhere. */
+/** Seconds that this thread ran, and that it was ready but not running, according to Linux; NaN elsewhere. */
 function schedulerTimes(): { ranS: number; waitedS: number } {
   try {
     const [ran = 0, waited = 0] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ").map(Number);
     return { ranS: ran / 1e9, waitedS: waited / 1e9 };
   } catch {
-    // Not Linux, or not allowed: the other two signs remain.
+    // Not Linux, or not permitted: the other two indicators remain.
     return { ranS: Number.NaN, waitedS: Number.NaN };
   }
 }

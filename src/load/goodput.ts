@@ -2,7 +2,7 @@ import type { Outcome } from "../judging/index.ts";
 import type { JudgedPhase } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 
-/** Figures of a single request, µs; `undefined` where it has none, `Infinity` where it should. */
+/** Figures of a single request, µs; `undefined` if not applicable, `Infinity` if missing. */
 const FIGURES = {
   response_ms: ({ dueUs, endUs }: LoadExchange) => endUs - dueUs,
   service_ms: ({ sentUs, endUs }: LoadExchange) => endUs - sentUs,
@@ -17,7 +17,7 @@ type FigureName = keyof typeof FIGURES;
 
 export const OBJECTIVE_FIGURES = Object.keys(FIGURES) as FigureName[];
 
-/** What a single request must keep to. */
+/** An objective for single requests. */
 export interface RequestObjective {
   readonly text: string;
   readonly figure: FigureName;
@@ -25,25 +25,25 @@ export interface RequestObjective {
 }
 
 const OBJECTIVE = /^([a-z_]+)\s*<\s*(\d+(?:\.\d+)?)$/;
-/** Figures that only a stream has. */
+/** Figures that only streams have. */
 const OF_STREAMS: readonly FigureName[] = ["ttft_ms", "event_gap_ms", "per_token_ms"];
 
 export const OBJECTIVE_FORM = `expected a figure and its bound, as "ttft_ms < 300"; figures: ${OBJECTIVE_FIGURES.join(", ")}`;
 
-/** @returns `undefined` for what is no objective of a request. */
+/** @returns `undefined` if the text is not an objective for single requests. */
 export function requestObjective(text: string): RequestObjective | undefined {
   const [, name = "", bound] = OBJECTIVE.exec(text.trim()) ?? [];
   if (!Object.hasOwn(FIGURES, name)) return undefined;
   return { text: text.trim(), figure: name as FigureName, belowMs: Number(bound) };
 }
 
-/** Whether an objective speaks of what only streams have. */
+/** Whether an objective refers to figures that only streams have. */
 export function isOfStreams(text: string): boolean {
   const objective = requestObjective(text);
   return objective !== undefined && OF_STREAMS.includes(objective.figure);
 }
 
-/** What a worker hands over. */
+/** What a worker reports. */
 export interface StoredGoodput {
   readonly met: readonly number[];
   readonly requests: number;
@@ -57,7 +57,7 @@ export class GoodputTally {
   readonly #met: number[];
   #requests = 0;
   #tokens = 0;
-  /** Requests that met everything, and whose reply does not say how many tokens it has. */
+  /** Requests that met all objectives but whose reply does not report its number of tokens. */
   #uncounted = 0;
 
   constructor(objectives: readonly RequestObjective[]) {
@@ -65,13 +65,13 @@ export class GoodputTally {
     this.#met = objectives.map(() => 0);
   }
 
-  /** @returns whether it met everything. */
+  /** @returns whether it met all objectives. */
   ended(exchange: LoadExchange, outcome: Outcome): boolean {
     if (outcome !== "admitted") return false;
     let all = true;
     for (const [index, { figure, belowMs }] of this.#objectives.entries()) {
       const us = FIGURES[figure](exchange);
-      // What a reply cannot have does not count against it.
+      // A figure that does not apply to a reply does not count against it.
       if (us === undefined || us < belowMs * 1_000) this.#met[index] = (this.#met[index] ?? 0) + 1;
       else all = false;
     }
@@ -86,7 +86,7 @@ export class GoodputTally {
     return { met: this.#met, requests: this.#requests, tokens: this.#tokens, uncounted: this.#uncounted };
   }
 
-  /** Adds what another worker counted of the same objectives. */
+  /** Adds another worker's counts for the same objectives. */
   merge({ met, requests, tokens, uncounted }: StoredGoodput): void {
     for (const [index, count] of met.entries()) this.#met[index] = (this.#met[index] ?? 0) + count;
     this.#requests += requests;
@@ -94,7 +94,7 @@ export class GoodputTally {
     this.#uncounted += uncounted;
   }
 
-  /** @param offered arrivals of the phase, dropped ones too. @returns what was counted; its intervals are the caller's. */
+  /** @param offered arrivals of the phase, including dropped ones. @returns what was counted; the caller adds the intervals. */
   close(durationS: number, offered: number): Omit<NonNullable<JudgedPhase["goodput"]>, "intervals"> {
     const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
     const tokens = this.#uncounted > 0 ? null : this.#tokens;

@@ -1,27 +1,28 @@
 import { tQuantile } from "../core/index.ts";
 import type { Leak, WatchedSample } from "../record/index.ts";
 
-/** Fewer seconds of load say nothing: a process that was just started takes memory for a while. */
+/** Minimum number of seconds of load: a process that was just started keeps taking memory for a while. */
 const MIN_SAMPLES = 20;
-/** The slope is taken of means of so many stretches: neighbouring seconds are not independent of each other. */
+/** The slope is fitted to the means of this many stretches: neighbouring seconds are not independent of each other. */
 const STRETCHES = 10;
 
-/** Less than this much more than at first is no change: an absolute amount, or a share of the first. */
+/** Smallest increase over the start that counts as a change: an absolute amount, or a share of the start. */
 const LEAST: Readonly<Record<Leak["unit"], number>> = { bytes: 8 * 2 ** 20, count: 3 };
 const MIN_SHARE = 0.05;
 
-/** Something that the target holds, and may not give back. */
+/** A resource that the target holds and may not release. */
 export interface HeldGauge {
   readonly name: string;
   readonly unit: Leak["unit"];
-  /** Those before second 0 say what was held before the load. */
+  /** Points before second 0 show what was held before the load. */
   readonly points: readonly Point[];
 }
 
 /**
- * Whether the processes of the target leak: what each resource did during the load and after it.
+ * Whether the processes of the target leak: how each resource changed during the load and after it.
  *
- * @param samples those before 0 say what was held before the load. @param endS when the load ended: samples beyond show whether what was taken is given back.
+ * @param samples those before 0 show what was held before the load. @param endS when the load ended: later samples show whether
+ * it is released.
  */
 export function judgeLeaks(samples: readonly WatchedSample[], endS: number): Leak[] {
   const held = (name: string, unit: Leak["unit"], of: (sample: WatchedSample) => number | null): Leak => {
@@ -40,7 +41,7 @@ export function judgeLeaks(samples: readonly WatchedSample[], endS: number): Lea
   ];
 }
 
-/** The same of one gauge. @param endS see `judgeLeaks`. */
+/** The same for one gauge. @param endS see `judgeLeaks`. */
 export function judgeGauge({ name, unit, points }: HeldGauge, endS: number): Leak {
   const during = points.filter(({ atS }) => atS >= 0 && atS <= endS);
   const first = (points.findLast(({ atS }) => atS <= 0) ?? points[0])?.value ?? 0;
@@ -58,7 +59,7 @@ export function judgeGauge({ name, unit, points }: HeldGauge, endS: number): Lea
   const leak = (verdict: Leak["verdict"], message: string): Leak => ({ ...frame, verdict, perMinute, message });
   if (peak - first <= tolerance) return leak("idle", "did not rise");
   if (last - first <= tolerance) return leak("recovered", "rose, and was given back when the load ended");
-  // A quarter of what counts as a change over the whole run: a leak that has just begun is not more.
+  // A quarter of what counts as a change over the whole run, because a leak that has just started is still small.
   if (grownInHalf > tolerance / 4) return leak("growth", "was still rising when the load ended");
   return leak("plateau", "rose, and then stayed");
 }

@@ -54,8 +54,8 @@ const REPLY_FINDINGS: readonly string[] = ["load.invalid", "load.empty", "servic
 const UNREAD_FINDINGS: readonly string[] = ["load.unread", "service.unread"];
 
 /**
- * What a phase says of its replies where too many of them were of no use, streams that held an error included; `undefined` where there
- * are not that many.
+ * What a phase reports about its replies if too many of them were unusable, including streams with an error; `undefined`
+ * otherwise.
  */
 export function unusableReplies({ findings, failures, admitted, invalid }: JudgedPhase): string | undefined {
   const broken = findings.filter(({ outcome, weight }) => outcome === "broken" && weight === "fail");

@@ -6,7 +6,7 @@ import { isStatedFailure } from "./outcome.ts";
 import { compared, noted, undecided } from "./phase-record.ts";
 import type { Workload } from "./workload.ts";
 
-/** What it says of a run that it was stopped before its end. */
+/** The finding for a run that was stopped before its end. */
 export function judgeStop(stop: LoadStop | undefined): Finding[] {
   if (stop === undefined) return [];
   if (stop.kind === "requests") return [noted("load.bound", "The number of requests is bounded", [], stop.why)];
@@ -31,7 +31,7 @@ export const TOTALS_QUESTIONS: readonly string[] = [
 interface LoadTotals
   extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped", number>>,
     Pick<JudgedPhase, "denials" | "failures" | "invalidReplies"> {
-  /** Why the last connection did not come about. */
+  /** Why the last connection attempt failed. */
   readonly lastFailure?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ interface WaitsQuestion {
   readonly requirement: string;
 }
 
-/** The question for rate denials. */
+/** For rate denials. */
 export const RATE_WAITS: WaitsQuestion = {
   name: "retry-after.sufficient",
   title: "A request after the Retry-After wait of a rate denial is admitted",
@@ -22,7 +22,7 @@ export const RATE_WAITS: WaitsQuestion = {
 };
 
 export interface WaitsJudged extends WaitsQuestion {
-  /** Denials of the kind in question. */
+  /** Denials of this kind. */
   readonly denials: readonly Observation[];
 }
 

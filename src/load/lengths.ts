@@ -1,13 +1,13 @@
 import type { Random } from "../core/index.ts";
 
-/** A length, or what it is drawn from. */
+/** A length, or the distribution that it is drawn from. */
 export type Lengths =
   | number
   | { readonly kind: "uniform"; readonly from: number; readonly to: number }
   | { readonly kind: "logNormal"; readonly median: number; readonly sigma: number; readonly most: number }
   | { readonly kind: "empirical"; readonly lengths: readonly number[] };
 
-/** @param random is not asked for a constant. @returns a whole number above 0. */
+/** @param random is not called for a constant. @returns a positive integer. */
 export function drawLength(lengths: Lengths, random: Random): number {
   if (typeof lengths === "number") return lengths;
   switch (lengths.kind) {
@@ -24,7 +24,7 @@ export function drawLength(lengths: Lengths, random: Random): number {
   }
 }
 
-/** The longest that is drawn. */
+/** The maximum that can be drawn. */
 export function longestOf(lengths: Lengths): number {
   if (typeof lengths === "number") return lengths;
   switch (lengths.kind) {

@@ -4,34 +4,37 @@ import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 
-/** Refusals from the start without a single admission, after which the key, model or account cannot be used. */
+/** Rejections from the start without a single admission after which the key, model or account counts as unusable. */
 const REFUSALS = 20;
-/** The same for denials by a limit: others may use the account, so more are needed before it is pointless to go on. */
+/** The same for denials by a limit: others may use the account, so more are needed before continuing is pointless. */
 const LIMIT_DENIALS = 500;
 
 interface LoadBudget {
-  /** Most requests to send, retries and warm-up included. */
+  /** Maximum number of requests, including retries and warm-up. */
   readonly requests: number;
-  /** Most output tokens to be charged for, where the target names a budget. */
+  /** Maximum number of billed output tokens, if the target sets a budget. */
   readonly outputTokens?: number | undefined;
 }
 
 interface GuardOptions {
   readonly budget: LoadBudget;
-  /** Share of failed requests that opens the circuit breaker, and of how many; `undefined`: failures never open it. */
+  /**
+   * Share of failed requests that opens the circuit breaker, and the number of requests it is taken over; `undefined`: failures
+   * never open it.
+   */
   readonly circuit: Target["circuit"];
 }
 
-/** Why a load run stopped sending. `requests`: all that were planned were sent, which ends a closed loop. */
+/** Why a load run stopped sending. `requests`: all planned requests were sent, which ends a closed loop. */
 export interface LoadStop {
   readonly kind: "circuit" | "outputTokens" | "requests";
   readonly why: string;
 }
 
-/** What an engine has counted so far; `refused`: denied for another reason than a limit. */
+/** What an engine has counted so far; `refused`: denied for a reason other than a limit. */
 export type LoadTotalsSoFar = Readonly<Record<"sent" | "admitted" | "refused" | "failed", number>>;
 
-/** The guard for load that has a share of the command's budget. */
+/** The guard for load with a share of the command's budget. */
 export function guardOver(
   share: Share,
   { outputTokens, circuit }: { readonly outputTokens: number | undefined; readonly circuit: Target["circuit"] },
@@ -40,14 +43,14 @@ export function guardOver(
 }
 
 /**
- * Stops a load run that has used up its budget, or that is pointless or harmful to go on with: nothing is admitted, or
- * nearly everything fails. Every engine asks the same guard; denials by a limit are what load is for and do not open it
- * once anything was admitted.
+ * Stops a load run that has used up its budget, or for which continuing is pointless or harmful: nothing is admitted, or nearly
+ * everything fails. All engines consult the same guard; denials by a limit are the purpose of load and do not stop it once
+ * anything was admitted.
  */
 export class LoadGuard {
   readonly #budget: LoadBudget;
   readonly #circuit: Target["circuit"];
-  /** Of the last requests, whether each failed. */
+  /** For each of the last requests, whether it failed. */
   readonly #last: boolean[] = [];
   readonly #stopped = new AbortController();
   #failed = 0;
@@ -64,7 +67,7 @@ export class LoadGuard {
     this.#circuit = circuit;
   }
 
-  /** Fires when nothing more is to be sent. */
+  /** Fires when sending must stop. */
   get signal(): AbortSignal {
     return this.#stopped.signal;
   }
@@ -74,7 +77,7 @@ export class LoadGuard {
     return this.#stop;
   }
 
-  /** Why the run stopped before its end; `undefined` when it did not, or when it sent all that was planned. */
+  /** Why the run stopped early; `undefined` if it did not, or if it sent all planned requests. */
   get stoppedEarly(): LoadStop | undefined {
     return this.#stop?.kind === "requests" ? undefined : this.#stop;
   }
@@ -89,7 +92,7 @@ export class LoadGuard {
     return this.#outputTokens;
   }
 
-  /** Counts a request that is about to be sent. @returns false when it must not be sent. */
+  /** Counts a request that is about to be sent. @returns false if it must not be sent. */
   take(): boolean {
     if (this.#stop !== undefined) return false;
     const { requests } = this.#budget;
@@ -109,7 +112,7 @@ export class LoadGuard {
     else this.#noteFailure(came);
   }
 
-  /** For an engine that tells only its totals so far. */
+  /** For an engine that only reports running totals. */
   noteTotals(totals: LoadTotalsSoFar): void {
     if (this.#stop !== undefined) return;
     const { sent, admitted, refused, failed } = totals;

@@ -1,10 +1,10 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { Quantiles } from "../metrics/index.ts";
 
-/** Sampling interval, ms; it is part of what Node reports and taken off again. */
+/** Sampling interval, ms; Node includes it in what it reports, and it is subtracted again. */
 const RESOLUTION_MS = 10;
 
-/** How late the event loop of this thread is, measured from the moment at which it is made. */
+/** The event-loop delay of this thread, measured from construction on. */
 export class LoopDelay implements Disposable {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
@@ -12,7 +12,7 @@ export class LoopDelay implements Disposable {
     this.#delay.enable();
   }
 
-  /** Of everything since it was last begun anew. */
+  /** Quantiles since the last reset. */
   quantilesMs(): Quantiles {
     return {
       p50: this.#atMs(0.5),
@@ -24,7 +24,7 @@ export class LoopDelay implements Disposable {
     };
   }
 
-  /** p99 since the last call, ms; what comes after counts for the next one. */
+  /** p99 since the last call, ms; resets the measurement. */
   takeP99Ms(): number {
     const p99Ms = this.#atMs(0.99);
     this.#delay.reset();

@@ -5,21 +5,21 @@ import { type RanLoad, recordShare, tokenizerOf } from "./run-workload.ts";
 import type { ShardFile, ShardHead } from "./shard-file.ts";
 import { mergeShares } from "./stored-share.ts";
 
-/** A shard as its folder has it. */
+/** A shard as found in its folder. */
 export interface FoundShard {
   readonly head: ShardHead;
-  /** Absent when it was killed before it could write it. */
+  /** Absent if the shard was killed before writing it. */
   readonly file: ShardFile | undefined;
-  /** Requests that a shard without a file had sent, as far as its journal tells. */
+  /** Requests that a shard without a file had sent, according to its journal. */
   readonly sent: number;
 }
 
-/** Clocks that are further apart cannot be trusted to have begun together, ms; beyond what is known of each. */
+/** If clocks differ by more than this, beyond their known uncertainty, a common start cannot be trusted, ms. */
 const CLOCK_SPREAD_MS = 100;
 
 /**
- * Adds up the shards of one load: counts and whole histograms. Shards that are missing, were killed, began late, dropped arrivals
- * or whose generator or clock was off are named, and the run then passes nothing.
+ * Merges the shards of one load: counts and whole histograms. Lists shards that are missing, were killed, started late, dropped
+ * arrivals, or had an invalid generator or clock; the run then passes nothing.
  *
  * @param shards in order of their indices, at least one of them with a file; all of one schedule.
  */
@@ -85,7 +85,9 @@ function generatorOf(whole: readonly CompleteShard[], scheduleLagMs: LoadGenerat
   return { ...merged, valid: problems.length === 0, problems };
 }
 
-/** Why the generator of a shard was not valid: what it says itself, and what only the others show. */
+/**
+ * Why the generator of a shard was not valid: what the shard itself reports, and what only the comparison with the others shows.
+ */
 function problemsOf({ head, file }: CompleteShard, whole: readonly CompleteShard[]): string[] {
   const { dropped } = file.share.tally.total;
   return [
@@ -98,7 +100,7 @@ function problemsOf({ head, file }: CompleteShard, whole: readonly CompleteShard
   ];
 }
 
-/** A clock is held against those of the others: a time source that is wrong itself is wrong for all of them alike. */
+/** A clock is compared with those of the others: a wrong time source affects all of them equally. */
 function clockApart({ clockOffsetMs, clockUncertaintyMs, ...head }: ShardHead, all: readonly ShardHead[]): string[] {
   if (clockOffsetMs === null) return [];
   const apart = all
@@ -108,7 +110,7 @@ function clockApart({ clockOffsetMs, clockUncertaintyMs, ...head }: ShardHead, a
         : [Math.abs(clockOffsetMs - other.clockOffsetMs) - (other.clockUncertaintyMs ?? 0)],
     )
     .sort((a, b) => a - b);
-  // The lower one of two in the middle: of three shards the two that agree are right.
+  // The lower median: of three shards, the two that agree are right.
   const apartMs = (apart[Math.floor((apart.length - 1) / 2)] ?? 0) - (clockUncertaintyMs ?? 0);
   return apartMs <= CLOCK_SPREAD_MS
     ? []
@@ -117,7 +119,7 @@ function clockApart({ clockOffsetMs, clockUncertaintyMs, ...head }: ShardHead, a
       ];
 }
 
-/** One for each share of the schedule, of which there is a folder or not. */
+/** One per share of the schedule, whether or not there is a folder for it. */
 function instancesOf(shards: readonly FoundShard[], whole: readonly CompleteShard[]): LoadInstance[] {
   const of = shards[0]?.head.of ?? 0;
   return Array.from({ length: of }, (_, position): LoadInstance => {

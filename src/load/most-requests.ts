@@ -3,14 +3,14 @@ import { DEFAULT_RETRY } from "./retry-rules.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import type { Workload } from "./workload.ts";
 
-/** Requests per second and request in flight at which a closed loop without `requests` is bounded. */
+/** Assumed requests per second per request in flight, which bounds a closed loop without `requests`. */
 const CLOSED_PER_S = 100;
 /** Standard deviations by which a Poisson schedule may exceed its mean. */
 const POISSON_SIGMAS = 6;
 
 /**
- * Most requests that a workload sends, retries and warm-up included: what the plan announces, and what every engine keeps
- * to. A closed loop that names no `requests` ends at this number or at its duration, whichever comes first.
+ * Maximum number of requests that a workload sends, including retries and warm-up: announced by the plan and enforced by every
+ * engine. A closed loop without `requests` ends at this number or at its duration, whichever comes first.
  */
 export function mostRequests({
   arrivals,
@@ -28,14 +28,14 @@ function isPoisson(arrivals: Arrivals): boolean {
   return arrivals.kind === "poisson" || (arrivals.kind === "sessions" && arrivals.spacing === "poisson");
 }
 
-/** More arrivals than the mean, each with all of its turns. */
+/** Accounts for more arrivals than the mean, each with all of its turns. */
 function withSpread(requests: number, arrivals: Arrivals): number {
   const each = arrivals.kind === "sessions" ? longestOf(arrivals.turns) : 1;
   const mean = requests / each;
   return Math.ceil(mean + POISSON_SIGMAS * Math.sqrt(mean) + 1) * each;
 }
 
-/** Only a closed loop can be without a number of requests. */
+/** Only a closed loop can lack a number of requests. */
 function inFlightOf(arrivals: Arrivals): number {
   return arrivals.kind === "closed" ? arrivals.inFlight : 1;
 }

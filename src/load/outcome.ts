@@ -24,7 +24,7 @@ export function isStatedFailure(what: string): boolean {
 
 const ADMITTED: Came = { outcome: "admitted", what: "" };
 
-/** What is looked at of a request that has ended, whichever engine sent it. */
+/** What is needed of a finished request, whichever engine sent it. */
 export type Ended = Answered &
   Pick<LoadExchange, "ending" | "defect"> & {
     readonly prepared: Pick<LoadExchange["prepared"], "stream">;
@@ -32,10 +32,10 @@ export type Ended = Answered &
   };
 
 /**
- * Classifies a request by its status, its framing, and the content of a 2xx reply. A stream that has an error item or is cut off is
- * `unfinished`; a 2xx reply that no client could use is `invalid`.
+ * Classifies a request by its status, its framing, and the content of a 2xx reply. A stream that has an error item or is
+ * truncated is `unfinished`; a 2xx reply that no client could use is `invalid`.
  *
- * @param read reads the named reason as the target has it.
+ * @param read reads the named reason in the target's format.
  */
 export function outcomeOf(exchange: Ended, read: ReadReason): Came {
   const { status, ending, prepared, scanner, defect } = exchange;
@@ -47,9 +47,9 @@ export function outcomeOf(exchange: Ended, read: ReadReason): Came {
   if (served && prepared.stream) return { outcome: "unfinished", what: ending === "reset" ? "cut stream" : ending };
   if (ending !== "complete") return { outcome: "failed", what: served && ending === "reset" ? "cut reply" : ending };
   const reason = read(exchange);
-  // A contract may give a limit another status, even one of the server errors.
+  // A contract may use another status for a limit, even a server error.
   if (reason !== undefined && isLimitReason(reason)) return { outcome: "denied", what: reason };
-  // The server gave up waiting for a request, on a connection that it had found idle: nobody refused this one.
+  // The server timed out waiting for a request on an idle connection: nobody denied this request.
   if (status === REQUEST_TIMEOUT) return { outcome: "failed", what: `${status}` };
   const came = classify({ status, reason, complete: true });
   if (came.kind === "denial") return { outcome: "denied", what: reason ?? `${status}` };

@@ -1,9 +1,9 @@
-/** Nothing rises so soon after a denial, ms: what was denied then is still on its way. */
+/** The limit is not raised within this time after a denial, ms: earlier requests may still be denied. */
 const RISE_AFTER_MS = 1_000;
 
 /**
- * How many requests may be in flight at once: one fewer after each concurrency denial, and one more again later, when as many as
- * are allowed were served since (RETRY-6).
+ * How many requests may be in flight: one fewer after each concurrency denial, and one more later, after as many as are allowed
+ * were served (RETRY-6).
  */
 export class Parallelism {
   readonly #most: number;
@@ -15,7 +15,7 @@ export class Parallelism {
   #servedSince = 0;
   #deniedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param most in flight at first, and ever. @param nowMs monotonic clock, ms. */
+  /** @param most initial and maximum number in flight. @param nowMs monotonic clock, ms. */
   constructor(most: number, nowMs: () => number = () => performance.now()) {
     this.#most = most;
     this.#allowed = most;
@@ -27,12 +27,12 @@ export class Parallelism {
     return this.#allowed;
   }
 
-  /** The fewest that were allowed at a time. */
+  /** The lowest limit so far. */
   get lowest(): number {
     return this.#lowest;
   }
 
-  /** Waits for a place. */
+  /** Waits for a free place. */
   async enter(): Promise<void> {
     while (this.#running >= this.#allowed) await new Promise<void>((go) => this.#waiting.push(go));
     this.#running++;
@@ -43,7 +43,7 @@ export class Parallelism {
     this.#waiting.shift()?.();
   }
 
-  /** One fewer per denial: a burst of ten against a limit of four has six denials, and four are right. */
+  /** One fewer per denial: a burst of ten against a limit of four has six denials, and four is the right limit. */
   denied(): void {
     this.#allowed = Math.max(1, this.#allowed - 1);
     this.#lowest = Math.min(this.#lowest, this.#allowed);

@@ -42,7 +42,7 @@ export class OutcomeCounts {
       });
   }
 
-  /** Adds what another worker counted. */
+  /** Adds another worker's counts. */
   merge({ denials, failures, invalidReplies, unknownFields }: CountedOutcomes): void {
     for (const denial of denials) this.#addDenial(denial);
     for (const failure of failures) addFailure(this.#failures, failure);
@@ -83,23 +83,23 @@ function addFailure(failures: Map<string, Failure>, failure: Failure): void {
 }
 
 export interface PhaseFacts {
-  /** Of a phase whose arrivals are sessions. */
+  /** Set for a phase whose arrivals are sessions. */
   readonly sessions?: { readonly started: number; readonly completed: number } | undefined;
   readonly name: string;
   readonly title: string;
   readonly tally: Tally;
   readonly outcomes: OutcomeCounts;
-  /** Seconds from the beginning of the run. */
+  /** Seconds from the start of the run. */
   readonly startS: number;
   readonly durationS: number;
   readonly peakInFlight: number;
   readonly connections: number;
   readonly findings: readonly Finding[];
-  /** Names of the findings that the phase must decide; one that is not among them, met or broken, is undecided. */
+  /** Names of the findings that the phase must decide; those without a finding, met or broken, are undecided. */
   readonly questions: readonly string[];
 }
 
-/** Puts a phase into its record; the judges' findings over samples are added by whoever has judges. */
+/** Creates the record of a phase; callers with judges add their findings over samples. */
 export function phaseRecord(facts: PhaseFacts): JudgedPhase {
   const { tally, startS, durationS } = facts;
   const findings = withUnanswered(facts.findings, facts.questions);
@@ -148,10 +148,7 @@ export function verdictOf(findings: readonly Finding[]): { verdict: LoadVerdict;
   }
 }
 
-/**
- * A phase as it stands where the generator was not valid: what was answered wrongly is wrong all the same, and nothing else is
- * decided.
- */
+/** A phase whose generator was not valid: wrong responses remain wrong, and nothing else is decided. */
 export function withoutTiming(phase: JudgedPhase): JudgedPhase {
   const wrong = phase.findings.filter(
     ({ outcome, basis, weight }) => outcome === "broken" && basis !== "timing" && weight === "fail",
@@ -179,7 +176,7 @@ export function compared(
     weight?: "fail" | "warn";
     basis?: Finding["basis"];
     exchanges?: readonly string[];
-    /** How far the bound is missed: a share, or a multiple of the bound. */
+    /** By how much the bound is missed: a share, or a multiple of the bound. */
     magnitude?: number;
   } = {},
 ): Finding {
@@ -213,7 +210,7 @@ export function noted(name: string, title: string, requirements: readonly string
   };
 }
 
-/** A question that the phase had to decide and could not. @param why what was in the way. */
+/** A question that the phase had to decide and could not. @param why the reason. */
 export function undecided(name: string, title: string, requirements: readonly string[], why: string): Finding {
   return { ...noted(name, title, requirements, why), outcome: "undecided" };
 }

@@ -9,22 +9,22 @@ import { type SpanSampler, traceparent } from "./request-span.ts";
 
 const USER_AGENT = "gateway-gauntlet";
 
-/** What of a target a request is made of. */
+/** The parts of a target that a request is built from. */
 export type LoadTarget = Pick<
   Target,
   "baseUrl" | "headers" | "extraHeaders" | "contract" | "models" | "timeouts" | "http" | "circuit"
 >;
-/** A key as it is put on the wire. */
+/** A key as it is sent. */
 export type WireKey = Pick<Key, "name" | "reveal">;
 
 export interface LoadRequestSpec extends Omit<Content, "prompt"> {
-  /** One turn of a user, or a conversation. Images and tool calls go with the former only. */
+  /** A single user turn, or a conversation. Images and tool calls require a single turn. */
   readonly prompt: string | readonly Turn[];
-  /** Of the messages dialect; in chat it is a turn. */
+  /** For the messages dialect; in chat, it is a turn. */
   readonly system?: string | undefined;
-  /** Sent beside those of the target. */
+  /** Sent in addition to the target's headers. */
   readonly headers?: readonly (readonly [string, string])[];
-  /** Ordinal of the turn in its session, from 1. */
+  /** Number of the turn in its session, from 1. */
   readonly turn?: number;
   readonly dialect: Dialect;
   readonly stream: boolean;
@@ -35,20 +35,20 @@ export interface LoadRequestSpec extends Omit<Content, "prompt"> {
   /** Chat streams: request the token counts (`stream_options.include_usage`). */
   readonly includeUsage?: boolean | undefined;
   readonly nonce?: string | undefined;
-  /** Sent along as `traceparent`. */
+  /** Sent as `traceparent`. */
   readonly trace?: TraceIds | undefined;
-  /** Puts the body into JSON; default without white space. */
+  /** Serialises the body as JSON; default: without white space. */
   readonly write?: ((body: object) => string) | undefined;
 }
 
-/** A request before it is put into bytes. Its headers hold the key. */
+/** A request before serialisation. Its headers contain the key. */
 export interface PlainRequest {
   readonly url: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
 }
 
-/** The body of a request, as the conformance half sends it. */
+/** The body of a request, identical to what the conformance checks send. */
 export function bodyOf(spec: Omit<LoadRequestSpec, "key">): Record<string, unknown> {
   const { dialect, stream, model, prompt, system, maxTokens, includeUsage } = spec;
   const plain = requestBody(dialect, { model, prompt, ...(stream ? { stream } : {}), maxTokens, system });
@@ -57,7 +57,7 @@ export function bodyOf(spec: Omit<LoadRequestSpec, "key">): Record<string, unkno
   return typeof prompt === "string" ? { ...body, ...contentOf(dialect, { ...spec, prompt }) } : body;
 }
 
-/** The fields and headers that the conformance half sends. */
+/** The fields and headers, identical to what the conformance checks send. */
 export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRequest {
   const { dialect, key, trace, write = JSON.stringify } = spec;
   const body = write(bodyOf(spec));
@@ -74,7 +74,7 @@ export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRe
   return { url: endpointUrl(target.baseUrl, dialect), headers, body };
 }
 
-/** Puts a request into one piece of bytes. */
+/** Serialises a request into one buffer. */
 export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): PreparedRequest {
   const { dialect, stream, key } = spec;
   const { url: address, headers, body } = plainRequest(target, spec);
@@ -99,7 +99,7 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
 /**
  * The target's own model for a request.
  *
- * @throws UsageError where the target has none in the dialect: load with an invented one would measure denials.
+ * @throws UsageError if the target has none in the dialect: load with an invented model would measure denials.
  */
 export function modelFor(target: Pick<LoadTarget, "models">, dialect: Dialect, stream: boolean): string {
   const models = target.models[dialect];
@@ -110,21 +110,21 @@ export function modelFor(target: Pick<LoadTarget, "models">, dialect: Dialect, s
   });
 }
 
-/** Makes the request of an arrival, the same whoever asks for it and in whatever order. */
+/** Creates the request of an arrival; the result does not depend on the caller or the order of calls. */
 export type NextRequest = (index: number) => PreparedRequest;
 
 /** Every n-th request of a plain workload is kept and judged. */
 export interface MixOptions extends RequestSource {
   readonly target: LoadTarget;
-  /** Keys that take turns. */
+  /** Keys to rotate through. */
   readonly keys: readonly WireKey[];
-  /** One request in so many is captured; 0 for none. */
+  /** One in this many requests is captured; 0 for none. */
   readonly sampleEvery: number;
-  /** Chooses requests that are sent with a `traceparent`. */
+  /** Selects requests that are sent with a `traceparent`. */
   readonly spans?: SpanSampler | undefined;
 }
 
-/** Requests of a mix or of a trace; those of a class of constant lengths are built once. */
+/** Requests of a mix or of a trace; for a class of constant lengths, they are built once. */
 export function mixedRequests({ target, keys, sampleEvery, spans, ...source }: MixOptions): NextRequest {
   const built = new Map<string, PreparedRequest>();
   return (index) => {
@@ -141,7 +141,7 @@ export function mixedRequests({ target, keys, sampleEvery, spans, ...source }: M
   };
 }
 
-/** Puts what was drawn into words. Requests of different lengths share no text that a cache could find. */
+/** Creates the text of a drawn request. Requests of different lengths share no text that a cache could reuse. */
 export function specOf(
   target: Pick<LoadTarget, "models">,
   drawn: DrawnRequest,
@@ -161,7 +161,7 @@ export function specOf(
   };
 }
 
-/** @param id of a text that differs from those of other ids. */
+/** @param id texts with different ids differ. */
 export function textOf(prompt: DrawnRequest["prompt"], id: number | undefined): string {
   if ("bytes" in prompt) return promptOfBytes(prompt.bytes, id);
   const { tokens, hashIds, blockTokens = BLOCK_TOKENS } = prompt;

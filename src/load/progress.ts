@@ -4,52 +4,51 @@ import type { HealthBounds } from "./generator-health.ts";
 import type { Running } from "./send-share.ts";
 import type { Tally } from "./tally.ts";
 
-/** How far a load run is. Rates and quantiles are those of the last interval. */
+/** Progress of a load run. Rates and quantiles cover the last interval. */
 export interface LoadProgress {
   readonly run: string;
   readonly phase: string;
   readonly elapsedS: number;
-  /** `undefined` when it ends by the number of requests. */
+  /** `undefined` if the number of requests ends it. */
   readonly totalS: number | undefined;
-  /** Until the run ends, about; absent where that is the end of the phase. */
+  /** Approximate time until the run ends; absent if it ends with the phase. */
   readonly runLeftS?: number | undefined;
-  /** What the run waits for with nothing under way, and for how long still. */
+  /** What the run waits for with nothing in flight, and for how long. */
   readonly waiting?: { readonly what: string; readonly leftS: number } | undefined;
   readonly inFlight: number;
   readonly sentPerS: number;
   readonly admittedPerS: number;
-  /** Everything so far; absent where another engine counts. */
+  /** Totals so far; absent if another engine counts. */
   readonly counts?: Readonly<Tally["total"]>;
-  /** So far. */
+  /** Total so far. */
   readonly denied: number;
   readonly failed: number;
-  /** Absent for an engine that does not report it while it sends. */
+  /** Absent for an engine that does not report it during the run. */
   readonly invalid?: number;
-  /** `undefined` where only the end of the run will tell. */
+  /** `undefined` if it is only known at the end of the run. */
   readonly p50Ms: number | undefined;
   readonly p95Ms: number | undefined;
   readonly p99Ms: number | undefined;
 }
 
-/** A phase that is being sent, for whoever watches. It is read; what sends it waits for nobody. */
+/** A running phase, for live display. Reading it never blocks the sender. */
 export interface RunningPhase extends Omit<Running, "outcomes"> {
   readonly outcomes: { readonly close: () => Pick<JudgedPhase, "denials"> };
   readonly run: string;
-  /** Of the phase. */
   readonly name: string;
-  /** Beginning of the run on the clock of `nowUs`. */
+  /** Start of the run on the clock of `nowUs`. */
   readonly originUs: number;
-  /** `undefined` when it ends by the number of requests. */
+  /** `undefined` if the number of requests ends it. */
   readonly totalS: number | undefined;
-  /** What the generator may be late by. */
+  /** Limits on the generator's lag. */
   readonly bounds: HealthBounds;
-  /** Delay of the event loops that send it, of late; absent where this thread's sends it. */
+  /** Recent delay of the event loops that send it; absent if this thread sends it. */
   readonly loopDelayP99Ms?: number;
 }
 
 const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;
 
-/** Turns the counters of a tally into progress, from one call to the next. */
+/** Computes progress from the counters of a tally, between calls. */
 export class ProgressMeter {
   #atS = 0;
   #sent = 0;
@@ -62,7 +61,7 @@ export class ProgressMeter {
   ): LoadProgress {
     const { total, running } = tally;
     const spanS = Math.max(0.001, now.elapsedS - this.#atS);
-    // A second that has just begun says nothing yet: the last one that did stands.
+    // A second that has just begun has no data yet: keep the values of the previous one.
     if (running.count > 0) {
       this.#latest = { p50Ms: ms(running, 0.5), p95Ms: ms(running, 0.95), p99Ms: ms(running, 0.99) };
     }

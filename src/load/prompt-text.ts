@@ -1,8 +1,8 @@
 import { seededRandom } from "../core/index.ts";
 
 /**
- * Words without meaning, each of which is one token, alone and after a blank, in the vocabulary of `tokenizer.ts`: the text of a
- * prompt of n tokens is n of them, and nothing is counted while load is sent. All have the same width, so that it is cut out of a
+ * Meaningless words, each of which is one token in the vocabulary of `tokenizer.ts`, both alone and after a space: a prompt of n
+ * tokens is n words, and nothing is counted while load is sent. All have the same width, so that prompts can be sliced from a
  * longer text.
  */
 export const WORDS: readonly string[] = (
@@ -12,11 +12,11 @@ export const WORDS: readonly string[] = (
   "body book city club cost deal edge face fact farm fire food game girl goal gold"
 ).split(" ");
 
-/** Tokens of a block of a trace in the Mooncake format: prompts with the same ids of blocks begin with the same text. */
+/** Tokens per block of a trace in the Mooncake format: prompts with the same block ids start with the same text. */
 export const BLOCK_TOKENS = 512;
 
 const WIDTH = 5;
-/** Words that tell the texts of different ids apart: enough for 64 to the power of so many ids. */
+/** Number of words that distinguish texts with different ids: enough for 64 to the power of this many ids. */
 const ID_WORDS = 6;
 const LENGTH = 4_096;
 
@@ -24,9 +24,9 @@ const random = seededRandom(1);
 const TEXT = Array.from({ length: LENGTH }, () => `${WORDS[Math.floor(random() * WORDS.length)]} `).join("");
 
 /**
- * A text of so many tokens.
+ * A text with this many tokens.
  *
- * @param id texts of different ids differ from one of their first six words on; without one it is always the same text.
+ * @param id texts with different ids differ within their first six words; without an id, the text is always the same.
  */
 export function promptOf(tokens: number, id?: number): string {
   const start = id === undefined ? "" : wordsOf(id);
@@ -35,17 +35,17 @@ export function promptOf(tokens: number, id?: number): string {
   return start.slice(0, length) + TEXT.repeat(Math.ceil(rest / TEXT.length)).slice(0, rest);
 }
 
-/** A text of so many bytes. */
+/** A text with this many bytes. */
 export function promptOfBytes(bytes: number, id?: number): string {
   return promptOf(tokensIn(bytes), id).slice(0, bytes);
 }
 
-/** Most tokens of a text of so many bytes. */
+/** Maximum number of tokens in a text of this many bytes. */
 export function tokensIn(bytes: number): number {
   return Math.ceil((bytes + 1) / WIDTH);
 }
 
-/** An id as words, its lowest digit first: neighbouring ids differ in the first word. */
+/** An id as words, least significant digit first: consecutive ids differ in the first word. */
 function wordsOf(id: number): string {
   let text = "";
   for (let left = id, digit = 0; digit < ID_WORDS; digit++, left = Math.floor(left / WORDS.length))

@@ -6,24 +6,24 @@ import type { Target } from "../target/index.ts";
 import { headPattern } from "./http/head-fields.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 
-/** What a reason is read from, whichever engine sent the request. */
+/** What is needed to read a reason, whichever engine sent the request. */
 export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
 
-/** Named reason of a refusal, as the target's contract has it; `undefined` when none is named. */
+/** The named reason of a denial, according to the target's contract; `undefined` if none is named. */
 export type ReadReason = (exchange: Answered) => string | undefined;
 
-/** Longest reason that is kept, characters, and how many of a gateway's own: each has counters and samples. */
+/** Maximum length of a reason, characters, and maximum number of gateway-specific reasons: each has counters and samples. */
 const MAX_REASON_CHARACTERS = 80;
 const MAX_REASONS = 40;
 const OTHER = "(other reasons)";
 
-/** Reads reasons where and how the target says that they stand, in the specification's words. */
+/** Reads reasons from the place and in the format that the target defines, and maps them to the names in the specification. */
 export function reasonReader({ headers, contract }: Pick<Target, "headers" | "contract">): ReadReason {
   const pattern = headPattern(headers.reason);
   const { reasonFrom = "header" } = contract;
   const words = denialWords(contract);
   const seen = new Set<string>();
-  /** A gateway that names another reason each time must not make this process count without end. */
+  /** A gateway that invents a new reason each time must not make this process use unbounded memory. */
   const bounded = (name: string) => {
     const short = name.slice(0, MAX_REASON_CHARACTERS);
     if (seen.size >= MAX_REASONS && !seen.has(short)) return OTHER;
@@ -42,7 +42,7 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
 
 const isReason = (text: string): text is Reason => DENIALS.some(({ reason }) => reason === text);
 
-/** Whether the status is the one that the target gives this denial. */
+/** Whether the status is the target's status for this denial. */
 export function isStatusOf(
   { contract }: Pick<Target, "contract">,
   reason: string,
@@ -51,7 +51,7 @@ export function isStatusOf(
   return isReason(reason) && status === statusOfDenial(contract, reason);
 }
 
-/** Body of a refusal: these are always kept. Coded ones are not read here; the samples are. */
+/** Body of a denial: these are always kept. Coded bodies are not read here, only in the samples. */
 function bodyOf({ pieces }: Answered): string {
   return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString("utf8");
 }

@@ -1,7 +1,7 @@
 import { PNG_SIGNATURE, pngOf } from "../core/index.ts";
 import { type Dialect, imagePart } from "../dialects/index.ts";
 
-/** Images of a request; `bytes` is the size of each, before base64. */
+/** Images in a request; `bytes` is the size of each, before base64. */
 export interface Images {
   readonly count: number;
   readonly bytes: number;
@@ -10,7 +10,7 @@ export interface Images {
 export interface Content {
   readonly prompt: string;
   readonly images?: Images | undefined;
-  /** Calls of a tool that the conversation holds, each with its result. */
+  /** Number of tool calls in the conversation, each with its result. */
   readonly toolCalls?: number | undefined;
 }
 
@@ -18,9 +18,7 @@ const TOOL = "read_file";
 const ABOUT_TOOL = "Reads a file of the project.";
 const PARAMETERS = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
 
-/**
- * What images and tool calls make of a body: `messages` in place of the plain ones, and the tool; nothing where there are none.
- */
+/** Body fields for images and tool calls: `messages` to replace the plain ones, and the tool; empty if there are neither. */
 export function contentOf(dialect: Dialect, { prompt, images, toolCalls = 0 }: Content): Record<string, unknown> {
   if (images === undefined && toolCalls === 0) return {};
   const parts = images === undefined ? prompt : [...imageParts(dialect, images), { type: "text", text: prompt }];
@@ -28,7 +26,7 @@ export function contentOf(dialect: Dialect, { prompt, images, toolCalls = 0 }: C
   const earlier =
     toolCalls === 0 ? [] : [{ role: "user", content: "Read the files." }, ...calls.flatMap(TOOL_CALL[dialect])];
   return {
-    // A result and the next prompt are turns of the user: those of the messages dialect take turns.
+    // Both the result and the next prompt are user turns: roles must alternate in the messages dialect.
     messages:
       dialect === "messages"
         ? joined([...earlier, { role: "user", content: parts }])
@@ -65,7 +63,7 @@ const TOOL_CALL: Readonly<Record<Dialect, (index: number) => Message[]>> = {
   },
 };
 
-/** Neighbours of the same role become one message. */
+/** Merges consecutive messages of the same role. */
 function joined(messages: readonly Message[]): Message[] {
   const blocks = (content: unknown) =>
     Array.isArray(content) ? (content as unknown[]) : [{ type: "text", text: content }];
@@ -89,10 +87,10 @@ const HEADER = Buffer.from("00000001000000010800000000", "hex");
 const PIXEL = Buffer.from("789c6360000000020001", "hex");
 const CHUNK_FRAME = 12;
 const COMMENT = "Comment\0";
-/** Smallest image that `onePixel` makes, bytes. */
+/** Minimum size that `onePixel` can create, bytes. */
 export const MIN_IMAGE_BYTES = PNG_SIGNATURE.length + HEADER.length + PIXEL.length + COMMENT.length + 4 * CHUNK_FRAME;
 
-/** An image of one pixel that any reader takes, with a comment that makes it so large. */
+/** A valid image of one pixel, with a comment that pads it to this size. */
 function onePixel(bytes: number): Buffer {
   const comment = COMMENT + "x".repeat(bytes - MIN_IMAGE_BYTES);
   return pngOf([

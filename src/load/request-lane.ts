@@ -11,7 +11,7 @@ import { reasonReader } from "./read-reason.ts";
 import type { Arrivals } from "./schedule.ts";
 import { Tally } from "./tally.ts";
 
-/** Times of the served requests of one block of load, microseconds from the moment of the send. */
+/** Times of the served requests in one block of load, microseconds from the send. */
 export interface BlockTimes {
   readonly responseUs: readonly number[];
   /** To the first token of a stream. */
@@ -19,9 +19,9 @@ export interface BlockTimes {
   /** Between the tokens of streams. */
   readonly gapUs: readonly number[];
   readonly requests: number;
-  /** What the others got: kinds of endings with their numbers. */
+  /** The other requests, by how they ended, with counts. */
   readonly errors: ReadonlyMap<string, Came & { readonly count: number }>;
-  /** Events of streams, and the reads of sockets that they came in. */
+  /** Events of streams, and the socket reads in which they arrived. */
   readonly events: number;
   readonly reads: number;
   readonly durationS: number;
@@ -30,20 +30,20 @@ export interface BlockTimes {
 export interface LaneOptions {
   readonly target: Target;
   readonly request: LoadRequestSpec;
-  /** Most requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly connections: number;
   /** Counts what all lanes of a target send. */
   readonly guard: LoadGuard;
-  /** Ends the sending; what runs is waited for. */
+  /** Stops sending; running requests are awaited. */
   readonly stop: AbortSignal;
-  /** Ends everything now. */
+  /** Stops everything immediately. */
   readonly abort: AbortSignal;
 }
 
 /**
- * What has slept wakes up late, and then reads an answer late that came in time: by 0.1 ms after a millisecond of sleep on virtual
- * machines, by up to half a millisecond later. One request at a time leaves a core free, and this process does not sleep at all;
- * with more in flight, or on a busy machine, others need the core, and ticks keep it from sleeping long.
+ * After sleeping, a process wakes up late and then reads a response late: by 0.1 ms after a millisecond of sleep on virtual
+ * machines, later by up to half a millisecond. One request at a time leaves a core free, so this process does not sleep at all;
+ * with more in flight, or on a busy machine, others need the core, and ticks keep it from sleeping for long.
  */
 function keepAwake(inFlight: number): Disposable {
   const cores = availableParallelism();
@@ -60,10 +60,10 @@ function keepAwake(inFlight: number): Disposable {
   return { [Symbol.dispose]: () => clearImmediate(turning) };
 }
 
-/** Gaps of a block that are kept. */
+/** Maximum number of gaps kept per block. */
 const MAX_GAPS = 20_000;
 
-/** Open connections to one target, for blocks of one request that is repeated; every time of it is kept. */
+/** Open connections to one target, for blocks of one repeated request; all of its times are kept. */
 export class RequestLane implements AsyncDisposable {
   readonly #options: LaneOptions;
   readonly #sender: Sender;

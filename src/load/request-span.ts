@@ -4,7 +4,7 @@ import type { Outcome } from "../judging/index.ts";
 import type { LoadExchange, TraceIds } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 
-/** One request that was sent with a `traceparent`. Moments are wall clock, Unix epoch milliseconds with fractions. */
+/** One request that was sent with a `traceparent`. Times are wall clock, Unix epoch milliseconds with fractions. */
 export interface RequestSpan extends TraceIds {
   readonly run: string;
   readonly phase: string;
@@ -12,7 +12,7 @@ export interface RequestSpan extends TraceIds {
   readonly model: string;
   readonly stream: boolean;
   readonly sentMs: number;
-  /** Absent where there was none. */
+  /** Absent if there was none. */
   readonly firstTokenMs: number | undefined;
   readonly endMs: number;
   /** 0: no response. */
@@ -27,18 +27,18 @@ export type OnSpan = (span: RequestSpan) => void;
 
 export interface SpanOptions {
   readonly run: string;
-  /** Requests of the run, about. */
+  /** Approximate number of requests in the run. */
   readonly requests: number;
-  /** Origin of the run on the clock of `nowUs`, and the wall clock at it. */
+  /** Origin of the run on the clock of `nowUs`, and the wall clock at that time. */
   readonly originUs: number;
   readonly originMs: number;
   readonly onSpan: OnSpan;
 }
 
-/** Spans of a run, about: enough to look at, and few enough that the others cost nothing. */
+/** Approximate number of spans per run: enough to inspect, and few enough that the overhead does not matter. */
 const SPANS = 200;
 
-/** Chooses the requests of a run that are sent with a `traceparent`, evenly, and reports them when they have ended. */
+/** Selects the requests of a run that are sent with a `traceparent`, evenly, and reports them when they have ended. */
 export class SpanSampler {
   readonly #options: SpanOptions;
   readonly #every: number;
@@ -50,7 +50,7 @@ export class SpanSampler {
     this.#every = Math.max(1, Math.ceil(options.requests / SPANS));
   }
 
-  /** @returns ids for the next request, if it is one of the sample. */
+  /** @returns ids for the next request if it is sampled. */
   next(): TraceIds | undefined {
     if (this.#count++ % this.#every !== 0) return undefined;
     const ids = { traceId: randomBytes(16).toString("hex"), spanId: randomBytes(8).toString("hex") };
@@ -58,7 +58,7 @@ export class SpanSampler {
     return ids;
   }
 
-  /** Reports a request of the sample. A retry of it carries the same ids and is not reported again. */
+  /** Reports a sampled request. A retry has the same ids and is not reported again. */
   ended(exchange: LoadExchange, { outcome, what }: Came, phase: string): void {
     const { trace, dialect, stream } = exchange.prepared;
     if (trace === undefined || !this.#sent.delete(trace.spanId)) return;

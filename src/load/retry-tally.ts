@@ -10,11 +10,11 @@ import { DEFAULT_RETRY, decideRetry } from "./retry-rules.ts";
 type Clients = RetryAfterFigures["clients"];
 type Group = RetryAfterFigures["groups"][number];
 
-/** A client that ignores Retry-After tries again after this, ms. */
+/** A client that ignores Retry-After retries after this time, ms. */
 const IGNORING_MS = 20;
 /** Only the waits for this denial can be tested against the outcomes of other requests. */
 const RATE = "rate_limit_exceeded";
-/** Timers may fire a moment early, ms. */
+/** Timers may fire slightly early, ms. */
 const GRACE_MS = 5;
 const MAX_SAMPLES = 400;
 const COUNTS = [
@@ -28,7 +28,7 @@ const COUNTS = [
   "earlyAdmitted",
 ] as const satisfies readonly (keyof Group)[];
 
-/** What a worker hands over. */
+/** What a worker reports. */
 export interface StoredRetries {
   readonly groups: readonly {
     readonly group: Group;
@@ -54,16 +54,16 @@ export interface Retrying {
 }
 
 /**
- * What becomes of the denied requests of a workload: nothing, retries by the rules, or retries at once. Counts in a size that does not
- * depend on their number. A wait is contended if another request was admitted meanwhile, or may have been because it has not ended: that
- * request may have used the freed capacity.
+ * What happens to the denied requests of a workload: no retries, retries by the rules, or immediate retries. Its size does not
+ * depend on the number of requests. A wait is contended if another request was admitted meanwhile, or may have been because it
+ * has not ended: that request may have used the freed capacity.
  */
 export class RetryTally {
   readonly clients: Clients;
   /** Rate waits with no other request between the denial and the retry: only the gateway decided their outcome. */
   readonly alone = { tested: 0, sufficient: 0 };
   readonly #isWhole: boolean;
-  /** When the latest ended request was sent, and the latest admitted one, µs. */
+  /** When the latest ended request and the latest admitted one were sent, µs. */
   #lastSentUs = Number.NEGATIVE_INFINITY;
   #lastAdmittedUs = Number.NEGATIVE_INFINITY;
   readonly #random: Random;
@@ -71,14 +71,14 @@ export class RetryTally {
   readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, gaveUp: 0, uncertain: 0 };
   readonly #samples: RetryAfterFigures["samples"] = [];
 
-  /** @param isWhole whether this tally sees every request of the run. Requests that it does not see may be contention. */
+  /** @param isWhole whether this tally sees every request of the run. Other requests may be contention. */
   constructor(clients: Clients, seed: number, isWhole: boolean) {
     this.clients = clients;
     this.#isWhole = isWhole;
     this.#random = seededRandom(seed);
   }
 
-  /** Notes how an attempt ended. @returns when to try again, or `undefined` when this was the last attempt. */
+  /** Records how an attempt ended. @returns when to retry, or `undefined` if this was the last attempt. */
   ended(
     exchange: LoadExchange,
     came: Came,
@@ -127,7 +127,7 @@ export class RetryTally {
     return undefined;
   }
 
-  /** What came of a retry, audited from what was sent. */
+  /** The outcome of a retry, audited from what was actually sent. */
   #retried(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
     const { sentUs, endUs, retryAfterWaitMs, open } = denied;
     this.#client.retries++;
@@ -194,7 +194,7 @@ export class RetryTally {
     return { groups, client: this.#client, samples: this.#samples };
   }
 
-  /** Adds what another worker counted. */
+  /** Adds another worker's counts. */
   merge({ groups, client, samples }: StoredRetries): void {
     for (const { group, asked, actual } of groups) {
       const own = this.#groupOf(group, group.reason);
@@ -206,7 +206,7 @@ export class RetryTally {
     this.#samples.push(...samples.slice(0, MAX_SAMPLES - this.#samples.length));
   }
 
-  /** @returns `null` when nothing was denied. */
+  /** @returns `null` if nothing was denied. */
   close(): RetryAfterFigures | null {
     if (this.#groups.size === 0) return null;
     const groups = [...this.#groups.values()].map(({ group, asked, actual }) => ({

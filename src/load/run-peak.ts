@@ -19,7 +19,7 @@ import { guardOf, samplerOf } from "./send-share.ts";
 import { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
-/** An engine that keeps so many requests in flight. */
+/** An engine that keeps this many requests in flight. */
 export type ClosedLoopEngine = (options: {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,12 +32,12 @@ export type ClosedLoopEngine = (options: {
   readonly stop: AbortSignal;
 }) => Promise<void>;
 
-/** Bytes of a body that are kept as evidence. */
+/** Maximum number of body bytes kept as evidence. */
 const CAPTURE_BYTES = 64 * 1024;
-/** Progress, ms. */
+/** Progress interval, ms. */
 const TELL_MS = 500;
 
-/** What the engine needs of a workload. @throws UsageError for one that is no closed loop of non-streaming requests. */
+/** The engine's parameters from a workload. @throws UsageError unless it is a closed loop of non-streaming requests. */
 function closedLoopOf({ name, arrivals, mix: [first] }: Workload) {
   if (arrivals?.kind === "closed" && arrivals.durationS !== undefined && first !== undefined && !first.stream)
     return { first, inFlight: arrivals.inFlight, durationS: arrivals.durationS };
@@ -48,10 +48,10 @@ function closedLoopOf({ name, arrivals, mix: [first] }: Workload) {
 }
 
 /**
- * Sends a closed loop by an external engine; what comes of it is counted, bounded and judged like a load of our own. Its first
- * class of requests is taken: the engine sends one kind.
+ * Sends a closed loop with an external engine; the results are counted, bounded and judged like load of our own. Uses only the
+ * first request class: the engine sends one kind.
  *
- * @throws UsageError for a workload that is no closed loop of non-streaming requests with a duration.
+ * @throws UsageError unless the workload is a closed loop of non-streaming requests with a duration.
  */
 export async function runPeak(workload: Workload, context: LoadContext, engine: ClosedLoopEngine): Promise<RanLoad> {
   const { name } = workload;
@@ -156,7 +156,7 @@ function recorded(workload: Workload, sent: Sent): RanLoad {
   };
 }
 
-/** There is no due moment in a closed loop: a request is due when it is sent. */
+/** A closed loop has no due times: a request is due when it is sent. */
 function exchangeOf(prepared: LoadExchange["prepared"], reply: ReceivedReply, inFlight: number): LoadExchange {
   const exchange = new LoadExchange(prepared, reply.sentUs, CAPTURE_BYTES);
   exchange.sentUs = reply.sentUs;

@@ -6,20 +6,20 @@ export interface RunParts
   extends Pick<JudgedRun, "name" | "kind" | "engine" | "durationS" | "retryAfter" | "generator">,
     Partial<Pick<JudgedRun, "length" | "protocol" | "tokenizer" | "instances">> {
   readonly phases: readonly JudgedPhase[];
-  /** Of a tier run; `null` for plain load. */
+  /** Limits of a tier run; `null` for plain load. */
   readonly limits: Limits | null;
   /** Names of the keys. */
   readonly keys: readonly string[];
   /** The workload as written. */
   readonly workload: unknown;
   readonly startedAtMs: number;
-  /** Why the run ended before its plan did, in words: the phases so far count. */
+  /** Why the run ended early, as text: the phases so far count. */
   readonly stopped?: readonly string[];
-  /** What is missing of the phases, in words: then only replies that are wrong in themselves count. */
+  /** What is missing from the phases, as text: then only replies that are wrong in themselves count. */
   readonly missing?: readonly string[];
 }
 
-/** Makes the record of a run, of every engine and kind, from its judged phases. */
+/** Creates the record of a run from its judged phases, for every engine and kind. */
 export function runRecord(parts: RunParts): JudgedRun {
   const { phases: all, stopped = [], missing = [], startedAtMs, ...run } = parts;
   const phases = run.generator.valid && missing.length === 0 ? [...all] : all.map(withoutTiming);
@@ -33,7 +33,7 @@ export function runRecord(parts: RunParts): JudgedRun {
   };
 }
 
-/** The worst phase decides. A run that is not whole, or whose generator was not valid, passes nothing. */
+/** The worst phase decides. A run that is incomplete, or whose generator was not valid, passes nothing. */
 function verdictOfRun(
   { name: run, generator }: Pick<RunParts, "name" | "generator">,
   phases: readonly JudgedPhase[],

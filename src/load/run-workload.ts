@@ -25,19 +25,19 @@ export interface LoadContext
   readonly target: Target;
   /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
-  /** Keys of one account; they take turns. */
+  /** Keys of one account, used in rotation. */
   readonly keys: readonly Key[];
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
-  /** Told how to read each phase that is sent, when it begins. */
+  /** Called at the start of each phase with an object that shows its progress. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
-  /** Told how to read the requests in flight, when a tier run begins. */
+  /** Called at the start of a tier run with a function that returns the requests in flight. */
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
-  /** Ends a plain workload as soon as this is known; sent from this thread. */
+  /** Ends a plain workload as soon as this is known; only when sent from this thread. */
   readonly until?: Until | undefined;
-  /** Threads that share a plain workload; 0 or absent: it is sent from this one. Tier runs always are. */
+  /** Number of threads that share a plain workload; 0 or absent: sent from this thread, as are all tier runs. */
   readonly workers?: number;
-  /** Of a plain workload that several processes send: which share is this one's. */
+  /** If several processes send a plain workload: the share of this one. */
   readonly shard?: ShardPart | undefined;
 }
 
@@ -46,11 +46,11 @@ export interface ShardPart {
   /** From 0. */
   readonly index: number;
   readonly of: number;
-  /** Common beginning, on the clock of `nowUs`; the warm-up counts as part of it. */
+  /** Common start, on the clock of `nowUs`; includes the warm-up. */
   readonly startUs: number;
-  /** Why it may not have begun when it should, in words. */
+  /** Why it may not have started on time, as text. */
   readonly problems: readonly string[];
-  /** Told what was counted, with moments from the beginning of what was measured, and by how much it began late, ms. */
+  /** Called with the counts, with times from the start of the measurement, and with how late the shard started, ms. */
   readonly onShare: (share: StoredShare, lateMs: number) => void;
 }
 
@@ -59,14 +59,14 @@ export interface RanLoad {
   readonly histograms: readonly TaggedHistogram[];
 }
 
-/** Progress, ms. */
+/** Progress interval, ms. */
 const REPORT_MS = 500;
-/** A share of a schedule that begins later than that is as late as a generator may be. */
+/** A share of a schedule may start as late as a generator may be. */
 const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
-/** How often it is looked at whether what the load is for is known, ms. */
+/** Interval for checking whether the quantile that the load is for is known, ms. */
 const LOOK_MS = 1_000;
 
-/** Sends a workload as one phase and judges what was asked of it: nothing denied or failed beyond what it allows. */
+/** Sends a workload as one phase and judges it: nothing may be denied or fail beyond what the workload allows. */
 export async function runWorkload(workload: Workload, context: LoadContext): Promise<RanLoad> {
   const { keys, shard } = context;
   const { arrivals } = workload;
@@ -113,7 +113,7 @@ function spentByWorkers({ tally }: Share, { warmupS }: Workload, planned: number
   return { requests: warmupS > 0 ? planned : tally.total.sent, outputTokens: tally.outputTokens };
 }
 
-/** What counts the tokens of prompts; it is loaded when the load is over, and only where the workload names tokens. */
+/** The tokenizer for prompts; loaded after the load, and only if the workload names tokens. */
 export async function tokenizerOf({ namesTokens }: Pick<Workload, "namesTokens">): Promise<JudgedRun["tokenizer"]> {
   return namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
 }
@@ -122,18 +122,18 @@ export interface ShareFacts {
   readonly workload: Pick<Workload, "name" | "written" | "allow">;
   /** Names of the keys. */
   readonly keys: readonly string[];
-  /** Beginning of the run on the clock of the share, µs, and the wall clock at it, Unix epoch milliseconds. */
+  /** Start of the run on the clock of the share, µs, and the wall clock at that time, Unix epoch milliseconds. */
   readonly originUs: number;
   readonly originMs: number;
   readonly instances?: readonly LoadInstance[];
   readonly tokenizer?: JudgedRun["tokenizer"];
   /** What it was sent for. */
   readonly until?: UntilKnown | undefined;
-  /** What is missing of the run, in words. */
+  /** What is missing from the run, as text. */
   readonly missing?: readonly string[];
 }
 
-/** Judges what was counted of a plain workload, and makes the record of its run. */
+/** Judges the counts of a plain workload and creates the record of its run. */
 export function recordShare(
   share: Share,
   { workload, keys, originUs, originMs, instances, missing, tokenizer, until }: ShareFacts,
@@ -177,12 +177,12 @@ export function recordShare(
   };
 }
 
-/** Threads that a workload can be shared among: each must have a connection and something to send. */
+/** Maximum number of threads that can share a workload: each needs a connection and something to send. */
 function workersOf(asked: number, workload: Workload, arrivals: Arrivals): number {
   return Math.min(asked, boundOf(workload), planOf(arrivals).requests ?? asked);
 }
 
-/** Sends from this thread, or from workers where some are wanted. */
+/** Sends from this thread, or from workers if any are requested. */
 async function send(
   workload: Workload,
   arrivals: Arrivals,
@@ -237,7 +237,7 @@ async function send(
   return shard === undefined ? share : handOver(share, shard, lateMs);
 }
 
-/** Tells what a shard has counted. A share that did not begin with the others says so as its generator's problem. */
+/** Reports the counts of a shard. A share that started late reports this as a problem of its generator. */
 function handOver(share: Share, { problems, onShare }: ShardPart, lateMs: number): Share {
   const late = lateMs > LATE_MS ? [`began ${lateMs.toFixed(0)} ms late, bound ${LATE_MS} ms`] : [];
   const all = [...late, ...problems, ...share.generator.problems];

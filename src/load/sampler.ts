@@ -3,7 +3,7 @@ import { decodeBody, type Exchange, type Redactor, redactExchange } from "../htt
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Came } from "./outcome.ts";
 
-/** An exchange of a load run that was kept, in the form in which the conformance half judges its own. */
+/** A recorded exchange of a load run, in the format of the conformance checks. */
 export interface Sample {
   readonly phase: string;
   readonly exchange: Exchange;
@@ -21,10 +21,10 @@ export interface Sample {
 export interface SamplerOptions {
   readonly baseUrl: string;
   readonly redactor: Redactor;
-  /** Origin of the run on the clock of `nowUs`, and the wall clock at it. */
+  /** Origin of the run on the clock of `nowUs`, and the wall clock at that time. */
   readonly originUs: number;
   readonly originMs: number;
-  /** Begins the ids, so that those of several runs differ. */
+  /** Prefix of the ids, to keep those of several runs distinct. */
   readonly prefix: string;
   readonly account: string;
   readonly rpm?: number | undefined;
@@ -32,15 +32,18 @@ export interface SamplerOptions {
 }
 
 /**
- * Of each kind and phase, the first exchanges are kept, and then one whenever their number has grown by this factor. So the kept exchanges
- * cover the whole phase, and a million requests of a kind leave about a hundred.
+ * For each kind and phase, keeps the first exchanges, and then one whenever their number has grown by this factor. The kept
+ * exchanges thus cover the whole phase, and a million requests of a kind leave about a hundred.
  */
 const FIRST_OF_A_KIND = 8;
 const GROWTH = 1.12;
 const MAX_BODY_BYTES = 1024 * 1024;
-/** All samples of a run together: a gateway may send a quarter of a megabyte with each of its denials, and requests have megabytes. */
+/**
+ * For all samples of a run together: a gateway may send a quarter of a megabyte with each denial, and requests may have
+ * megabytes.
+ */
 const MAX_KEPT_BYTES = 48 * 1024 * 1024;
-/** Memory that a head takes when its fields are separate, per byte of it, where all fields are short. */
+/** Memory per byte of a head with its fields split, if all fields are short. */
 const MEMORY_PER_HEAD_BYTE = 16;
 
 /** Keeps a bounded number of exchanges of every kind, spread over each phase. */
@@ -56,7 +59,7 @@ export class Sampler {
     this.#options = options;
   }
 
-  /** Keeps the exchange if there are not enough of its kind. @returns its id, or `undefined`. */
+  /** Keeps the exchange if more of its kind are needed. @returns its id, or `undefined`. */
   offer(phase: string, exchange: LoadExchange, came: Came): string | undefined {
     const { prepared } = exchange;
     if (!prepared.capture && exchange.pieces.length === 0 && exchange.status < 300 && exchange.status !== 0)
@@ -69,7 +72,7 @@ export class Sampler {
       exchange.head.length * MEMORY_PER_HEAD_BYTE + requestBytes,
     );
     const id = `${this.#options.prefix}${String(++this.#count).padStart(5, "0")}`;
-    // Written later: decoding and redacting in the middle of a run would delay the next sends.
+    // Deferred: decoding and redacting during a run would delay the next sends.
     this.#waiting.push(() => this.#keep(id, phase, exchange));
     return id;
   }
@@ -82,7 +85,7 @@ export class Sampler {
     return true;
   }
 
-  /** Decodes, redacts and hands on what was kept since the last call. */
+  /** Decodes, redacts and passes on what was kept since the last call. */
   async settle(): Promise<void> {
     for (const keep of this.#waiting.splice(0)) await keep();
   }
@@ -146,7 +149,7 @@ export class Sampler {
   }
 }
 
-/** Fields of a head as received; the status line goes before them. */
+/** Fields of a raw head, without the preceding status line. */
 function headersOf(head: string): HeaderList {
   return head
     .split("\r\n")
@@ -157,7 +160,7 @@ function headersOf(head: string): HeaderList {
     });
 }
 
-/** Fields of a request as written; its key is masked by value before anything leaves. */
+/** Fields of a request as written; its key is masked by value before anything leaves this module. */
 function requestHeadersOf(bytes: Buffer): HeaderList {
   return headersOf(bytes.toString("utf8", 0, bytes.indexOf("\r\n\r\n"))).filter(
     ([name]) => !/^(?:host|content-length)$/i.test(name),

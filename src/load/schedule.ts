@@ -2,9 +2,9 @@ import { type Random, seededRandom } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
 import { type Lengths, longestOf } from "./lengths.ts";
 
-/** One line of a trace. Traces of others say neither dialect nor mode: these are drawn from the mix. */
+/** One line of a trace. Foreign traces specify neither dialect nor mode: these are drawn from the mix. */
 export interface TraceEntry {
-  /** From the beginning of the trace, milliseconds. */
+  /** From the start of the trace, milliseconds. */
   readonly offsetMs: number;
   readonly dialect?: Dialect | undefined;
   readonly stream?: boolean | undefined;
@@ -16,7 +16,7 @@ export interface TraceEntry {
   readonly blockTokens?: number | undefined;
 }
 
-/** When requests are due. `closed` has no clock of its own: the next one waits for an answer. */
+/** When requests are due. `closed` has no clock: each request waits for the previous response. */
 export type Arrivals =
   | { readonly kind: "constant"; readonly ratePerS: number; readonly durationS: number }
   | {
@@ -33,20 +33,20 @@ export type Arrivals =
       readonly inFlight: number;
       readonly requests?: number | undefined;
       readonly durationS?: number | undefined;
-      /** Starts are spread over this time; default 1 s. A start all at once keeps the streams in step for long. */
+      /** Starts are spread over this time; default 1 s. Starting all at once would keep the streams in step for a long time. */
       readonly rampS?: number | undefined;
     }
   | {
-      /** Sessions arrive by the clock; their later turns follow the answers. */
+      /** Sessions arrive on a schedule; their later turns follow the responses. */
       readonly kind: "sessions";
       readonly ratePerS: number;
       readonly durationS: number;
       readonly spacing: "even" | "poisson";
       readonly turns: Lengths;
       readonly thinkMs: Lengths;
-      /** A system prompt: `share` of the sessions have the same one, the others one of their own. */
+      /** A system prompt: `share` of the sessions use the same one, the others a unique one. */
       readonly sharedPrefix?: { readonly share: number; readonly tokens: number } | undefined;
-      /** Name of the header that has the id of the session. */
+      /** Name of the header with the session id. */
       readonly header: string;
     }
   | { readonly kind: "replay"; readonly entries: readonly TraceEntry[]; readonly speed?: number | undefined };
@@ -54,26 +54,26 @@ export type Arrivals =
 export type SessionArrivals = Extract<Arrivals, { kind: "sessions" }>;
 export type OpenArrivals = Exclude<Arrivals, { kind: "closed" }>;
 
-/** Gives the due moments of an open loop, one after the other. Pure: no clock, no timers. */
+/** Returns the due times of an open loop in order. Pure: no clock, no timers. */
 export interface Schedule {
-  /** @returns microseconds from the beginning of the phase, never before the one given last; `undefined` at the end. */
+  /** @returns microseconds from the start of the phase, never before the previous value; `undefined` at the end. */
   next(): number | undefined;
 }
 
-/** An arrival of a schedule and its ordinal in it, from 0. */
+/** An arrival of a schedule and its index, from 0. */
 export interface Arrival {
   readonly atUs: number;
   readonly ordinal: number;
 }
 
-/** Which share of a schedule: every `of`-th arrival from `index`. The shares of all are the schedule, exactly. */
+/** A share of a schedule: every `of`-th arrival, starting at `index`. All shares together are exactly the schedule. */
 export interface Part {
   /** From 0. */
   readonly index: number;
   readonly of: number;
 }
 
-/** Gives the arrivals of one part of a schedule, one after the other; `undefined` at the end. */
+/** Returns the arrivals of one part of a schedule in order; `undefined` at the end. */
 export function arrivalsOf(schedule: Schedule, { index, of }: Part): () => Arrival | undefined {
   let ordinal = -1;
   return () => {
@@ -86,7 +86,7 @@ export function arrivalsOf(schedule: Schedule, { index, of }: Part): () => Arriv
   };
 }
 
-/** @param seed decides Poisson arrivals that name no seed of their own. */
+/** @param seed for Poisson arrivals without a seed. */
 export function scheduleOf(arrivals: OpenArrivals, seed: number): Schedule {
   switch (arrivals.kind) {
     case "constant":
@@ -111,7 +111,7 @@ export function scheduleOf(arrivals: OpenArrivals, seed: number): Schedule {
 function constant(ratePerS: number, durationS: number): Schedule {
   let sent = 0;
   const most = ratePerS * durationS;
-  // Computed from the ordinal, not added up: a sum of intervals drifts.
+  // Computed from the index instead of a running sum, which would drift.
   return { next: () => (sent >= most - 1e-9 ? undefined : (sent++ * 1_000_000) / ratePerS) };
 }
 
@@ -125,7 +125,7 @@ function poisson(ratePerS: number, durationS: number, random: Random): Schedule 
   };
 }
 
-/** The rate grows or falls evenly: the n-th arrival is where the integral of the rate reaches n. */
+/** The rate changes linearly: the n-th arrival is where the integral of the rate reaches n. */
 function ramp(fromPerS: number, toPerS: number, durationS: number): Schedule {
   let sent = 0;
   const slope = (toPerS - fromPerS) / durationS;
@@ -180,9 +180,9 @@ function replay(entries: readonly TraceEntry[], speed: number): Schedule {
   };
 }
 
-/** What a plan comes to, for the dry run and for bounds. */
+/** What a plan amounts to, for the dry run and for bounds. */
 export interface PlannedArrivals {
-  /** Requests; an estimate for Poisson arrivals, `undefined` when time alone ends a closed loop. */
+  /** Number of requests; an estimate for Poisson arrivals, `undefined` if only time ends a closed loop. */
   readonly requests: number | undefined;
   readonly durationS: number | undefined;
   readonly peakPerS: number | undefined;
@@ -214,7 +214,7 @@ export function planOf(arrivals: Arrivals): PlannedArrivals {
       const most = longestOf(turns);
       return {
         requests: Math.ceil(ratePerS * durationS) * most,
-        // The answers take time beside it, which nobody knows before.
+        // Response times come on top; they are unknown in advance.
         durationS: durationS + ((most - 1) * longestOf(thinkMs)) / 1_000,
         peakPerS: ratePerS * most,
       };
@@ -229,7 +229,7 @@ export function planOf(arrivals: Arrivals): PlannedArrivals {
   }
 }
 
-/** Most arrivals of a trace within one second. */
+/** Maximum number of trace arrivals within one second. */
 function peakOf(entries: readonly TraceEntry[], speed: number): number {
   const perSecond = new Map<number, number>();
   for (const { offsetMs } of entries) {

@@ -22,44 +22,44 @@ export const noCounts = (): Counts => ({
 });
 
 interface Second extends Counts {
-  /** Most in flight at a send of this second. */
+  /** Maximum in flight at a send within this second. */
   peak: number;
   responseMs: LoadSecond["responseMs"];
   ttftMs: LoadSecond["ttftMs"];
-  /** Whole histograms, where others are to be merged with them. */
+  /** Whole histograms, if they are to be merged with others. */
   response: readonly StoredHistogram[];
   ttft: readonly StoredHistogram[];
 }
 
 /**
- * How the most in flight of a second is known of parts that are merged: `shared` was counted over all of them, by one gauge;
- * `separate` by each for itself, so that their sum is the least upper bound that is known.
+ * How the per-second maximum in flight is known for merged parts: `shared` was counted by one gauge over all of them; `separate`
+ * by each part for itself, so that their sum is the lowest known upper bound.
  */
 export type InFlightPeaks = "shared" | "separate";
 
-/** What a worker hands over. */
+/** What a worker reports. */
 export interface StoredSeries {
   readonly seconds: readonly (readonly [index: number, second: Second])[];
   readonly response: Heat | undefined;
   readonly ttft: Heat | undefined;
 }
 
-/** A request is counted a moment after its end, when its bytes have been read. */
+/** A request is counted slightly after its end, when its bytes have been read. */
 const LATE_US = 250_000;
 
-/** Counts and latencies of a phase, second by second. */
+/** Counts and latencies of a phase per second. */
 export class SecondSeries {
   readonly #seconds = new Map<number, Second>();
   readonly #running = { response: new Histogram(), ttft: new Histogram(), second: -1 };
   readonly #heat = { response: new HeatGrid(), ttft: new HeatGrid() };
   readonly #keep: boolean;
-  /** Seconds that were counted into since they were handed over; of those that are kept whole. */
+  /** Seconds that have changed since they were last reported; only if whole histograms are kept. */
   readonly #changed = new Set<number>();
-  /** Quantiles of parts that were put together: to decode them is expensive, and whoever watches asks every second. */
+  /** Quantiles of merged parts, cached: decoding them is expensive, and the live display reads them every second. */
   readonly #joined = new WeakMap<readonly StoredHistogram[], LoadSecond["responseMs"]>();
   #startUs: number;
 
-  /** @param keep whole histograms of each second, to be merged with those of others. */
+  /** @param keep whole histograms of each second, to be merged with others. */
   constructor(startUs: number, keep: boolean) {
     this.#startUs = startUs;
     this.#keep = keep;
@@ -69,7 +69,7 @@ export class SecondSeries {
     return this.#startUs;
   }
 
-  /** Moves the beginning, before anything was counted. */
+  /** Moves the start, before anything is counted. */
   beginAt(startUs: number): void {
     this.#startUs = startUs;
   }
@@ -78,14 +78,14 @@ export class SecondSeries {
     this.#second(atUs)[what]++;
   }
 
-  /** @param inFlight requests in flight at that moment, this one included. */
+  /** @param inFlight requests in flight at that time, including this one. */
   sent(sentUs: number, inFlight: number): void {
     const second = this.#second(sentUs);
     second.sent++;
     if (inFlight > second.peak) second.peak = inFlight;
   }
 
-  /** Latencies of an admitted request, after its end was counted. @param firstTokenUs 0 when there was none. */
+  /** Latencies of an admitted request, after its end was counted. @param firstTokenUs 0 if there was none. */
   admitted(dueUs: number, sentUs: number, firstTokenUs: number, endUs: number): void {
     this.#running.response.record(endUs - dueUs);
     this.#heat.response.record(this.#indexOf(endUs), endUs - dueUs);
@@ -94,7 +94,7 @@ export class SecondSeries {
     this.#heat.ttft.record(this.#indexOf(firstTokenUs), firstTokenUs - sentUs);
   }
 
-  /** Response times of the running second, whole. */
+  /** Response times of the current second, as a whole histogram. */
   get running(): Histogram {
     return this.#running.response;
   }
@@ -118,7 +118,7 @@ export class SecondSeries {
     return made;
   }
 
-  /** Closes the quantiles of a second; what ends late counts in the second in which it ends. */
+  /** Computes the quantiles of a finished second; requests count in the second in which they end. */
   #turn(index: number): void {
     const { response, ttft, second } = this.#running;
     const closed = this.#seconds.get(second);
@@ -137,8 +137,8 @@ export class SecondSeries {
   }
 
   /**
-   * @param offsetS seconds from the beginning of the run to that of the phase.
-   * @returns a second for each in which something happened or was under way.
+   * @param offsetS seconds from the start of the run to that of the phase.
+   * @returns the seconds in which something happened or was in flight.
    */
   close(offsetS: number): LoadSecond[] {
     this.#turn(this.#running.second + 1);
@@ -146,16 +146,16 @@ export class SecondSeries {
   }
 
   /**
-   * The seconds that are over, for whoever watches. What was sent in them and has not ended yet is missing: a second may change
-   * until the last request that was sent in it has ended.
+   * The finished seconds, for live display. Requests that were sent in them but have not ended are missing: a second may change
+   * until the last request sent in it has ended.
    *
-   * @param from index of the first one that is wanted.
+   * @param from index of the first one to return.
    */
   over(offsetS: number, { atUs, from }: { readonly atUs: number; readonly from: number }): LoadSecond[] {
     return this.#rows(offsetS, { from, to: this.#closeBefore(atUs) - 1 });
   }
 
-  /** The seconds that have changed since the last call, as they are now. */
+  /** The seconds that have changed since the last call, with their current values. */
   changes(atUs: number): StoredSeries["seconds"] {
     this.#closeBefore(atUs);
     const changed = [...this.#changed].map((index) => [index, { ...this.#at(index) }] as const);
@@ -163,7 +163,7 @@ export class SecondSeries {
     return changed;
   }
 
-  /** Closes what is over. @returns index of the second that is not. */
+  /** Closes the finished seconds. @returns index of the first unfinished one. */
   #closeBefore(atUs: number): number {
     const current = this.#indexOf(atUs - LATE_US);
     if (current > this.#running.second) this.#turn(current);
@@ -172,7 +172,7 @@ export class SecondSeries {
 
   #rows(offsetS: number, { from, to }: { readonly from: number; readonly to: number }): LoadSecond[] {
     const series: LoadSecond[] = [];
-    // Sent and not ended when the second begins.
+    // Requests in flight at the start of the second.
     let carried = 0;
     for (let index = 0; index <= to; index++) {
       const second = this.#seconds.get(index);

@@ -23,76 +23,81 @@ import type { Workload } from "./workload.ts";
 export interface ShareOptions {
   readonly workload: Workload;
   readonly target: LoadTarget;
-  /** Keys of one account; they take turns. */
+  /** Keys of one account, used in rotation. */
   readonly keys: readonly WireKey[];
   readonly seed: number;
   /** Which part of the arrivals, of the connections and of the requests in flight. */
   readonly part: { readonly index: number; readonly of: number };
-  /** Origin of the run on the clock of `nowUs`, and the wall clock at it. */
+  /** Origin of the run on the clock of `nowUs`, and the wall clock at that time. */
   readonly originUs: number;
   readonly originMs: number;
-  /** Ends the sending; what runs is waited for. */
+  /** Stops sending; running requests are awaited. */
   readonly stop: AbortSignal;
-  /** Ends everything now. */
+  /** Stops everything immediately. */
   readonly abort: AbortSignal;
   readonly redactor: Redactor;
   readonly onSample: (sample: Sample) => void;
-  /** Told of requests of a sample, which are sent with a `traceparent`; without it, none is. */
+  /** Called for sampled requests, which are sent with a `traceparent`; without it, none is sampled. */
   readonly onSpan?: OnSpan | undefined;
   readonly calibration: LoadGenerator["calibration"];
-  /** Counts what is in flight over all parts. */
+  /** Counts requests in flight over all parts. */
   readonly gauge?: InFlightGauge | undefined;
-  /** Most output tokens of all parts together, where the target names a budget. */
+  /** Maximum number of output tokens of all parts together, if the target sets a budget. */
   readonly outputTokens?: number | undefined;
-  /** Called at the end with what was sent, warm-up and retries included. */
+  /** Called at the end with what was sent, including warm-up and retries. */
   readonly onSpent?: ((spent: Allowance) => void) | undefined;
-  /** Called when connections are open; sending begins at the moment that it comes to, or at once. */
+  /** Called when connections are open; sending starts at the time that it resolves to, or immediately. */
   readonly ready?: (share: Running) => Promise<number> | undefined;
-  /** A part that is ready later than this after its beginning joins the schedule where it stands, µs; default: it catches up. */
+  /**
+   * A part that is ready later than this after its start joins the schedule at its current position, µs; default: it catches up.
+   */
   readonly joinAfterUs?: number | undefined;
 }
 
-/** What can be seen of a share while it is sent. */
+/** The observable state of a share while it is being sent. */
 export interface Running {
   readonly tally: Tally;
   readonly outcomes: OutcomeCounts;
   readonly sender: Pick<Sender, "inFlight" | "opened">;
 }
 
-/** What came of one part of a workload. */
+/** The result of one part of a workload. */
 export interface Share {
   readonly tally: Tally;
   readonly outcomes: OutcomeCounts;
   readonly retries: RetryTally;
   readonly generator: LoadGenerator;
-  /** Beginning and end of what was measured, on the clock of `nowUs`. */
+  /** Start and end of the measurement, on the clock of `nowUs`. */
   readonly startUs: number;
   readonly endUs: number;
   readonly peakInFlight: number;
   readonly connections: number;
   readonly protocol: JudgedRun["protocol"];
   readonly lastFailure: string | undefined;
-  /** Of arrivals that are sessions: how many began, and how many came to the end of their last turn. */
+  /** If arrivals are sessions: how many started, and how many completed their last turn. */
   readonly sessions?: { readonly started: number; readonly completed: number } | undefined;
-  /** Why nothing more was sent, if something other than the schedule ended it. */
+  /** Why sending stopped, if the schedule was not completed. */
   readonly stop: LoadStop | undefined;
 }
 
-/** Samples that a plain workload keeps, about. */
+/** Approximate number of samples that a plain workload keeps. */
 const SAMPLES = 200;
-/** Most requests in flight of an open loop that names no bound: four seconds' worth. */
+/** Default bound on requests in flight of an open loop: as many as arrive in four seconds. */
 const OPEN_LOOP_S = 4;
 const MIN_BOUND = 256;
 const MAX_BOUND = 10_000;
 
-/** Most requests in flight of a workload, which is the number of connections that it may open. */
+/** Maximum number of requests in flight of a workload, and of connections that it may open. */
 export function boundOf({ arrivals, maxInFlight }: Workload): number {
   if (arrivals?.kind === "closed") return Math.min(maxInFlight ?? arrivals.inFlight, arrivals.inFlight);
   const peak = arrivals === undefined ? MIN_BOUND : (planOf(arrivals).peakPerS ?? MIN_BOUND);
   return maxInFlight ?? Math.min(MAX_BOUND, Math.max(MIN_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
 }
 
-/** Connections that are opened ahead: all of a closed loop, a sixth of a second's worth of an open one; it opens more as it needs them. */
+/**
+ * Connections opened in advance: all for a closed loop; for an open one, as many as arrive in a sixth of a second. It opens more
+ * on demand.
+ */
 function openAhead(arrivals: Arrivals, bound: number): number {
   if (arrivals.kind === "closed") return bound;
   return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
@@ -107,7 +112,7 @@ export function samplerOf({ target, redactor, originUs, originMs, part, onSample
 
 type GuardedPart = Pick<ShareOptions, "workload" | "target" | "part" | "outputTokens">;
 
-/** The part's share of what may be sent. */
+/** This part's share of what may be sent. */
 export function guardOf({ workload, target, part, outputTokens }: GuardedPart): LoadGuard {
   return new LoadGuard({
     budget: {
@@ -123,7 +128,7 @@ function spansOf(arrivals: Arrivals, { workload, originUs, originMs, onSpan }: S
   return onSpan && new SpanSampler({ run: workload.name, requests, originUs, originMs, onSpan });
 }
 
-/** Makes the requests of arrivals, and of the later turns of sessions. */
+/** Creates the requests of arrivals and of the later turns of sessions. */
 function requestsOf(
   arrivals: Arrivals,
   options: ShareOptions,
@@ -162,7 +167,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   await sender.open(shareOf(openAhead(arrivals, bound), part));
   const sampler = samplerOf(options);
   const tally = new Tally(originUs, {
-    // Of a gauge there is one where several count: what they counted is put together, be it of one alone.
+    // A gauge is given if several parts count: their series will be merged, even if there is only one part.
     keep: part.of > 1 || joinAfterUs !== undefined || options.gauge !== undefined,
     objectives: workload.objectives,
   });
@@ -210,7 +215,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   };
 }
 
-/** A workload that allows as many failures as would open the circuit breaker wants to see them. */
+/** A workload that allows as many failures as would open the circuit breaker must not be stopped by it. */
 export function circuitRule({ allow }: Workload, { circuit }: Pick<LoadTarget, "circuit">): LoadTarget["circuit"] {
   return circuit === undefined || allow.failedShare >= circuit.failedShare ? undefined : circuit;
 }

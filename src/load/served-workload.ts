@@ -4,10 +4,10 @@ import type { Target } from "../target/index.ts";
 import type { Workload } from "./workload.ts";
 
 /**
- * A workload without the requests in dialects that the target does not serve: those of its mix, and those of its trace. A tier
- * run chooses its requests by the target itself.
+ * A workload without the requests in dialects that the target does not serve, whether from its mix or its trace. A tier run
+ * chooses its requests based on the target.
  *
- * @throws UsageError when it has no others.
+ * @throws UsageError if no requests remain.
  */
 export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "dialects">): Workload {
   const { arrivals, tier, name } = workload;
@@ -15,7 +15,7 @@ export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "d
   const isServed = (dialect: Dialect) => dialects.includes(dialect);
   const served = workload.mix.filter(({ dialect }) => isServed(dialect));
   const replays = arrivals?.kind === "replay";
-  // A line of a trace that names no dialect has that of the mix.
+  // A trace line without a dialect uses that of the mix.
   const entries = replays
     ? arrivals.entries.filter(({ dialect }) => (dialect === undefined ? served.length > 0 : isServed(dialect)))
     : [];

@@ -9,7 +9,7 @@ import { promptOf } from "./prompt-text.ts";
 import type { SessionArrivals } from "./schedule.ts";
 import type { RequestClass } from "./workload.ts";
 
-/** What follows an answer, and how long after its end. */
+/** What follows a response, and how long after its end. */
 export interface NextTurn {
   readonly prepared: PreparedRequest;
   readonly waitMs: number;
@@ -19,7 +19,7 @@ export interface SessionOptions extends Omit<MixOptions, "entries" | "sampleEver
   readonly arrivals: SessionArrivals;
 }
 
-/** A conversation under way. */
+/** An active conversation. */
 interface Session {
   readonly kind: RequestClass;
   readonly seed: number;
@@ -30,20 +30,20 @@ interface Session {
   thinkMs: number;
 }
 
-/** Apart from the other draws of an arrival. */
+/** Keeps its random draws independent of the arrival's other ones. */
 const SESSION_SPREAD = 0x85ebca6b;
-/** Turns of a session have ids of texts of their own. */
+/** Each turn of a session has a separate text id. */
 const MAX_TURNS = 1_000;
-/** Stands for an answer without text, as one that calls a tool: neither dialect takes an empty turn. */
+/** Replaces a reply without text, such as a tool call: neither dialect accepts an empty turn. */
 const NO_TEXT = "(no text)";
 
 /**
- * Conversations of several turns. How many they have, what they say and how long they think depends on the seed, the arrival and the
- * turn alone; what they hold beside it is what the gateway answered.
+ * Conversations of several turns. The number of turns, their texts and think times depend only on the seed, the arrival and the
+ * turn; the rest of a conversation is what the gateway replied.
  */
 export class Sessions {
   started = 0;
-  /** Every turn of them was admitted. */
+  /** Sessions in which every turn was admitted. */
   completed = 0;
   readonly #options: SessionOptions;
   readonly #open = new Map<number, Session>();
@@ -74,7 +74,7 @@ export class Sessions {
     return this.#next(ordinal, session);
   }
 
-  /** @returns the next turn, or `undefined` when the session is over: after its last one, and where one was not admitted. */
+  /** @returns the next turn, or `undefined` if the session is over: after its last turn, or when a turn was not admitted. */
   after(ordinal: number, exchange: LoadExchange, { outcome }: Came): NextTurn | undefined {
     const session = this.#open.get(ordinal);
     if (session === undefined) throw new InternalError(`session ${ordinal} was answered and is not open`);
@@ -109,7 +109,7 @@ export class Sessions {
       system: chat ? undefined : system,
       key: keys[ordinal % keys.length] as WireKey,
       headers: [[arrivals.header, `gauntlet-${seed}-${ordinal}`]],
-      // The text of the answer is part of the next turn.
+      // The text of the reply is part of the next turn.
       capture: true,
       turn: session.turn,
       trace: spans?.next(),
@@ -117,7 +117,7 @@ export class Sessions {
   }
 }
 
-/** What was answered, as far as it was kept. */
+/** The reply, as far as it was kept. */
 function replyText({ prepared, pieces }: LoadExchange): string {
   const body = Buffer.concat(pieces.map(({ bytes }) => bytes));
   const text = prepared.stream

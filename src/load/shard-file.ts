@@ -6,24 +6,24 @@ import { type Counts, noCounts } from "./second-series.ts";
 import type { StoredShare } from "./stored-share.ts";
 import type { Workload } from "./workload.ts";
 
-/** What a shard hands over, beside its record. */
+/** What a shard reports, in addition to its record. */
 export const SHARD_FILE = "shard.json";
 
 /** Version of that file. */
 const SHARD_VERSION = 1;
 
-/** What all shards of one load have in common, and which of them it is; noted before anything is sent. */
+/** What all shards of one load have in common, and the index of this one; written before anything is sent. */
 export const shardHeadSchema = z.strictObject({
   /** From 1. */
   index: z.int().positive(),
   of: z.int().positive(),
-  /** Common beginning, by the clock of the time source. */
+  /** Common start, by the clock of the time source. */
   startAt: z.iso.datetime(),
   workload: z.string(),
-  /** Of the workload with everything filled in, a trace with its lines. */
+  /** Of the workload with all defaults filled in; a trace with its lines. */
   workloadSha256: z.string(),
   timeSource: z.string(),
-  /** Clock of the time source minus its own; `null` when it is unknown. */
+  /** Clock of the time source minus that of the shard; `null` if unknown. */
   clockOffsetMs: z.number().nullable(),
   clockUncertaintyMs: z.number().nonnegative().nullable(),
 });
@@ -105,7 +105,7 @@ const shareSchema = z.strictObject({
 
 const shardFileSchema = z.strictObject({
   schemaVersion: z.literal(SHARD_VERSION),
-  /** The workload as far as it decides the verdict. */
+  /** The parts of the workload that affect the verdict. */
   workload: z.strictObject({
     name: z.string(),
     written: z.unknown(),
@@ -125,17 +125,17 @@ const shardFileSchema = z.strictObject({
   }),
   /** Names of the keys. */
   keys: z.array(z.string()),
-  /** How long after the common beginning it began. */
+  /** Delay of its start after the common start. */
   lateMs: z.number().nonnegative(),
-  /** Why it ended before its share did, in words; empty when it came to its end. */
+  /** Why it ended before its share was sent, as text; empty if complete. */
   cut: z.string(),
-  /** Moments from the beginning of what was measured, µs. */
+  /** Times from the start of the measurement, µs. */
   share: shareSchema,
 });
 
 export type ShardHead = z.infer<typeof shardHeadSchema>;
 
-/** What a shard leaves in its folder, to be added to the others: whole histograms, so that no quantile is averaged. */
+/** What a shard writes to its folder, to be merged with the others: whole histograms, so that no quantile is averaged. */
 export interface ShardFile extends Omit<z.infer<typeof shardFileSchema>, "share" | "schemaVersion"> {
   readonly share: StoredShare;
 }
@@ -144,7 +144,7 @@ export function writeShardFile(file: ShardFile): string {
   return `${JSON.stringify({ schemaVersion: SHARD_VERSION, ...file })}\n`;
 }
 
-/** @returns what is wrong with it, in words, where it is no file of a shard. */
+/** @returns what is wrong with it, as text, if it is not a valid shard file. */
 export function parseShardFile(json: unknown): ShardFile | string {
   const parsed = shardFileSchema.safeParse(json);
   if (!parsed.success) {
@@ -158,7 +158,7 @@ export function parseShardFile(json: unknown): ShardFile | string {
   return { ...file, share: { ...file.share, tally: { ...tally, series }, protocol, lastFailure, stop } };
 }
 
-/** Tells whether two shards send parts of the same schedule. */
+/** Equal hashes mean that two shards send parts of the same schedule. */
 export function workloadSha256({ written: _, ...resolved }: Workload): string {
   return createHash("sha256").update(JSON.stringify(resolved)).digest("hex");
 }

@@ -2,8 +2,8 @@ import type { JudgedRun } from "../record/index.ts";
 import { withoutTiming } from "./phase-record.ts";
 
 /**
- * Runs that were sent side by side from one process share its event loop and processor: where one of them shows that the
- * generator was not on time, it was not on time for the others either. What an external process sent is judged by itself.
+ * Concurrent runs from one process share its event loop and CPU: if one of them shows that the generator was not on time, it was
+ * not on time for the others either. What an external process sent is judged separately.
  */
 export function shareValidity(runs: readonly JudgedRun[]): JudgedRun[] {
   const late = runs.filter(({ engine, generator }) => engine !== "k6" && !generator.valid);

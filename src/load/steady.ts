@@ -3,35 +3,37 @@ import type { JudgedPhase, LoadSecond } from "../record/index.ts";
 
 export type Steady = NonNullable<JudgedPhase["steady"]>;
 
-/** Seconds with latencies below which nothing is said. */
+/** Minimum number of seconds with latencies for a conclusion. */
 const MIN_S = 10;
-/** A beginning is cut off as a warm-up when it differs from the rest by so many standard errors, and by so much of it. */
+/** The beginning is removed as a warm-up if it differs from the rest by this many standard errors, and by this share of it. */
 const DIFFERENT_ERRORS = 3;
 const DIFFERENT_SHARE = 0.05;
 /** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
-/** After a beginning that was cut off, a trend that goes on like it, by so much of what it differs, needs less: a warm-up ends. */
+/**
+ * After a removed beginning, a trend in the same direction, by this share of the difference, needs less evidence: a warm-up ends.
+ */
 const CONTINUED_ERRORS = 2;
 const CONTINUED_SHARE = 0.3;
-/** Of what is sent meanwhile, so much stays in flight, or of what arrives is dropped: work piles up. */
+/** Work is piling up if this share of what is sent meanwhile stays in flight, or of what arrives is dropped. */
 const PILED_SHARE = 0.02;
-/** A saw-tooth: correlation with itself a period later, and how far it goes up and down. */
+/** A sawtooth: autocorrelation after one period, and the amplitude. */
 const PERIOD_CORRELATION = 0.4;
-/** And beyond chance by so many standard errors: many periods are tried. */
+/** It must also exceed chance by this many standard errors, because many periods are tried. */
 const PERIOD_ERRORS = 3.6;
 const PERIOD_SHARE = 0.2;
 const MIN_PERIOD_S = 3;
 
 /**
- * Where a phase is steady, from its seconds: the beginning is cut off where that leaves the mean of the rest most exact (MSER,
- * White 1997), for the rate and for the median response time; the rest must then neither rise nor fall nor go up and down.
+ * Finds the steady part of a phase from its seconds: the beginning is removed such that the mean of the rest is most precise
+ * (MSER, White 1997), for the rate and for the median response time; the rest must then not rise, fall or oscillate.
  *
- * @param series seconds of the phase. @param startS where it begins, seconds from the beginning of the run.
+ * @param series seconds of the phase. @param startS its start, seconds from the start of the run.
  */
 export function steadyOf(series: readonly LoadSecond[], startS: number): Steady {
   const none = (kind: Steady["kind"]): Steady => ({ fromS: null, toS: null, kind });
-  // While answers to the last requests are waited for, nothing is steady; the last second may be a part of one.
+  // While the last responses are pending, nothing is steady; the last second may be incomplete.
   const lastSent = series.findLastIndex(({ sent }) => sent > 0);
   const seconds = series.slice(0, lastSent).filter(({ responseMs }) => responseMs !== null);
   if (seconds.length < MIN_S) return none("too-short");
@@ -42,7 +44,7 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const from = Math.max(warmUp, warmUpOf(rates));
   const rest = seconds.slice(from);
   if (isPiling(rest) || isDropping(seconds)) return none("growth");
-  // Arrivals that come by chance rise and fall; only latencies tell that a warm-up does not end.
+  // Random arrivals rise and fall; only latencies show that a warm-up does not end.
   const isMoving = isMovingAfter(latencies, from, warmUp > 0) || hasTrend(rates.slice(from));
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
@@ -66,7 +68,7 @@ function warmUpOf(values: readonly number[]): number {
   return best > 0 && isDifferent ? best : 0;
 }
 
-/** Whether values rise or fall behind the beginning that is cut off. @param differs whether that beginning differs from the rest. */
+/** Whether values rise or fall after the removed beginning. @param differs whether that beginning differs from the rest. */
 function isMovingAfter(values: readonly number[], from: number, differs: boolean): boolean {
   const rest = values.slice(from);
   const [first, last] = quartersOf(rest);
@@ -75,22 +77,22 @@ function isMovingAfter(values: readonly number[], from: number, differs: boolean
   return hasTrend(rest, goesOn ? CONTINUED_ERRORS : TREND_ERRORS);
 }
 
-/** Whether values rise or fall from their first quarter to their last, more than chance has it. */
+/** Whether values rise or fall from their first quarter to their last, beyond chance. */
 function hasTrend(values: readonly number[], leastErrors = TREND_ERRORS): boolean {
   const errors = Math.abs(rankCorrelation(values)) * Math.sqrt(values.length - 1);
   const [first, last] = quartersOf(values);
   return errors > leastErrors && Math.abs(last - first) > TREND_SHARE * Math.min(first, last);
 }
 
-/** Whether more is sent than is answered. */
+/** Whether requests are sent faster than they are completed. */
 function isPiling(seconds: readonly LoadSecond[]): boolean {
   const [first, last] = quartersOf(seconds.map(({ inFlight }) => inFlight));
   const sent = seconds.reduce((sum, second) => sum + second.sent, 0);
-  // Three quarters of the time lie between the middles of the first and the last quarter.
+  // The midpoints of the first and the last quarter are three quarters of the time apart.
   return last - first > PILED_SHARE * 0.75 * sent && hasTrend(seconds.map(({ inFlight }) => inFlight));
 }
 
-/** Whether arrivals are dropped at the end, because too many requests are in flight already. */
+/** Whether arrivals are dropped at the end because too many requests are already in flight. */
 function isDropping(seconds: readonly LoadSecond[]): boolean {
   const last = seconds.slice(-Math.ceil(seconds.length / 4));
   const sum = (name: "dropped" | "offered") => last.reduce((all, second) => all + second[name], 0);
@@ -102,7 +104,7 @@ function quartersOf(values: readonly number[]): readonly [first: number, last: n
   return [median(values.slice(0, quarter)), median(values.slice(-quarter))];
 }
 
-/** Whether values go up and down with a period that they show at least two and a half times. */
+/** Whether values oscillate with a period that occurs at least two and a half times. */
 function isPeriodic(values: readonly number[]): boolean {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;

@@ -5,7 +5,7 @@ import type { Share } from "./send-share.ts";
 import { type StoredTally, Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
-/** What one part of a workload has counted, on its way to whoever adds up all parts. */
+/** The counts of one part of a workload, to be merged with those of all parts. */
 export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries"> {
   readonly tally: StoredTally;
   readonly outcomes: CountedOutcomes;
@@ -23,10 +23,10 @@ interface MergeOptions {
 }
 
 /**
- * Adds up all parts of a workload, whole histograms with them.
+ * Merges all parts of a workload, including whole histograms.
  *
- * @param shares with moments on one clock, µs.
- * @returns everything but what the generator says of itself.
+ * @param shares with times on one clock, µs.
+ * @returns everything except the data about the generator.
  */
 export function mergeShares(
   shares: readonly StoredShare[],

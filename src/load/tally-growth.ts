@@ -8,14 +8,16 @@ type Second = Seconds[number][1];
 
 const COUNTS = Object.keys(noCounts()) as (keyof Counts)[];
 
-/** What of a class was read already. */
+/** What has already been read of a class. */
 class ReadClass {
   count = 0;
   outputTokens = 0;
   readonly figures = new Map<string, ReadCounts>();
 }
 
-/** Reads a tally again and again, each time what was counted since. What it costs does not depend on how much that is. */
+/**
+ * Reads a tally repeatedly, each time only what was counted since the last read. The cost does not depend on how much that is.
+ */
 export class GrowthReader {
   readonly #tally: Tally;
   readonly #lag = new ReadCounts();
@@ -27,7 +29,7 @@ export class GrowthReader {
     this.#tally = tally;
   }
 
-  /** @param atUs now, on the clock of the tally: seconds before it are closed. */
+  /** @param atUs now, on the clock of the tally: earlier seconds are closed. */
   read(atUs: number): TallyGrowth {
     const { total, lag, classes } = this.#tally;
     const grown = difference(total, this.#total);
@@ -57,7 +59,7 @@ export class GrowthReader {
     return { dialect, stream, outcome, ...growth, figures };
   }
 
-  /** Whole histograms of a second are there when it is closed, and do not change then. */
+  /** Whole histograms of a second are available when it is closed, and do not change after that. */
   #second(index: number, now: Second): Second {
     const before = this.#seconds.get(index);
     this.#seconds.set(index, now);

@@ -17,7 +17,7 @@ import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSer
 import { steadyOf } from "./steady.ts";
 import { type StoredTurn, TurnTallies } from "./turn-tally.ts";
 
-/** What a worker hands over: whole histograms, so that quantiles are never averaged. */
+/** What a worker reports: whole histograms, so that quantiles are never averaged. */
 export interface StoredTally {
   readonly total: Counts;
   readonly classes: readonly StoredClass[];
@@ -28,7 +28,7 @@ export interface StoredTally {
   readonly turns?: readonly StoredTurn[] | undefined;
 }
 
-/** What one has counted since it was read before: all that is shown of a load while it goes on. */
+/** What has been counted since the last read: everything that the live display shows. */
 export interface TallyGrowth {
   readonly total: Counts;
   readonly lag: HistogramGrowth | undefined;
@@ -41,11 +41,11 @@ interface TallyOptions {
   readonly objectives?: readonly RequestObjective[] | undefined;
 }
 
-/** What every request that was sent comes to. */
+/** Every request that was sent ends as one of these. */
 const ENDINGS = ["admitted", "denied", "failed", "invalid"] as const;
 const RATES = ["offered", "sent", ...ENDINGS] as const;
 type RateName = (typeof RATES)[number];
-/** What is counted by time; `good`: it met every objective. */
+/** What is counted over time; `good`: it met all objectives. */
 type Counted = keyof Counts | "good";
 
 /** Counts a phase. Its size depends on the number of classes and seconds, not on the number of requests. */
@@ -59,7 +59,7 @@ export class Tally {
   readonly #turns = new TurnTallies();
 
   /**
-   * @param startUs beginning of the phase, on the clock of `nowUs`.
+   * @param startUs start of the phase, on the clock of `nowUs`.
    * @param keep what is needed to merge the seconds of this tally with those of others.
    * @param objectives what requests must meet to count as goodput.
    */
@@ -68,7 +68,7 @@ export class Tally {
     this.#goodput = objectives === undefined ? undefined : new GoodputTally(objectives);
   }
 
-  /** Moves the beginning, before anything was counted. */
+  /** Moves the start, before anything is counted. */
   beginAt(startUs: number): void {
     this.#series.beginAt(startUs);
   }
@@ -91,7 +91,7 @@ export class Tally {
     this.#counts.count(what, atUs - this.startUs);
   }
 
-  /** @param inFlight requests in flight when it was sent, itself included. */
+  /** @param inFlight requests in flight when it was sent, including itself. */
   sent(dueUs: number, sentUs: number, inFlight: number): void {
     this.total.sent++;
     this.lag.record(sentUs - dueUs);
@@ -108,7 +108,7 @@ export class Tally {
     if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
   }
 
-  /** Requests that met every objective; `undefined` where none is named. */
+  /** Requests that met all objectives; `undefined` if there are none. */
   goodput(durationS: number): JudgedPhase["goodput"] {
     const closed = this.#goodput?.close(durationS, this.total.offered);
     if (closed === undefined) return undefined;
@@ -117,12 +117,12 @@ export class Tally {
     return { ...closed, intervals: { requestsPerS: this.#counts.rateInterval("good", durationS), share } };
   }
 
-  /** Of requests that are turns of sessions. */
+  /** Requests by the turn of their session. */
   turns(): NonNullable<JudgedPhase["sessions"]>["turns"] {
     return this.#turns.close();
   }
 
-  /** Like `ended`, for a request of another engine. */
+  /** Like `ended`, for a request that another engine sent. */
   observed(one: Observation): void {
     const { dialect, stream, outcome, dueUs, sentUs, firstTokenUs = 0, endUs } = one;
     this.#class(dialect, stream, outcome).observed(one);
@@ -139,12 +139,12 @@ export class Tally {
     return [...this.#classes.values()].reduce((sum, { outputTokens }) => sum + outputTokens, 0);
   }
 
-  /** Response times of the running second, for progress. */
+  /** Response times of the current second, for progress. */
   get running(): Histogram {
     return this.#series.running;
   }
 
-  /** The seconds that are over, from an index on; see `SecondSeries.over`. @param offsetS see `close`. */
+  /** The finished seconds from an index on; see `SecondSeries.over`. @param offsetS see `close`. */
   over(offsetS: number, range: { readonly atUs: number; readonly from: number }): LoadSecond[] {
     return this.#series.over(offsetS, range);
   }
@@ -154,12 +154,12 @@ export class Tally {
     return this.#series.changes(atUs);
   }
 
-  /** What was counted of each class so far. */
+  /** Counts of each class so far. */
   get classes(): Iterable<ClassTally> {
     return this.#classes.values();
   }
 
-  /** How well a quantile of the admitted requests is known, of each kind that has a value. */
+  /** How precisely a quantile of the admitted requests is known, for each kind that has a value. */
   known(...[figure, name]: Parameters<ClassTally["known"]>): Known[] {
     const admitted = [...this.#classes.values()].filter(({ outcome }) => outcome === "admitted");
     return admitted.flatMap((tally) => tally.known(figure, name) ?? []);
@@ -174,7 +174,7 @@ export class Tally {
     return made;
   }
 
-  /** @param offsetS seconds from the beginning of the run to that of the phase. */
+  /** @param offsetS seconds from the start of the run to that of the phase. */
   close(offsetS: number): {
     readonly classes: LoadClass[];
     readonly series: LoadSecond[];
@@ -189,12 +189,12 @@ export class Tally {
       classes: [...this.#classes.values()].map((tally) => tally.close(part)),
       series,
       steady,
-      // There is no first token without an end, but in a phase that was cut short.
+      // First tokens exist without response times only in a phase that was cut short.
       heat: response && { response, ...(ttft === undefined ? {} : { ttft }) },
     };
   }
 
-  /** @returns the rates, per second, and the shares of a phase, with their intervals; no shares where nothing was sent. */
+  /** @returns the rates, per second, and the shares of a phase, with their intervals; no shares if nothing was sent. */
   ratesAndShares(durationS: number): Pick<JudgedPhase, "rates" | "shares"> {
     const rate = (name: RateName) => (durationS <= 0 ? 0 : this.total[name] / durationS);
     const of = ENDINGS.reduce((sum, name) => sum + this.total[name], 0);
@@ -209,7 +209,7 @@ export class Tally {
     return { rates, shares: { ...forEach(ENDINGS, share), intervals: forEach(ENDINGS, shareInterval) } };
   }
 
-  /** 95 % interval of the share that a part has of all. */
+  /** 95 % interval of a part's share of all. */
   #shareInterval(share: number, part: Counted, all: readonly Counted[], durationS: number): [number, number] {
     const worth = this.#counts.worth(part, all, durationS);
     const { low, high } = wilson({ count: share * worth, of: worth }, 0.95);
@@ -239,12 +239,12 @@ export class Tally {
     };
   }
 
-  /** Most in flight of each second. */
+  /** Maximum in flight of each second. */
   inFlightPerSecond(): number[] {
     return this.#series.close(0).map(({ inFlight }) => inFlight);
   }
 
-  /** Adds what another worker has counted since it told of it before. */
+  /** Adds what another worker has counted since its last report. */
   grow({ total, lag, classes, seconds }: TallyGrowth): void {
     for (const name of Object.keys(this.total) as (keyof Counts)[]) this.total[name] += total[name];
     if (lag !== undefined) this.lag.grow(lag);
@@ -263,7 +263,7 @@ export class Tally {
   }
 }
 
-/** The part of a phase that is steady, where a part of it is not. */
+/** The steady part of a phase, if that is not all of it. */
 function partOf({ fromS, toS }: NonNullable<JudgedPhase["steady"]>, offsetS: number): Part | undefined {
   if (fromS === null || toS === null || fromS === offsetS) return undefined;
   return { fromUs: (fromS - offsetS) * 1_000_000, toUs: (toS - offsetS) * 1_000_000 };

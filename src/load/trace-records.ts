@@ -4,16 +4,16 @@ import { ConfigError, fileProblem } from "../core/index.ts";
 
 /** Files are read in chunks of this size, because a trace may be larger than the longest string. */
 const CHUNK_BYTES = 1 << 20;
-/** Longest record, characters. Otherwise an unclosed quotation mark would take in the whole file. */
+/** Maximum length of a record, characters. Otherwise, an unclosed quotation mark would consume the whole file. */
 const MAX_RECORD_CHARS = 16 << 20;
 
-/** One record of a file, and the line on which it begins, from 1. */
+/** One record of a file, and the line on which it starts, from 1. */
 export interface TraceRecord<T> {
   readonly line: number;
   readonly content: T;
 }
 
-/** The text of a file in pieces, without a byte order mark. @throws ConfigError when it cannot be read. */
+/** The text of a file in pieces, without a byte order mark. @throws ConfigError if it cannot be read. */
 export function* textOf(path: string, chunkBytes = CHUNK_BYTES): Generator<string> {
   let file: number | undefined;
   try {
@@ -55,8 +55,8 @@ function* allLinesOf(text: Iterable<string>): Generator<TraceRecord<string>> {
 }
 
 /**
- * The records of a CSV text (RFC 4180), without blank lines. A quoted field may contain commas, line breaks and doubled quotation marks.
- * Blanks around an unquoted field are not part of it.
+ * The records of a CSV text (RFC 4180), without blank lines. A quoted field may contain commas, line breaks and doubled quotation
+ * marks. Spaces around an unquoted field are not part of it.
  */
 export function* csvRecordsOf(text: Iterable<string>): Generator<TraceRecord<readonly string[]>> {
   let open: { readonly line: number; content: string } | undefined;

@@ -5,14 +5,14 @@ import { BLOCK_TOKENS } from "./prompt-text.ts";
 import type { TraceEntry } from "./schedule.ts";
 import { csvRecordsOf, linesOf, type TraceRecord, textOf } from "./trace-records.ts";
 
-/** What a replay may name as its format; `auto` tells it by the first line. */
+/** Valid formats for a replay; `auto` detects it from the first line. */
 export const TRACE_FORMATS = ["auto", "gauntlet", "mooncake", "bailian", "azure", "burstgpt"] as const;
 type TraceFormat = (typeof TRACE_FORMATS)[number];
 
-/** A line that was read, or what is wrong with it. */
+/** A parsed line, or what is wrong with it. */
 type Read = TraceEntry | { readonly path: string; readonly message: string };
 
-/** Problems that are listed; a wrong file has one a line. */
+/** Maximum number of problems listed; a file of the wrong kind has one per line. */
 const MAX_PROBLEMS = 10;
 
 const tokens = z.int().positive();
@@ -25,10 +25,10 @@ const gauntletLine = z.strictObject({
   maxTokens: tokens.default(64),
 });
 
-/** Tokens of a block of the Bailian traces, which otherwise have the fields of Mooncake; their times are seconds. */
+/** Tokens per block of the Bailian traces, which otherwise have the fields of Mooncake; their times are in seconds. */
 const BAILIAN_BLOCK_TOKENS = 16;
 
-/** Lines of other tools have fields that we do not need. */
+/** Lines from other tools have fields that we do not need. */
 function blocksLine(blockTokens: number) {
   return z
     .looseObject({
@@ -46,10 +46,10 @@ function blocksLine(blockTokens: number) {
 type BlocksLine = z.infer<ReturnType<typeof blocksLine>>;
 
 /**
- * Reads a trace with one request per record, in the format of Gauntlet, of Mooncake or of Bailian (JSON), of the Azure LLM inference traces
- * or of BurstGPT (CSV). The file is read in pieces, and may be larger than the longest string.
+ * Reads a trace with one request per record, in the format of Gauntlet, of Mooncake or of Bailian (JSON), of the Azure LLM
+ * inference traces or of BurstGPT (CSV). The file is read in pieces, and may be larger than the longest string.
  *
- * @returns entries in order of time, whatever their order in the file. Traces of others begin at their first request.
+ * @returns entries in chronological order, whatever their order in the file. Foreign traces start at their first request.
  * @throws ConfigError with file and line of each problem.
  */
 export function readTrace(path: string, format: TraceFormat = "auto"): TraceEntry[] {
@@ -124,13 +124,13 @@ function entryOf(
   };
 }
 
-/** Columns by their names in the head: when, prompt, output. */
+/** Names of the columns in the header row: time, prompt, output. */
 const COLUMNS = {
   azure: ["TIMESTAMP", "ContextTokens", "GeneratedTokens"],
   burstgpt: ["Timestamp", "Request tokens", "Response tokens"],
 } as const;
 
-/** The records of a CSV trace. @throws ConfigError when its head lacks a column. */
+/** The records of a CSV trace. @throws ConfigError if its header row lacks a column. */
 function* csvEntries(path: string, format: keyof typeof COLUMNS): Generator<TraceRecord<Read>> {
   const records = csvRecordsOf(textOf(path));
   const head = records.next();
@@ -162,7 +162,7 @@ function csvReader(
     const lengths = [prompt, output].map((column) => Number(fields[column] || Number.NaN));
     const wrong = lengths.findIndex((length) => !Number.isInteger(length) || length < 0);
     if (wrong !== -1) return { path: columns[wrong + 1] ?? "", message: "expected a whole number" };
-    // A request that failed when the trace was taken has no tokens; it arrived all the same.
+    // A request that failed when the trace was recorded has no tokens, but it did arrive.
     const [promptTokens = 1, maxTokens = 1] = lengths.map((length) => Math.max(1, length));
     return { offsetMs, promptTokens, maxTokens };
   };
@@ -183,7 +183,7 @@ function momentMs(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms + Number(fraction) * 1_000;
 }
 
-/** How a trace is cut and made denser or thinner. */
+/** How a trace is truncated, and made denser or sparser. */
 export interface TraceScale {
   readonly requests?: number | undefined;
   /** Mean rate at `speed`. */
@@ -192,8 +192,8 @@ export interface TraceScale {
 }
 
 /**
- * The beginning of a trace, with requests left out or repeated until its mean rate is the one wanted. A request that is repeated
- * comes again before the next one, evenly; the span of the trace stays.
+ * The beginning of a trace, with requests dropped or repeated to reach the requested mean rate. Repetitions are spread evenly
+ * before the next request; the duration of the trace stays the same.
  */
 export function scaleTrace(all: readonly TraceEntry[], { requests, ratePerS, speed = 1 }: TraceScale): TraceEntry[] {
   const entries = all.slice(0, requests);

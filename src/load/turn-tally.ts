@@ -6,17 +6,17 @@ import type { LoadExchange } from "./http/load-exchange.ts";
 type TurnFigures = NonNullable<JudgedPhase["sessions"]>["turns"][number];
 type TurnCounts = Pick<TurnFigures, "turn" | "requests" | "admitted" | "denied" | "failed" | "invalid">;
 
-/** What a worker hands over of a turn. */
+/** What a worker reports about a turn. */
 export interface StoredTurn extends TurnCounts {
   readonly requestBytes: number;
   readonly response: StoredHistogram;
   readonly ttft: StoredHistogram;
 }
 
-/** Later turns are counted with this one. */
+/** Later turns are counted together with this one. */
 const LAST_TURN = 10;
 
-/** One turn of all sessions: latencies are those of admitted requests. */
+/** One turn over all sessions; latencies are those of admitted requests. */
 class TurnTally {
   readonly #turn: number;
   readonly #counts = { requests: 0, admitted: 0, denied: 0, failed: 0, invalid: 0 };
@@ -67,7 +67,7 @@ class TurnTally {
   }
 }
 
-/** The turns of sessions, each by itself up to the tenth. */
+/** The turns of sessions, each counted separately up to the tenth. */
 export class TurnTallies {
   readonly #turns = new Map<number, TurnTally>();
 

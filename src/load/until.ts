@@ -6,26 +6,26 @@ import { compared, undecided } from "./phase-record.ts";
 import type { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
-/** A quantile that a load is sent for, until it is known well enough. */
+/** A quantile that determines the length of a load: it ends when the quantile is known precisely enough. */
 export interface Until {
   readonly kind: "quantile";
   readonly text: string;
   readonly figure: (typeof FIGURES)[LatencyName];
   readonly quantile: QuantileName;
-  /** Half of the width of the interval, as a share of the value. */
+  /** Half of the interval's width, as a share of the value. */
   readonly withinShare: number;
 }
 
 const FORM = /^\s*([a-z_]+)\s+(p\d+)\s+within\s+(\d+(?:\.\d+)?)\s*%\s*$/;
-/** When it is looked at, it must be known by so much better: what still runs then changes the figure a little. */
+/** It must be known better by this factor when checked: requests still in flight change the figure slightly. */
 const MARGIN = 0.95;
-/** So often in a row: one look finds it by chance where neighbours in time go together. */
+/** Required consecutive checks: because neighbouring values are correlated, one check may succeed by chance. */
 const LOOKS = 5;
 
 /**
- * Reads `ttft_ms p99 within 5%`.
+ * Parses `ttft_ms p99 within 5%`.
  *
- * @throws UsageError for what cannot be read.
+ * @throws UsageError if it cannot be parsed.
  */
 export function parseUntil(text: string): Until {
   const [, name = "", quantile = "", percent = ""] = FORM.exec(text) ?? [];
@@ -44,7 +44,7 @@ export function parseUntil(text: string): Until {
   });
 }
 
-/** Says when it is known. Asked about once a second: it costs a few milliseconds. */
+/** Detects when the quantile is known. Called about once a second: each call takes a few milliseconds. */
 export class UntilKnown {
   readonly #until: Until;
   readonly #classes: number;
@@ -69,14 +69,14 @@ export class UntilKnown {
     if (this.#looks >= LOOKS) this.#known.abort();
   }
 
-  /** Of all kinds of requests the one that is known least; `undefined` while one of them has no value. */
+  /** Of all kinds of requests, the one that is known least precisely; `undefined` while one of them has no value. */
   #worst(tally: Tally): Known | undefined {
     const known = tally.known(this.#until.figure, this.#until.quantile);
     if (known.length < this.#classes) return undefined;
     return known.sort((a, b) => (b.share ?? Number.POSITIVE_INFINITY) - (a.share ?? Number.POSITIVE_INFINITY))[0];
   }
 
-  /** What came of it, over all that was counted. */
+  /** The finding, over everything that was counted. */
   judge(tally: Tally): Finding {
     const [name, title] = ["load.until", "The figure is known as well as was wanted"] as const;
     const { text, withinShare } = this.#until;
@@ -94,9 +94,9 @@ export class UntilKnown {
 }
 
 /**
- * The workload with its bound: at most so many seconds, or as long as it says itself.
+ * The workload with its time bound: at most this many seconds, or its own duration.
  *
- * @throws UsageError for a load that does not go on evenly.
+ * @throws UsageError for a load that is not uniform.
  */
 export function boundedBy(workload: Workload, atMostS: number | undefined): Workload {
   const { arrivals, name, engine, tier } = workload;

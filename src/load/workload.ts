@@ -150,7 +150,7 @@ export const workloadSchema = z
     { message: "has images or toolCalls: the turns of sessions are texts", path: ["mix"] },
   )
   .superRefine(({ objectives = [], mix = [], arrivals: given }, context) => {
-    // The lines of a trace of ours say themselves whether they stream.
+    // The lines of our own traces specify whether they stream.
     if (given?.kind === "replay" || mix.some(({ stream }) => stream === true)) return;
     for (const [index, text] of objectives.entries())
       if (isOfStreams(text))
@@ -175,7 +175,7 @@ export interface RequestClass {
   readonly stream: boolean;
   readonly model?: string | undefined;
   readonly promptTokens: Lengths;
-  /** In place of `promptTokens`. */
+  /** Replaces `promptTokens`. */
   readonly promptBytes?: Lengths | undefined;
   readonly maxTokens: Lengths;
   readonly images?: Images | undefined;
@@ -207,18 +207,18 @@ export interface Workload {
   readonly engine: "native" | "autocannon" | "k6";
   readonly retryAfter: "none" | "compliant" | "ignoring";
   readonly allow: AllowedShares;
-  /** Prompts have lengths in tokens that the file or its trace names. */
+  /** Whether the file or its trace specifies prompt lengths in tokens. */
   readonly namesTokens?: boolean | undefined;
   /** The file as written, for the record. */
   readonly written: unknown;
 }
 
-/** A short request in the first dialect of a target, for workloads that no file describes. */
+/** A short request in the target's first dialect, for workloads without a file. */
 export function shortClass({ dialects }: Pick<Target, "dialects">, stream: boolean): RequestClass {
   return { dialect: dialects[0] ?? "chat", stream, promptTokens: 20, maxTokens: 64, weight: 1 };
 }
 
-/** @throws ConfigError with every problem of the file and of the trace that it names. */
+/** @throws ConfigError with all problems of the file and of its trace. */
 export function loadWorkload(path: string): Workload {
   const text = readText(path, "Name starter, growth, scale, peak, soak, stress, own, or a workload file.");
   const { value, written } = readYaml(text, path, workloadSchema);

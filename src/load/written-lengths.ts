@@ -5,7 +5,7 @@ import type { Lengths } from "./lengths.ts";
 
 const whole = z.int().positive();
 
-/** Lengths as a workload file writes them. */
+/** Lengths in the format of workload files. */
 export const lengthsSchema = z.union([
   whole,
   z.discriminatedUnion("kind", [
@@ -30,7 +30,7 @@ export const lengthsSchema = z.union([
 
 const seconds = z.number().nonnegative();
 
-/** Times as a workload file writes them, s. */
+/** Times in the format of workload files, s. */
 export const secondsSchema = z.union([
   seconds,
   z.discriminatedUnion("kind", [
@@ -46,7 +46,7 @@ export const secondsSchema = z.union([
   ]),
 ]);
 
-/** @returns whole milliseconds. */
+/** @returns integer milliseconds. */
 export function resolveMs(written: z.infer<typeof secondsSchema>): Lengths {
   const ms = (s: number) => Math.round(s * 1_000);
   if (typeof written === "number") return ms(written);
@@ -55,13 +55,13 @@ export function resolveMs(written: z.infer<typeof secondsSchema>): Lengths {
     : { ...written, median: written.median * 1_000, most: ms(written.most) };
 }
 
-/** @param fileOf the path of a file that the workload names. @throws ConfigError for a file of lengths that cannot be used. */
+/** @param fileOf resolves the path of a file that the workload names. @throws ConfigError if a file of lengths is unusable. */
 export function resolveLengths(written: z.infer<typeof lengthsSchema>, fileOf: (name: string) => string): Lengths {
   if (typeof written === "number" || written.kind !== "empirical") return written;
   return { kind: "empirical", lengths: readLengths(fileOf(written.file)) };
 }
 
-/** Problems that are listed; a wrong file has one a line. */
+/** Maximum number of problems listed; a file of the wrong kind has one per line. */
 const MAX_PROBLEMS = 10;
 
 function readLengths(path: string): number[] {

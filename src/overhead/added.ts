@@ -1,7 +1,7 @@
 import { normalCumulative, type Random, seededRandom, tQuantile } from "../core/index.ts";
 import type { Added, AddedDifference } from "../record/index.ts";
 
-/** One round: times of both arms, microseconds. A round without times in either says nothing. */
+/** One round: times of both arms, microseconds. A round in which either arm has no times is ignored. */
 export interface Round {
   readonly direct: readonly number[];
   readonly through: readonly number[];
@@ -12,24 +12,24 @@ const QUANTILES = [
   ["p90", 0.9],
   ["p99", 0.99],
 ] as const;
-/** Times of an arm below which a quantile says nothing: two beyond it. */
+/** Minimum number of times per arm for a quantile: two beyond it. */
 const LEAST = { p50: 4, p90: 20, p99: 200 } as const;
 const MIN_ROUNDS = 4;
-/** Each end of an interval is wrong in so many cases. */
+/** Each end of an interval is wrong in this share of cases. */
 const TAIL = 0.025;
 const RESAMPLES = 1_000;
-/** The longer a difference the longer everybody slept, and the later they woke up: by up to so much of it. */
+/** The longer a difference, the longer all processes slept and the later they woke up: by up to this share of it. */
 const RESOLUTION_SHARE = 0.0075;
-/** Times of a round and arm that are kept: evenly spaced among the sorted ones. */
+/** Maximum number of times kept per round and arm: evenly spaced among the sorted ones. */
 const MAX_TIMES = 400;
 
 /**
- * How much later the quantiles of one arm are than those of the other. Times of a round are taken from the middle of what
- * went directly in it, so that a machine that slows down for a while slows both; then all rounds are put together. The
- * interval comes from resampling whole rounds, because requests of a round are not independent; its percentiles are
- * expanded for few rounds (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, section 5.3).
+ * How much later the quantiles of one arm are than those of the other. Times of a round are taken relative to the median of its
+ * direct requests, so that a machine that slows down for a while slows both; then all rounds are pooled. The interval comes from
+ * resampling whole rounds, because requests of a round are not independent; its percentiles are expanded for few rounds
+ * (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, section 5.3).
  *
- * @param options.resolutionUs what cannot be told apart however often it is repeated: each end of an interval is moved by it,
+ * @param options.resolutionUs what cannot be distinguished however often it is repeated: each end of an interval is moved by it,
  * and by three quarters of a percent.
  */
 export function addedBetween(
@@ -55,7 +55,7 @@ export function addedBetween(
   return Object.fromEntries(found) as Added;
 }
 
-/** Sorted differences of each quantile over rounds that are drawn with replacement. */
+/** Sorted differences of each quantile over rounds drawn with replacement. */
 function resample(direct: Pooled, through: Pooled, random: Random): readonly Float64Array[] {
   const resampled = QUANTILES.map(() => new Float64Array(RESAMPLES));
   const count = direct.sizes.length;
@@ -89,7 +89,7 @@ function fromMiddle({ direct, through }: Round): Round {
   return { direct: move(thin(sorted)), through: move(thin([...through].sort((a, b) => a - b))) };
 }
 
-/** Evenly spaced ones of many sorted values: their quantiles are the same. */
+/** An evenly spaced selection of sorted values: its quantiles are the same. */
 function thin(sorted: readonly number[]): readonly number[] {
   if (sorted.length <= MAX_TIMES) return sorted;
   return Array.from({ length: MAX_TIMES }, (_, index) => {
@@ -98,12 +98,12 @@ function thin(sorted: readonly number[]): readonly number[] {
   });
 }
 
-/** All times of an arm in their order, each with its round. */
+/** All sorted times of an arm, each with its round. */
 interface Pooled {
   readonly size: number;
   readonly values: Float64Array;
   readonly rounds: Uint16Array;
-  /** Times of each round. */
+  /** Number of times in each round. */
   readonly sizes: readonly number[];
 }
 
@@ -123,7 +123,7 @@ function difference(direct: Pooled, through: Pooled, weights: Float64Array): num
   return quantiles(through, weights).map((value, index) => value - (a[index] ?? 0));
 }
 
-/** Quantiles where each round counts as often as its weight says, by one walk through the times. */
+/** Quantiles with each round counted according to its weight, in one pass over the times. */
 function quantiles({ values, rounds, sizes }: Pooled, weights: Float64Array): number[] {
   let total = 0;
   for (const [round, size] of sizes.entries()) total += (weights[round] ?? 0) * size;
@@ -141,7 +141,7 @@ function quantiles({ values, rounds, sizes }: Pooled, weights: Float64Array): nu
   return found;
 }
 
-/** Quantiles of times in milliseconds; `null` where there are too few. */
+/** Quantiles of times in milliseconds; `null` if there are too few. */
 export function quantilesMs(timesUs: readonly number[]): Record<keyof Added, number | null> {
   const sorted = [...timesUs].sort((a, b) => a - b);
   const of = (name: keyof typeof LEAST, share: number) =>

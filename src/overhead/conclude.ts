@@ -7,8 +7,8 @@ interface Conclusion {
 }
 
 /**
- * What a measurement comes to without a policy. It passes when every level of every gateway was measured on a machine that was
- * quiet enough, with requests that were served; it fails when a gateway failed requests that its upstream serves.
+ * The verdict of a measurement without a policy. It passes if every level of every gateway was measured on a machine that was
+ * quiet enough, with requests that were served; it fails if a gateway failed requests that its upstream serves.
  */
 export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">): Conclusion {
   const upstream = control.levels.flatMap((level) => errorsText("the upstream itself", level));
@@ -24,10 +24,10 @@ export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">):
   return { result: isFailed ? "fail" : reasons.length > 0 ? "inconclusive" : "pass", reasons };
 }
 
-/** Denials that a key with higher limits does not get. */
+/** Denials that a key with higher limits avoids. */
 const LIMITS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded", "429"];
 
-/** Requests were lost that no limit and no rule of the gateway refused. */
+/** Requests were lost that no limit or rule of the gateway denied. */
 function isFailing({ errorKinds }: OverheadLevel): boolean {
   return errorKinds.some(({ outcome }) => outcome !== "denied");
 }

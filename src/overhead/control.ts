@@ -1,10 +1,10 @@
 import type { Overhead, OverheadLevel } from "../record/index.ts";
 
-/** A server may differ from itself by so much before its differences are no measure: 60 µs, or a tenth of its latency. */
+/** If a server differs from itself by more than this, its differences are not usable: 60 µs, or a tenth of its latency. */
 const MARGIN_MS = 0.06;
 const MARGIN_SHARE = 0.1;
 
-/** Whether the upstream differs from itself: the middle of a level beyond the margin and its interval. */
+/** Whether the upstream differs from itself: the whole interval of a level's median is beyond the margin. */
 export function controlMessage(levels: readonly OverheadLevel[]): Pick<Overhead["control"], "fit" | "message"> {
   if (levels.length === 0) return { fit: false, message: "There was no control." };
   const odd = levels.filter(differs);

@@ -1,28 +1,28 @@
 import type { Added, OverheadLevel } from "../record/index.ts";
 
-/** A delayed acknowledgement comes after 40 ms on Linux; what is sent after it adds a little. */
+/** A delayed acknowledgement arrives after 40 ms on Linux; what is sent after it adds a little. */
 const DELAYED_ACK_MS = { least: 38, most: 47 } as const;
-/** Another kind of request of the same gateway that is so much faster shows that it is no slowness of its own. */
+/** If another kind of request at the same gateway is delayed by less than this, the gateway is not just slow. */
 const NOT_DELAYED_MS = 10;
-/** A stream is held back when its first token comes so late in it, and directly so early. */
+/** A stream is buffered if its first token arrives this late in it through the gateway, and this early directly. */
 const HELD_BACK_SHARE = 0.8;
 const FLOWING_SHARE = 0.5;
-/** Streams shorter than this have no early and no late. */
+/** Minimum duration of a stream for distinguishing early from late. */
 const MIN_STREAM_MS = 20;
-/** Growth below this is nothing, milliseconds per megabyte. */
+/** Smaller growth is ignored, milliseconds per megabyte. */
 const MIN_GROWTH = 1;
-/** Tokens of so many gaps arrive together. */
+/** Events are merged if a read has more than this many times the events of a direct read. */
 const MERGED = 3;
 
-/** What the figures of a gateway prove of it, beside its latency. Figures that the upstream bounds prove nothing. */
+/** What the figures of a gateway prove besides its latency. Figures that are bounded by the upstream prove nothing. */
 export function diagnose(levels: readonly OverheadLevel[]): string[] {
   const own = levels.filter(({ upstreamBound }) => !upstreamBound);
   return [...delayedAck(own), ...heldBack(own), ...merged(own), ...growth(own)];
 }
 
 /**
- * A wait of the operating system is as long for everybody, so that the whole interval is there; that of a queue is wider. What
- * is not late is a response or a first token: a gap between tokens is always short.
+ * An operating-system delay is the same for all requests, so the whole interval must be within the range; that of a queue is
+ * wider. Delayed are responses or first tokens: a gap between tokens is always short.
  */
 function delayedAck(levels: readonly OverheadLevel[]): string[] {
   const whole = levels.flatMap(({ addedMs, addedTtftMs }) => [addedMs.p50, ...(addedTtftMs ? [addedTtftMs.p50] : [])]);
@@ -54,7 +54,7 @@ function merged(levels: readonly OverheadLevel[]): string[] {
   return [`Events of streams are merged: ${worst.through} arrive in one read, directly ${worst.direct}.`];
 }
 
-/** Between the smallest and the largest prompt of the same clients. */
+/** Between the smallest and the largest prompt, for the same number of clients. */
 function growth(levels: readonly OverheadLevel[]): string[] {
   const plain = levels.filter(({ stream }) => !stream).sort((a, b) => a.promptBytes - b.promptBytes);
   const largest = plain.at(-1);

@@ -6,24 +6,24 @@ import { balancedOrders, Lanes, paceOf } from "./lanes.ts";
 import type { OverheadOptions } from "./overhead-options.ts";
 import { RESOLUTION_US } from "./run-level.ts";
 
-/** Shares of the most that a gateway serves at which it is measured. */
+/** Shares of a gateway's maximum throughput at which it is measured. */
 const SHARES = [0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1] as const;
-/** Added milliseconds at p99 whose rate is looked for. */
+/** Added milliseconds at p99 for which the rate is determined. */
 const BOUNDS_MS = [1, 2, 5, 10, 25] as const;
 const CLIENTS = 128;
 const ROUNDS = 4;
 const BLOCK_S = 0.4;
 const PROBE = { inFlight: CLIENTS, requests: 4_000, durationS: 0.5 } as const;
-/** Requests of a block that are enough. */
+/** Sufficient number of requests in a block. */
 const ENOUGH_REQUESTS = 1_500;
-/** Requests of a block with which all rounds together have a p99, and how long a block may last for them. */
+/** Requests per block with which all rounds together have a p99, and how long a block may take to collect them. */
 const MIN_REQUESTS = 75;
 const MAX_BLOCK_S = 2;
 const BOUND_SHARE = 0.9;
 
 /**
- * Added latency against load: small non-streaming requests at rising rates, to the gateway and directly in turns. The rate of a
- * bound is the highest that was measured before the bound was passed for the first time.
+ * Added latency as a function of load: small non-streaming requests at rising rates, alternating between the gateway and direct.
+ * The rate of a bound is the highest that was measured before the bound was exceeded for the first time.
  */
 export async function frontierOf(gateway: number, ceilingPerS: number, options: OverheadOptions): Promise<Frontier> {
   const { direct, gateways, levels, stop, seed } = options;
@@ -72,7 +72,7 @@ function timesOf([direct, through]: readonly BlockTimes[]): Round {
   return { direct: direct?.responseUs ?? [], through: through?.responseUs ?? [] };
 }
 
-/** @returns the highest rate below the first at which the added p99 passes the bound; `isPassed`: there is such a one. */
+/** @returns the highest rate below the first one at which the added p99 exceeds the bound; `isPassed`: whether there is one. */
 function rateBelow(
   points: Frontier["points"],
   boundMs: number,

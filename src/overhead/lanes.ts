@@ -2,7 +2,7 @@ import type { Random } from "../core/index.ts";
 import { type BlockTimes, RequestLane } from "../load/index.ts";
 import type { LaneTarget, Level, OverheadControl } from "./overhead-options.ts";
 
-/** Open connections of all arms for one level; the upstream first. */
+/** Open connections of all arms for one level, starting with the upstream. */
 export class Lanes implements AsyncDisposable {
   readonly direct: RequestLane;
   readonly gateways: readonly RequestLane[];
@@ -32,10 +32,10 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/** How fast a lane serves clients that send again at once. */
+/** Throughput of a lane with clients that send the next request immediately. */
 export interface Pace {
   readonly perS: number;
-  /** Mean time of a response. */
+  /** Mean response time. */
   readonly meanUs: number;
   readonly requests: number;
   readonly served: number;
@@ -61,7 +61,7 @@ export async function paceOf(
   };
 }
 
-/** Indexes of so many blocks in an order of chance; every second round runs the one before it backwards. */
+/** Block indexes in random order; every second round reverses the previous one. */
 export function* balancedOrders(blocks: number, rounds: number, random: Random): Generator<readonly number[]> {
   let order: number[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -9,13 +9,13 @@ import { runLevel } from "./run-level.ts";
 import { diagnoseUpstream } from "./upstream-diagnoses.ts";
 import { gatherUpstreamFacts, type UpstreamFacts } from "./upstream-facts.ts";
 
-/** Clients with which the ceiling is looked for: more, until they bring nothing. */
+/** Numbers of clients tried for the ceiling: increased until throughput stops growing. */
 const CEILING_CLIENTS = [32, 64, 128, 256] as const;
 const CEILING_S = 0.4;
 const CEILING_REQUESTS = 20_000;
-/** More clients are tried while they bring so much more. */
+/** The number of clients is increased as long as throughput grows by this factor. */
 const WORTH = 1.1;
-/** Each arm before anything counts: programs are slower while they are new. */
+/** For each arm before the measurement: programs are slower at first. */
 const WARMUP_CLIENTS = 32;
 const WARMUP_S = 2;
 const WARMUP_REQUESTS = 10_000;
@@ -23,10 +23,10 @@ const LEVEL_OVERHEAD_S = 2;
 const FRONTIER_S = 30;
 const UPSTREAM_FACTS_S = 3;
 
-/** What is measured, whatever it was that was told to measure it. */
+/** The results, independent of how the measurement was started. */
 export type Measured = Omit<Overhead, "direct" | "arguments">;
 
-/** Measures every level. Interrupted, it has the levels that there were. */
+/** Measures every level. If interrupted, it returns the levels so far. */
 export async function measureOverhead(options: OverheadOptions): Promise<Measured> {
   const { levels, rounds, gateways, stop } = options;
   const first = levels[0] as Level;
@@ -82,7 +82,7 @@ export function textOf({ concurrency, stream, promptBytes }: Level): string {
   return `${clients}, ${stream ? "streaming" : "non-streaming"}, prompt of ${promptBytes} bytes`;
 }
 
-/** @throws UsageError when an arm serves nothing: there is nothing to measure. */
+/** @throws UsageError if an arm serves nothing: there is nothing to measure. */
 async function warmUp(level: Level, options: OverheadOptions): Promise<void> {
   const arms = [options.direct, ...options.gateways];
   await using lanes = await Lanes.open(arms, level, options);
@@ -94,7 +94,7 @@ async function warmUp(level: Level, options: OverheadOptions): Promise<void> {
     });
     if (warmed.served > 0 || options.stop.aborted) continue;
     const [kind] = [...warmed.errors.values()].sort((a, b) => b.count - a.count);
-    // A gateway that answers with a 2xx of no use is not misconfigured: what it does is measured, and fails.
+    // A gateway that responds with an unusable 2xx is not misconfigured: its behaviour is measured, and fails.
     if (index > 0 && (kind?.outcome === "invalid" || kind?.outcome === "unfinished")) continue;
     const how = level.stream ? "streaming" : "non-streaming";
     throw new UsageError(
@@ -104,7 +104,7 @@ async function warmUp(level: Level, options: OverheadOptions): Promise<void> {
   }
 }
 
-/** Most requests per second of a kind that the upstream serves directly. */
+/** Maximum requests per second of a kind that the upstream serves directly. */
 async function ceilingFor(level: Level, options: OverheadOptions): Promise<number> {
   let best = 0;
   const arms = [options.direct];

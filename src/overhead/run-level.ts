@@ -5,33 +5,34 @@ import { addedBetween, quantilesMs, type Round } from "./added.ts";
 import { balancedOrders, Lanes, type Pace, paceOf } from "./lanes.ts";
 import type { Level, OverheadOptions } from "./overhead-options.ts";
 
-/** What each arm of a level came to: the control first. */
+/** The result of each arm of a level, starting with the control. */
 export type LevelOfArms = readonly OverheadLevel[];
 
-/** Requests of a block that are enough; more make it longer, not truer. */
+/** Sufficient number of requests in a block; more make it longer, not more precise. */
 const ENOUGH_REQUESTS = 250;
-/** Requests of a block that are wanted where the upstream is slow, and how much longer it may last for them. */
+/** Minimum number of requests in a block with a slow upstream, and how much longer it may take to collect them. */
 const MIN_REQUESTS = 20;
 const MAX_LONGER = 2;
-/** Clients wait in queues when a response takes so much longer than for one client alone. */
+/** Clients are queueing if a response takes this many times as long as for a single client. */
 const QUEUES_AT = 1.25;
-/** They are then held at this share of what the slowest arm serves, which leaves each arm time to fall asleep between requests. */
+/** They are then limited to this share of the slowest arm's throughput, which lets each arm fall asleep between requests. */
 const HELD_SHARE = 0.5;
-/** Arms that serve at such different rates are held as well: whoever is asked seldom answers later, being asleep. */
+/** Arms whose throughputs differ this much are limited as well: an arm with fewer requests sleeps and responds later. */
 const ALIKE_SHARE = 0.8;
-/** A figure within 10 % of what the upstream serves says more of the upstream. */
+/** A figure within 10 % of the upstream's throughput says more about the upstream. */
 const BOUND_SHARE = 0.9;
 const PROBE_REQUESTS = 200;
 /**
- * To wake up costs a process the more the longer it slept, and on virtual machines some 60 µs more after a few hundred: two
- * servers of different speed are not told apart more finely. Between two tokens everybody is awake.
+ * The longer a process slept, the longer it takes to wake up, and on virtual machines about 60 µs more after a few hundred: two
+ * servers of different speed cannot be distinguished more precisely. Between two tokens, all processes are awake.
  */
 export const RESOLUTION_US = 60;
 const GAP_RESOLUTION_US = 10;
 
 /**
- * Measures one level. Clients that send again at once fill the queue of the slowest part, and their latency is then the length
- * of the queue, whatever the gateway adds. Where that is so, all arms get the same arrivals at half of what the slowest serves.
+ * Measures one level. Clients that send the next request immediately fill the queue of the slowest part, and their latency is
+ * then the length of the queue, whatever the gateway adds. In that case, all arms get the same arrivals at half of the slowest
+ * arm's throughput.
  */
 export async function runLevel(
   level: Level,
@@ -48,7 +49,7 @@ export async function runLevel(
     if (options.stop.aborted) break;
     const blocks: BlockTimes[] = [];
     for (const index of order) {
-      // The last is the upstream once more.
+      // The last one is the upstream again.
       const lane = index === arms.length ? 0 : index;
       const pace = paces[lane] as Probed;
       if (pace.all.served === 0) continue;
@@ -65,7 +66,7 @@ export async function runLevel(
   return [control, ...gateways];
 }
 
-/** What an arm served to one client, and to all of the level. */
+/** Throughput of an arm with one client, and with all clients of the level. */
 interface Probed {
   readonly one: Pace;
   readonly all: Pace;
@@ -99,7 +100,7 @@ function arrivalsOf({ concurrency }: Level, { perS }: Pace, heldAtPerS: number |
     Math.max(MIN_REQUESTS / ratePerS, Math.min(blockS, ENOUGH_REQUESTS / ratePerS)),
   );
   if (heldAtPerS !== null) return { kind: concurrency === 1 ? "constant" : "poisson", ratePerS, durationS } as const;
-  // Twice of what is expected: a bound on the number, not the end of the block.
+  // Twice the expected number: a bound on the number, not the end of the block.
   const requests = Math.max(concurrency, Math.ceil(2 * durationS * ratePerS));
   return { kind: "closed", inFlight: concurrency, requests, durationS, rampS: 0 } as const;
 }
@@ -135,7 +136,7 @@ function figuresOf(
   const blocks = rounds.map(({ through }) => through);
   const directs = rounds.flatMap(({ direct }) => direct);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  // An arm that serves nothing is asked no more; what it was asked says why.
+  // An arm that serves nothing gets no more requests; the ones already sent show why.
   const counted = all.served === 0 ? [one, all] : blocks;
   const requests = sum(counted.map((block) => block.requests));
   const served = sum(blocks.map(({ responseUs }) => responseUs.length));

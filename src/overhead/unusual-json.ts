@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject, member } from "../core/index.ts";
 
-/** A field in white space that no serialiser writes. */
+/** A field with white space that no serialiser writes. */
 const fieldText = (name: string, value: unknown): string =>
   `${JSON.stringify(name)}\t : ${JSON.stringify(value, null, 1)}`;
 
-/** Valid JSON that whoever parses it and writes it again writes otherwise. */
+/** Valid JSON that changes when it is parsed and serialised again. */
 export function unusualJson(value: object): string {
   const fields = Object.entries(value).map(([name, inner]) => fieldText(name, inner));
   return `{\n ${fields.join(" ,\n\t")}\r\n}`;
 }
 
-/** What became of a body on its way: names of its fields, and whether what has the same value came in other bytes. */
+/** How a body changed on its way: names of its fields, and whether an equal value arrived as different bytes. */
 export interface BodyChange {
   readonly isRewritten: boolean;
   readonly changed: readonly string[];
@@ -20,10 +20,10 @@ export interface BodyChange {
 }
 
 /**
- * Compares a body with what came of it.
+ * Compares a body with what arrived.
  *
- * @param sent as `unusualJson` wrote it. A field that was exchanged in the text leaves the white space of the others.
- * @returns `undefined` for what is no JSON object.
+ * @param sent as `unusualJson` wrote it. If a field was replaced in the text, the white space of the others is unchanged.
+ * @returns `undefined` if it is not a JSON object.
  */
 export function bodyChange(sent: string, received: string): BodyChange | undefined {
   const before = parsed(sent);
@@ -45,7 +45,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // No JSON is an answer, too: such a body cannot be compared.
+    // Not JSON: such a body cannot be compared.
     return undefined;
   }
 }

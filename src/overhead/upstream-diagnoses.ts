@@ -2,23 +2,25 @@ import { type BodyChange, bodyChange } from "./unusual-json.ts";
 import { HELD_MS, type UpstreamFacts } from "./upstream-facts.ts";
 import type { ReceivedRequest } from "./upstream-log.ts";
 
-/** Requests below which their connections say nothing: more than a gateway has processes. */
+/** Minimum number of requests for conclusions about their connections: more than a gateway has processes. */
 const MIN_REQUESTS = 10;
-/** Nearly each on a new connection: one may have found one that was left. */
+/** Nearly every request on a new connection: one may have found an open one. */
 const NEW_SHARE = 0.9;
-/** Fewer at once than this share of what was sent: not all of a burst are under way at the same moment. */
+/**
+ * Queued if fewer than this share of what was sent were concurrent: not all requests of a burst are in flight at the same moment.
+ */
 const QUEUED_SHARE = 0.8;
 /**
- * A gateway that is merely slow, or that paces requests, passes them on one after the other. A full one took the first of them
- * fast, and then none for a while, although clients waited.
+ * A gateway that is merely slow, or that paces requests, passes them on one after the other. A full one passed on the first of
+ * them quickly, and then none for a while, although clients were waiting.
  */
 const STILL_MS = HELD_MS / 3;
 const STILL_LONGER = 2;
-/** Names of fields that are listed, and characters of each. */
+/** Maximum number of field names listed, and characters of each. */
 const MAX_FIELDS = 4;
 const MAX_NAME_CHARACTERS = 20;
 
-/** What the log of its upstream proves of a gateway. */
+/** What the log of its upstream proves about a gateway. */
 export function diagnoseUpstream(facts: UpstreamFacts | undefined): string[] {
   if (facts === undefined) return [];
   const { inTurn, atOnce } = facts;
@@ -35,7 +37,7 @@ function connections({ received }: UpstreamFacts["inTurn"]): string[] {
 }
 
 function bodies({ body, received: [first] }: UpstreamFacts["inTurn"]): string[] {
-  // The log masks what equals a credential: such a body is not the one that came.
+  // The log masks whatever equals a credential: such a body is not the one that arrived.
   if (first === undefined || first.bodyBytes !== Buffer.byteLength(first.body)) return [];
   const change = bodyChange(body, first.body);
   if (change === undefined || !change.isRewritten) return [];
@@ -54,20 +56,20 @@ function fieldsText({ changed, added, removed }: BodyChange): string {
 }
 
 function queue({ sent, served, received }: NonNullable<UpstreamFacts["atOnce"]>): string[] {
-  // Whatever was denied, lost or answered by a cache did not wait.
+  // Requests that were denied, lost or served from a cache did not wait.
   if (served < sent || received.length < sent) return [];
   const { most, filledMs, stillMs } = mostAtOnce(received);
   if (most > QUEUED_SHARE * sent || stillMs < Math.max(STILL_MS, STILL_LONGER * filledMs)) return [];
   return [`At most ${most} of ${sent} requests at once reach the upstream; the others wait in the gateway.`];
 }
 
-/** Most requests that overlapped, how long it took until they did, and how long nothing more came from then on. */
+/** Maximum number of overlapping requests, how long it took to reach it, and how long no further request arrived after that. */
 function mostAtOnce(received: readonly ReceivedRequest[]) {
   const moments = received.flatMap(({ receivedMs, endMs = Number.POSITIVE_INFINITY }) => [
     { atMs: receivedMs, by: 1 },
     { atMs: endMs, by: -1 },
   ]);
-  // What ends makes room for what begins at the same moment.
+  // At the same moment, ends count before starts.
   moments.sort((a, b) => a.atMs - b.atMs || a.by - b.by);
   let [most, now, mostFromMs] = [0, 0, 0];
   for (const { atMs, by } of moments) {

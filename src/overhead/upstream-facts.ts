@@ -7,9 +7,9 @@ import type { ReceivedRequest, UpstreamLog } from "./upstream-log.ts";
 
 /** What a gateway sent to its upstream for marked requests. */
 export interface UpstreamFacts {
-  /** Requests one after the other, and the body that each of them had. */
+  /** Sequential requests, and the body that each of them had. */
   readonly inTurn: { readonly body: string; readonly received: readonly ReceivedRequest[] };
-  /** Requests at once, each held by the upstream; `undefined` where one client alone is measured. */
+  /** Concurrent requests, each held by the upstream; `undefined` if only a single client is measured. */
   readonly atOnce:
     | { readonly sent: number; readonly served: number; readonly received: readonly ReceivedRequest[] }
     | undefined;
@@ -17,15 +17,15 @@ export interface UpstreamFacts {
 
 const IN_TURN = { kind: "closed", inFlight: 1, requests: 20, durationS: 10, rampS: 0 } as const;
 const MAX_AT_ONCE = 128;
-/** How long the upstream holds each request: a slow gateway has passed on all of them by then. */
+/** How long the upstream holds each request: even a slow gateway has passed on all of them by then. */
 export const HELD_MS = 1_500;
-/** What comes to the upstream later is answered at once, or a queue of many requests would take minutes. */
+/** Requests that reach the upstream later get an immediate response; otherwise, a queue of many requests would take minutes. */
 const RELEASE_MS = 1_200;
 
 /**
- * Sends marked requests through a gateway, and reads what came of them from the log of its upstream.
+ * Sends marked requests through a gateway, and reads what arrived from the log of its upstream.
  *
- * @returns `undefined` where the log cannot be read, which is told: what was measured before is not lost with it.
+ * @returns `undefined` if the log cannot be read, which is reported: the measurements so far are kept.
  */
 export async function gatherUpstreamFacts(
   gateway: LaneTarget,

@@ -1,7 +1,7 @@
-/** A request as it came to the upstream. */
+/** A request as it arrived at the upstream. */
 export interface ReceivedRequest {
   readonly connection: number;
-  /** Requests that came on the connection before. */
+  /** Requests that arrived earlier on the connection. */
   readonly earlier: number;
   readonly receivedMs: number;
   readonly endMs: number | undefined;
@@ -9,12 +9,12 @@ export interface ReceivedRequest {
   readonly bodyBytes: number;
 }
 
-/** What came to the upstream, and what it answers, by the marker in a request. */
+/** What arrived at the upstream, and how it responds, by the marker in a request. */
 export interface UpstreamLog {
   readonly control: {
     answer(marker: string, answers: { readonly "*": { readonly latencyMs?: number } }): Promise<void>;
     requests(marker: string): Promise<{ readonly requests: readonly ReceivedRequest[] }>;
   };
-  /** Model of the gateway that this upstream serves; `undefined`: the one of the measurement. */
+  /** Model of the gateway that this upstream serves; `undefined`: the measurement's model. */
   readonly model: string | undefined;
 }

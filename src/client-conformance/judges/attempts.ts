@@ -2,7 +2,7 @@ import type { Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
-/** Where a retry is forbidden: every call was attempted once. */
+/** If a retry is forbidden, every call must be attempted exactly once. */
 export function judgeOnce(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   for (const [first, ...repeats] of runs.flatMap(callsOf)) {
     const [again] = repeats;
@@ -21,7 +21,7 @@ export function judgeOnce(requirement: MustRequirement, runs: readonly ClientRun
   }
 }
 
-/** Attempts come to an end by themselves. */
+/** The client must stop retrying on its own. */
 export function judgeBounded(
   requirement: MustRequirement,
   runs: readonly ClientRun[],

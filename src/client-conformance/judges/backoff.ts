@@ -2,19 +2,21 @@ import type { Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
 
-/** Waits between attempts that are shorter than this are none, milliseconds: a client takes ten or so to send again. */
+/** Gaps between attempts below this count as no wait, milliseconds: a client needs about ten to send again. */
 const AT_ONCE_MS = 50;
-/** Least number of calls with a retry by which growth and jitter are judged. */
+/** Minimum number of calls with a retry for judging growth and jitter. */
 const MIN_CALLS = 5;
-/** The last wait over the first: exponential backoff doubles, and quarter jitter takes at most a quarter of it. */
+/**
+ * Minimum ratio of the last wait to the first: exponential backoff doubles, and 25 % jitter removes at most a quarter of that.
+ */
 const GROWTH = 1.5;
-/** Spread of a wait over the calls: up to this it is what timers and a busy machine add by themselves. */
+/** Spread of a wait across calls: up to this, timers and a busy machine explain it. */
 const STILL = { ms: 20, share: 0.04 };
-/** From this on the client itself must have spread them. */
+/** From this on, the client itself must have added it. */
 const SPREAD = { ms: 50, share: 0.1 };
-/** What a late machine may add to a wait, in lags as we measured them: the client has the lag twice, and more of it. */
+/** What a slow machine may add to a wait, as a multiple of the lag we measured: the lag hits the client twice, and harder. */
 const TIMES_LAG = 3;
-/** Waits of at least this share of the longest one show jitter: it grows with the wait, what a machine adds does not. */
+/** Waits of at least this share of the longest one show jitter: jitter grows with the wait, machine noise does not. */
 const LONG_ENOUGH = 0.6;
 
 interface Sequence {
@@ -22,12 +24,12 @@ interface Sequence {
   readonly gaps: readonly number[];
 }
 
-/** No loop of attempts without a wait between them. */
+/** Attempts must not loop without a wait between them. */
 export function judgeNoLoop(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const retried = sequences.filter(({ gaps }) => gaps.length >= 2);
   if (retried.length === 0) return;
-  // The middle one: the first is longer by the start of a program, and later ones by a busy machine.
+  // The median gap: the first includes the start of a program, and a busy machine delays later ones.
   const loop = retried.find(({ gaps }) => middleOf([...gaps].sort((a, b) => a - b)) < AT_ONCE_MS);
   verdict.mustHold(
     requirement,
@@ -40,7 +42,7 @@ export function judgeNoLoop(requirement: MustRequirement, runs: readonly ClientR
   );
 }
 
-/** Waits grow from attempt to attempt. Said only where all calls agree: with wide jitter single waits may shrink. */
+/** Waits grow from attempt to attempt. Reported only if all calls agree: with wide jitter, single waits may shrink. */
 export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const long = sequences.filter(({ gaps }) => gaps.length >= 2);
@@ -51,7 +53,7 @@ export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientR
   const factors = growthOf(long, 0);
   const lagMs = longestLagMs(runs);
   const shown = described(sequences);
-  // What a late machine adds to every wait hides their growth.
+  // The delay that a slow machine adds to every wait hides their growth.
   if ((growthOf(long, TIMES_LAG * lagMs).at(-1) ?? 0) < GROWTH) {
     verdict.mustHold(requirement, false, "waits that grow from attempt to attempt", shown, {
       in: long[0]?.call.at(-1),
@@ -64,8 +66,8 @@ export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientR
 }
 
 /**
- * The last wait of each call over its first, without what was added to both; ascending. Where what was added may be all of the first,
- * it may have grown by any factor.
+ * The last wait of each call divided by its first, both without the added delay; ascending. If the delay may account for all of
+ * the first wait, the growth is unbounded.
  */
 function growthOf(sequences: readonly Sequence[], addedMs: number): number[] {
   return sequences
@@ -80,7 +82,7 @@ const longestLagMs = (runs: readonly ClientRun[]): number => Math.max(...runs.ma
 
 const lateText = (lagMs: number): string => `on a machine that was ${Math.round(lagMs)} ms late itself: try again`;
 
-/** Calls that were denied together do not come back together. */
+/** Calls that were denied together must not retry together. */
 export function judgeJitter(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
   const sequences = sequencesOf(runs);
   const longest = Math.max(0, ...sequences.map(({ gaps }) => gaps.length));
@@ -111,7 +113,7 @@ export function judgeJitter(requirement: MustRequirement, runs: readonly ClientR
   }
 }
 
-/** Without the longest: a single wait may be longer for reasons that are not the client's. */
+/** Ignores the longest wait, which may be long for reasons outside the client. */
 function spreadOf(sorted: readonly number[]): number {
   return (sorted.at(-2) ?? 0) - (sorted[0] ?? 0);
 }

@@ -5,7 +5,7 @@ import { type ClientRun, callsOf } from "../observation.ts";
 /** Words of a generation: the first attempt at a call says `one-1 one-2 …`, the second `two-1 two-2 …`. */
 const NAMES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/** Text of the generation that is cut. */
+/** Text of the generation that is truncated. */
 export const PARTIAL = /\bone-\d+/;
 
 /** @param attempt 0 for the first. */
@@ -16,7 +16,7 @@ export function generation(attempt: number, words: number): string {
 
 const nameOf = (attempt: number) => NAMES[attempt] ?? "later";
 
-/** The text of a stream that broke off is kept apart from that of the stream that followed. */
+/** The text of an interrupted stream is kept apart from the text of the stream that follows. */
 export function judgeGenerations(requirement: MustRequirement, run: ClientRun, verdict: Verdict): void {
   const streamed = run.attempts.filter(({ request }) => request.stream);
   const [first] = streamed;

@@ -2,7 +2,7 @@ import type { Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import type { ClientRun } from "../observation.ts";
 
-/** A redirect to another host gets no key. Whether it is followed at all is the client's choice. */
+/** The key must not follow a redirect to another host. Whether to follow the redirect at all is the client's choice. */
 export function judgeOtherHosts(
   requirement: MustRequirement,
   { otherHost, attempts }: ClientRun,

@@ -2,10 +2,10 @@ import type { Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
 
-/** What was on its way when a client learned of a denial still counts as sent before it, milliseconds. */
+/** Requests sent within this time after a denial count as sent before it, milliseconds: they were already on their way. */
 const ON_ITS_WAY_MS = 300;
 
-/** After a denial for concurrency, fewer requests are in flight than before, and those that run may end. */
+/** After a concurrency denial, the client must have fewer requests in flight; running ones may finish. */
 export function judgeParallelism(requirement: MustRequirement, run: ClientRun, verdict: Verdict): void {
   const { attempts } = run;
   const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
@@ -49,7 +49,7 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
     );
 }
 
-/** Whether the requests of each call can be distinguished from those of the others: then waits can be judged, too. */
+/** Whether requests of different calls can be told apart. Only then can waits be judged. */
 export function callsApart(run: ClientRun): boolean {
   return callsOf(run).every((call) =>
     call.every((attempt, index) => {
@@ -59,7 +59,7 @@ export function callsApart(run: ClientRun): boolean {
   );
 }
 
-/** Requests in flight at a moment, those that arrive at it included. */
+/** Requests in flight at a moment, including those that arrive then. */
 function inFlightAt(attempts: readonly Attempt[], atMs: number): number {
   return attempts.filter(
     ({ request, answer }) => request.atMs <= atMs && (answer === undefined || answer.endedMs > atMs),

@@ -2,7 +2,7 @@ import type { Verdict } from "../../judging/index.ts";
 import { type Attempt, type ClientRun, headerOf } from "../observation.ts";
 import { endingInWords } from "./generations.ts";
 
-/** The sound case: what every request has to carry, and that the command was content with its answer. */
+/** The control scenario: what every request must carry, and that the command accepts the response. */
 export function judgeServed(run: ClientRun, verdict: Verdict): void {
   for (const attempt of run.attempts) {
     const type = headerOf(attempt, "content-type") ?? "none";
@@ -15,7 +15,7 @@ export function judgeServed(run: ClientRun, verdict: Verdict): void {
       in: attempt,
     });
     if (attempt.request.endpoint !== "messages") continue;
-    // Clients also tell their own version under such names.
+    // Clients also send their own version under such names.
     const versions = attempt.request.headers.filter(([name]) => /-version$/i.test(name));
     verdict.mustHold(
       "CLIENT-4",
@@ -36,7 +36,7 @@ function credentialOf(attempt: Attempt): string {
   return names.length === 0 ? "no credential" : names.join(" and ");
 }
 
-/** The last line that a command wrote about itself. */
+/** The last line of a command's output. */
 export function lastWords({ ending }: Pick<ClientRun, "ending">): string {
   const line = ending.stderr.trim().split("\n").at(-1)?.trim() ?? "";
   return line === "" ? "" : `: ${line.slice(0, 200)}`;

@@ -2,14 +2,14 @@ import type { Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, headerOf, seconds } from "../observation.ts";
 
-/** A request that was given up without an answer may have been served: it is not repeated blindly. */
+/** A request that was aborted without a response may have been served: it must not be repeated blindly. */
 export function judgeUncertain(requirement: MustRequirement, run: ClientRun, verdict: Verdict, most: number): void {
   for (const call of callsOf(run)) {
     const [first, ...repeats] = call;
     const [again] = repeats;
     if (first === undefined) continue;
     if (again === undefined) {
-      // The harness itself ends what is left open when the command was stopped.
+      // When the command is stopped, the harness itself closes the open requests.
       const gaveUp = run.ending.by === "itself";
       if (gaveUp)
         verdict.mustHold(

@@ -4,18 +4,18 @@ import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
 /**
- * A retry may come this much before its Retry-After wait is over, milliseconds: timers fire up to one early, and the wall clock, which
- * dates are about, is corrected now and then.
+ * How much before the end of its Retry-After wait a retry may arrive, milliseconds: timers fire up to 1 ms early, and the wall
+ * clock, which dates refer to, is occasionally corrected.
  */
 const EARLY_MS = 20;
 
-/** A retry this late is worth a warning: more than twice the Retry-After wait and ten seconds. */
+/** A later retry gets a warning: more than twice the Retry-After wait plus ten seconds. */
 const lateAfterMs = (waitMs: number) => 2 * waitMs + 10_000;
 
 /**
- * After a denial with a usable Retry-After, no retry comes before the wait is over.
+ * After a denial with a usable Retry-After, no retry may arrive before the wait is over.
  *
- * @returns retries that were judged.
+ * @returns number of retries judged.
  */
 export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): number {
   let retries = 0;
@@ -49,7 +49,10 @@ export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRu
   return retries;
 }
 
-/** The shortest wait that obeys a denial, ms: the client's clock is ours, which may be up to a second ahead of the whole seconds of `Date`. */
+/**
+ * The shortest wait that complies with a denial, ms. The client shares our clock, which may be up to a second ahead of the whole
+ * seconds of `Date`.
+ */
 function shortestWaitMs(denied: Attempt): number | undefined {
   const header = responseHeader(denied, "retry-after");
   const { answer, request } = denied;

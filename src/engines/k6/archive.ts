@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { InternalError, messageOf } from "../../core/index.ts";
 
 /**
- * Runs k6 once in a folder, without our environment: what it writes can hold no key.
+ * Runs k6 once in a folder, without our environment, so that its output cannot contain a key.
  *
- * @throws InternalError with what k6 said.
+ * @throws InternalError with the output of k6.
  */
 export async function k6Once(k6: string, args: readonly string[], cwd: string): Promise<void> {
   const { PATH, HOME, TMPDIR } = process.env;

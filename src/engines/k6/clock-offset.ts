@@ -1,23 +1,23 @@
 import type { RawRequest } from "./raw-request.ts";
 
-/** The gateway's clock minus the instance's, and how far off that can be; ms. */
+/** The gateway's clock minus the instance's, and the maximum error of that; ms. */
 export interface ClockOffset {
   readonly offsetMs: number;
   readonly uncertaintyMs: number;
 }
 
-/** What a response tells of the clock behind it. */
+/** What a response reveals about the gateway's clock. */
 export type DatedResponse = Pick<RawRequest, "dateMs" | "wallMs" | "firstByteMs" | "status">;
 
-/** `Date` has whole seconds. */
+/** `Date` has a resolution of one second. */
 const SECOND_MS = 1_000;
 
 /**
- * Brackets the offset of an instance's clock by `Date` headers. The gateway wrote each between the send and the first byte,
- * at some moment of the second that it names, so every answer bounds the offset from both sides; many answers at different
- * parts of a second leave a narrow range.
+ * Brackets the offset of an instance's clock by `Date` headers. The gateway wrote each one between the send and the first byte,
+ * within the second that it names, so every response bounds the offset from both sides; many responses at different parts of a
+ * second leave a narrow range.
  *
- * @returns `undefined` without any such header.
+ * @returns `undefined` if no response has this header.
  */
 export function clockOffset(requests: readonly DatedResponse[]): ClockOffset | undefined {
   let least = Number.NEGATIVE_INFINITY;
@@ -29,11 +29,14 @@ export function clockOffset(requests: readonly DatedResponse[]): ClockOffset | u
     most = Math.min(most, dateMs + SECOND_MS - wallMs);
   }
   if (!Number.isFinite(least) || !Number.isFinite(most)) return undefined;
-  // Crossed bounds: a header that was written late, or a clock that was set meanwhile. The distance is then the uncertainty.
+  // Crossed bounds: a header was written late, or a clock was adjusted meanwhile. The distance is then the uncertainty.
   return { offsetMs: (least + most) / 2, uncertaintyMs: Math.abs(most - least) / 2 };
 }
 
-/** When the instance's test began by its own wall clock: no send can be later than its rounded-down clock says by a millisecond. */
+/**
+ * When the instance's test began by its own wall clock. That clock is rounded down, so a send is less than a millisecond later
+ * than it says.
+ */
 export function beganMs(requests: readonly RawRequest[]): number | undefined {
   if (requests.length === 0) return undefined;
   return requests.reduce((latest, { wallMs, sentMs }) => Math.max(latest, wallMs - sentMs), Number.NEGATIVE_INFINITY);

@@ -2,14 +2,14 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { UsageError } from "../../core/index.ts";
 
-/** The version that the scripts are run with here. */
+/** The version that we run the scripts with. */
 export const K6_VERSION = "1.8.1";
 const INSTALL = `Install it with \`go install go.k6.io/k6@v${K6_VERSION}\`, or name it with --k6 PATH or K6_PATH.`;
 
 /**
- * Finds k6: what was named, then `K6_PATH`, then `PATH`.
+ * Finds k6: the given path, then `K6_PATH`, then `PATH`.
  *
- * @throws UsageError with the install line when there is none.
+ * @throws UsageError with install instructions if there is none.
  */
 export function findK6(named: string | undefined, environment: NodeJS.ProcessEnv): string {
   const wanted = named ?? environment["K6_PATH"];
@@ -31,7 +31,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not to be run: both mean that it is not k6.
+    // Missing or not executable: either way it is not k6.
     return false;
   }
 }

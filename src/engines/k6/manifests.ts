@@ -1,25 +1,25 @@
 import { stringify } from "yaml";
 
 export interface ManifestOptions {
-  /** Name of all resources; lower case, as Kubernetes wants it. */
+  /** Name of all resources; lower case, as Kubernetes requires. */
   readonly name: string;
   /** Pods that share the schedule. */
   readonly parallelism: number;
-  /** Files of the ConfigMap, all beside each other. */
+  /** Files of the ConfigMap, in one flat directory. */
   readonly files: Readonly<Record<string, string>>;
   /** Variables that come from the Secret. */
   readonly secrets: readonly string[];
   readonly output: "opentelemetry" | "prometheus";
   readonly k6Version: string;
-  /** Of one pod. */
+  /** Per pod. */
   readonly cpuMillis: number;
   readonly memoryMiB: number;
 }
 
-/** A ConfigMap may hold so much, bytes. */
+/** Maximum size of a ConfigMap, bytes. */
 export const CONFIG_MAP_BYTES = 1_048_576;
 
-/** Variables of the output; their values are the operator's to change. */
+/** Variables of the output; the operator may change their values. */
 const OUTPUTS = {
   opentelemetry: {
     argument: "opentelemetry",
@@ -39,10 +39,10 @@ const OUTPUTS = {
   },
 } as const;
 
-/** Where the pods leave their raw samples; a volume of the operator's choice is mounted there. */
+/** Where the pods write their raw samples; the operator mounts a volume of their choice there. */
 const RESULTS = "/results";
 
-/** Manifests for the k6 operator, by file name. No key is in any of them. */
+/** Manifests for the k6 operator, by file name. None of them contains a key. */
 export function manifests(options: ManifestOptions): Readonly<Record<string, string>> {
   const { name, files, secrets } = options;
   return {
@@ -56,7 +56,7 @@ export function configMap(name: string, files: Readonly<Record<string, string>>)
   return stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { ...files } }, { lineWidth: 0 });
 }
 
-/** A Secret with every variable and no value. */
+/** A Secret with every variable and no values. */
 export function secretExample(name: string, variables: readonly string[]): string {
   return `# An example: put the keys in, apply it, and never commit it. Better is a Secret made by your secret store.\n${stringify(
     {
@@ -69,7 +69,7 @@ export function secretExample(name: string, variables: readonly string[]): strin
   )}`;
 }
 
-/** A name as Kubernetes takes it, and short enough for what is appended to it. */
+/** A valid Kubernetes name, short enough for the suffixes that are appended. */
 export function resourceName(name: string): string {
   return `gauntlet-${name
     .toLowerCase()
@@ -96,7 +96,7 @@ function testRun(options: ManifestOptions): object {
     spec: {
       parallelism,
       script: { configMap: { name: `${name}-scripts`, file: "gauntlet.ts" } },
-      // Raw samples beside the live output: only they can be merged into one record.
+      // Raw samples in addition to the live output: only they can be merged into one record.
       arguments: `--out ${argument} --out json=${RESULTS}/$(POD_NAME).json.gz`,
       runner: {
         image,

@@ -8,7 +8,7 @@ import type { RawOutput } from "./read-output.ts";
 export interface OutputOfInstance {
   readonly name: string;
   readonly output: RawOutput;
-  /** How its process ended, in words; empty when well, or unknown. */
+  /** How its process ended, as text; empty if successful or unknown. */
   readonly ended: string;
 }
 
@@ -17,25 +17,25 @@ export interface MergeOptions {
   /** Phase and role of each scenario. */
   readonly groups: readonly { readonly scenario: string; readonly phase: string; readonly role: string }[];
   readonly keys: readonly string[];
-  /** All ran on this machine: their clocks are one, and need no correction. */
+  /** All ran on this machine: they share a clock and need no correction. */
   readonly sameClock: boolean;
 }
 
 export interface Merged {
-  /** Moments from the start of the whole run. */
+  /** Times are relative to the start of the whole run. */
   readonly observations: readonly Observation[];
   readonly instances: readonly LoadInstance[];
   /** Dropped arrivals by phase. */
   readonly dropped: ReadonlyMap<string, number>;
-  /** Wall clock of the first instance's begin, Unix epoch milliseconds; the gateway's clock where offsets were applied. */
+  /** Wall clock at the start of the first instance, Unix epoch milliseconds; the gateway's clock if offsets were applied. */
   readonly startedAtMs: number;
-  /** Between the begins of the first and the last instance, ms. */
+  /** Between the starts of the first and the last instance, ms. */
   readonly skewMs: number;
-  /** Send time minus due time; without what repeats: a retry is due when its wait is over. */
+  /** Send time minus due time, without retries: a retry is due when its wait is over. */
   readonly scheduleLagMs: Quantiles;
 }
 
-/** Puts raw samples of all instances into one time: never percentiles, which cannot be merged. */
+/** Merges the raw samples of all instances onto one timeline: never percentiles, which cannot be merged. */
 export function mergeOutputs({ outputs, groups, keys, sameClock }: MergeOptions): Merged {
   const placed = outputs.map(({ name, output, ended }) => {
     const offset = sameClock ? undefined : clockOffset(output.requests);
@@ -99,7 +99,7 @@ function observationOf(
     dueUs: us(raw.dueMs),
     sentUs: us(raw.sentMs),
     connectUs: raw.connectMs === 0 ? undefined : raw.connectMs * 1_000,
-    // A stream that broke off has lost its status in k6, and not its first byte.
+    // For an interrupted stream, k6 loses the status but not the first byte.
     headUs: raw.status === 0 && raw.outcome !== "unfinished" ? undefined : us(raw.sentMs + raw.firstByteMs),
     firstTokenUs: undefined,
     endUs: us(raw.sentMs + raw.totalMs),

@@ -1,7 +1,7 @@
 import { denialWords } from "../../judging/index.ts";
 import type { Target } from "../../target/index.ts";
 
-/** A phase or group as it is handed over; the scripts know its fields (`suites/k6/plan.ts`). */
+/** A phase or group as passed to the scripts, which know its fields (`suites/k6/plan.ts`). */
 interface Groups {
   readonly groups: readonly {
     readonly scenario: string;
@@ -15,31 +15,31 @@ export interface PlanFileOptions {
   readonly name: string;
   readonly plan: Groups;
   readonly target: Target;
-  /** Paths below the base address. */
+  /** Paths relative to the base address. */
   readonly paths: Readonly<Record<"chat" | "messages", string>>;
   readonly keys: number;
   readonly seed: number;
   readonly retry: object;
-  /** Judged by limits: what must not happen at all then ends as a failed threshold. */
+  /** Judged by limits: what must never happen fails a threshold. */
   readonly tier: boolean;
-  /** Whatever judges the samples later; the scripts do not read it. */
+  /** Settings for judging the samples later; the scripts do not read it. */
   readonly judge: object;
   readonly allow: Readonly<Record<"deniedShare" | "failedShare" | "invalidShare" | "emptyShare", number>>;
 }
 
 /** Added to every Retry-After wait, ms. */
 const GRACE_MS = 30;
-/** Something must have been admitted by then. */
+/** If nothing has been admitted by then, the test is aborted. */
 const ADMITTED_WITHIN = "60s";
 
 export interface PlanFile {
-  /** What `plan.json` holds: no key, and no header that came by reference. */
+  /** The content of `plan.json`: no key, and no header that was given by reference. */
   readonly content: object;
-  /** Environment of the scripts, keys left out. */
+  /** Environment of the scripts, without keys. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Puts a plan and the target into the file that the scripts read. Whatever is secret goes into the environment instead. */
+/** Writes a plan and the target into the file that the scripts read. All secrets go into the environment instead. */
 export function planFile(options: PlanFileOptions): PlanFile {
   const { name, plan, target, paths, keys, seed, retry } = options;
   const secrets: Record<string, string> = {};
@@ -80,12 +80,12 @@ export function planFile(options: PlanFileOptions): PlanFile {
 }
 
 /**
- * What k6 itself can decide alone and on every instance: bounds from above on counts. Shares and minutes need all samples
- * and are judged when they are merged.
+ * What k6 can decide alone and per instance: upper bounds on counts. Shares and per-minute figures need all samples and are
+ * judged after merging.
  */
 function thresholdsOf({ tier, allow }: PlanFileOptions): Record<string, (string | object)[]> {
   const always = {
-    // A gateway that admits nothing is not loaded to the end of the plan.
+    // Do not load a gateway that admits nothing until the end of the plan.
     gauntlet_served: [{ threshold: "rate>0", abortOnFail: true, delayAbortEval: ADMITTED_WITHIN }],
     gauntlet_invalid: [`rate<=${Math.max(allow.invalidShare, allow.emptyShare)}`],
     gauntlet_early_sends: ["count==0"],

@@ -1,4 +1,4 @@
-/** One line of the scripts: a request as they write it into the metadata of a metric sample, in milliseconds of their instance. */
+/** One request as the scripts write it into the metadata of a metric sample, in milliseconds of their instance. */
 export interface RawRequest {
   readonly scenario: string;
   readonly dialect: "chat" | "messages";
@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly index: number;
   readonly attempt: number;
   readonly key: number;
-  /** From the start of the instance's test. */
+  /** Relative to the start of the instance's test. */
   readonly dueMs: number;
   readonly sentMs: number;
   /** Wall clock of the instance at the send, whole milliseconds, rounded down. */
@@ -19,7 +19,7 @@ export interface RawRequest {
   readonly totalMs: number;
   readonly retryAfter: string | undefined;
   readonly retryAfterWaitMs: number | undefined;
-  /** `Date` of the answer, Unix epoch milliseconds. */
+  /** `Date` of the response, Unix epoch milliseconds. */
   readonly dateMs: number | undefined;
   readonly tokens: number;
   readonly crossed: boolean;
@@ -28,7 +28,7 @@ export interface RawRequest {
 const OUTCOMES: readonly string[] = ["admitted", "denied", "failed", "invalid", "unfinished"];
 const FIELDS = 22;
 
-/** @returns `undefined` when the text is not one of ours. */
+/** @returns `undefined` if the text is not from our scripts. */
 export function parseRequest(text: string): RawRequest | undefined {
   const parts = text.split("|");
   if (parts[0] !== "1" || parts.length !== FIELDS) return undefined;
@@ -67,7 +67,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A sample that was cut in the middle of a character: the text as it stands shows what is left.
+    // A sample truncated inside a character: return the raw text, which shows what is left.
     return text;
   }
 }

@@ -4,32 +4,32 @@ import { createGunzip } from "node:zlib";
 import { ConfigError, fileProblem, isObject, member } from "../../core/index.ts";
 import { parseRequest, type RawRequest } from "./raw-request.ts";
 
-/** What a raw output of one instance holds. */
+/** The content of one instance's raw output. */
 export interface RawOutput {
   readonly requests: readonly RawRequest[];
   /** Dropped arrivals by scenario. */
   readonly dropped: ReadonlyMap<string, number>;
-  /** It says that it began, and that it came to its end. */
+  /** Whether the output records the start and the end of the test. */
   readonly begun: boolean;
   readonly ended: boolean;
-  /** Its share as given to it; empty when it was not. */
+  /** The segment it was given; empty if none. */
   readonly segment: string;
 }
 
-/** A sample as both formats tell it. */
+/** A sample, independent of the format. */
 interface Sample {
   readonly metric: string;
   readonly value: number;
   readonly scenario: string;
-  /** Value of the metadata field of the scripts. */
+  /** Value of the scripts' metadata field. */
   readonly text: string;
 }
 
 /**
- * Reads `--out json` or `--out csv` of k6, also gzipped, line by line: the size of a file is not bounded by memory. A last
- * line that was cut off is left out, as a killed k6 leaves one.
+ * Reads k6's `--out json` or `--out csv`, optionally gzipped, line by line, so that memory does not limit the file size. Skips a
+ * truncated last line, which a killed k6 leaves behind.
  *
- * @throws ConfigError when the file cannot be read.
+ * @throws ConfigError if the file cannot be read.
  */
 export async function readOutput(path: string): Promise<RawOutput> {
   const requests: RawRequest[] = [];
@@ -68,7 +68,7 @@ export async function readOutput(path: string): Promise<RawOutput> {
   return { requests, dropped, begun: events.has("begun"), ended: events.has("ended"), segment };
 }
 
-/** What the scripts care for; the rest of k6's metrics is not even parsed. */
+/** Metrics of the scripts; k6's other metrics are not even parsed. */
 const OURS = /^\{"metric":"(gauntlet_request|gauntlet_instance|dropped_iterations)"/;
 
 function jsonSample(line: string): Sample | undefined {
@@ -78,7 +78,7 @@ function jsonSample(line: string): Sample | undefined {
   try {
     point = JSON.parse(line);
   } catch {
-    // The last line of a killed instance.
+    // The truncated last line of a killed instance.
     return undefined;
   }
   if (member(point, "type") !== "Point") return undefined;
@@ -105,7 +105,7 @@ function csvSample(line: string, columns: readonly string[]): Sample | undefined
   return { metric: cell("metric_name"), value: Number(cell("metric_value")), scenario: cell("scenario"), text };
 }
 
-/** Cells of a line; quoted ones may hold commas. The scripts' own text is encoded and needs no quotes. */
+/** Cells of a line; quoted ones may contain commas. The scripts encode their own text, so it needs no quotes. */
 function splitCsv(line: string): string[] {
   const cells: string[] = [];
   for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))

@@ -11,14 +11,14 @@ export interface InstancesOptions {
   readonly k6: string;
   readonly script: string;
   readonly planPath: string;
-  /** Raw outputs are left here, one an instance. */
+  /** Raw outputs are written here, one per instance. */
   readonly folder: string;
   readonly instances: number;
-  /** Keys and other secrets, and the base address: the environment of k6, never its arguments. */
+  /** Keys, other secrets and the base address: passed in k6's environment, never in its arguments. */
   readonly environment: Readonly<Record<string, string>>;
-  /** First signal: what runs may end. */
+  /** First signal: let running requests finish. */
   readonly stop: AbortSignal;
-  /** Second: everything ends now. */
+  /** Second signal: stop everything immediately. */
   readonly abort: AbortSignal;
   readonly onProgress?: ((sent: ProgressOfInstances) => void) | undefined;
 }
@@ -28,10 +28,10 @@ export interface ProgressOfInstances {
   readonly sent: number;
   readonly admitted: number;
   readonly denied: number;
-  /** Of these, for another reason than a limit. */
+  /** How many of these were denied for a reason other than a limit. */
   readonly refused: number;
   readonly failed: number;
-  /** Virtual users at work. */
+  /** Active virtual users. */
   readonly inFlight: number;
 }
 
@@ -39,18 +39,18 @@ export interface RanInstance {
   readonly name: string;
   readonly segment: string;
   readonly output: string;
-  /** How it ended, in words; empty when it came to its end. */
+  /** How it ended, as text; empty if it finished. */
   readonly ended: string;
   readonly usage: ProcessUsage | undefined;
 }
 
-/** k6 exits with it when a threshold is crossed: it came to its end. */
+/** k6's exit code when a threshold is crossed: the test still ran to its end. */
 const THRESHOLDS_CROSSED = 99;
-/** A cold start compiles the scripts and makes every virtual user; seen: 2 s for 500 of them on a busy machine. */
+/** A cold start compiles the scripts and creates every virtual user; observed: 2 s for 500 of them on a busy machine. */
 const READY_MS = 120_000;
 const POLL_MS = 100;
 const TELL_MS = 1_000;
-/** What k6 says when it fails is kept up to this, characters. */
+/** How much of k6's output is kept for error messages, characters. */
 const SAID = 4_000;
 
 interface Instance {
@@ -65,10 +65,10 @@ interface Instance {
 }
 
 /**
- * Starts the instances paused, lets them begin together when all are ready, and waits for their ends. Signals are passed
- * on; an instance that dies leaves the others alone.
+ * Starts the instances paused, lets them begin together when all are ready, and waits until all have exited. Forwards signals; an
+ * instance that dies does not affect the others.
  *
- * @throws InternalError with what k6 said when an instance does not come up.
+ * @throws InternalError with the output of k6 if an instance does not start.
  */
 export async function runInstances(options: InstancesOptions): Promise<RanInstance[]> {
   const ports = await freePorts(options.instances);
@@ -131,7 +131,7 @@ function start(
       GAUNTLET_PLAN: planPath,
     },
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: Ctrl-C reaches k6 once, through us, and not twice, which would end it at once.
+    // A separate process group: Ctrl-C then reaches k6 once, through us. Twice would stop it immediately.
     detached: true,
   });
   const exited = once(child, "close").then(
@@ -161,7 +161,7 @@ function start(
 const isOver = ({ child }: Instance): boolean =>
   child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
 
-/** Waits until the instance is paused with everything initialised. */
+/** Waits until the instance is paused and fully initialised. */
 async function ready(instance: Instance, stop: AbortSignal): Promise<void> {
   const untilMs = Date.now() + READY_MS;
   for (;;) {
@@ -196,12 +196,12 @@ async function callApi(
     });
     return await response.text();
   } catch {
-    // Not up yet, or gone already: whoever asks looks at the process next.
+    // Not up yet, or already gone: the caller checks the process next.
     return undefined;
   }
 }
 
-/** @returns what stops the reports. */
+/** @returns a function that stops the reports. */
 function progressReporter(instances: readonly Instance[], onProgress: InstancesOptions["onProgress"]): () => void {
   if (onProgress === undefined) return () => {};
   const startMs = Date.now();
@@ -236,7 +236,7 @@ function countsIn(text: string): ReadonlyMap<string, number> {
     };
     return new Map(data.map(({ id, attributes }) => [id, attributes.sample.count ?? attributes.sample.value ?? 0]));
   } catch {
-    // Cut off by its end: the figures of a moment ago stand.
+    // The instance exited during the request: keep the previous figures.
     return new Map();
   }
 }
@@ -252,7 +252,7 @@ function lastLine(said: string): string {
   return last === "" ? "it said nothing" : last.slice(0, 500);
 }
 
-/** Free ports, all held at once so that they differ. */
+/** Free ports, all held at the same time so that they differ. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));

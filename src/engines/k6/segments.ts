@@ -1,17 +1,17 @@
-/** The share of one instance, as k6 wants it. */
+/** The share of one instance, in k6's format. */
 export interface Segment {
   readonly segment: string;
   readonly sequence: string;
 }
 
-/** Equal shares, and the sequence that k6 needs to deal the schedule out exactly: every arrival goes to one instance. */
+/** Equal shares, and the sequence that k6 needs to distribute the schedule exactly: every arrival goes to one instance. */
 export function segmentsOf(instances: number): Segment[] {
   const at = (index: number) => (index === 0 ? "0" : index === instances ? "1" : `${index}/${instances}`);
   const sequence = Array.from({ length: instances + 1 }, (_, index) => at(index)).join(",");
   return Array.from({ length: instances }, (_, index) => ({ segment: `${at(index)}:${at(index + 1)}`, sequence }));
 }
 
-/** Shares that are missing from a whole, `1/3:2/3`; empty when all are there, or when a share cannot be read. */
+/** Shares missing from the whole, `1/3:2/3`; empty if complete, or if a share cannot be parsed. */
 export function missingShares(segments: readonly string[]): string[] {
   const edges = segments
     .map((text) => /^([\d./]+):([\d./]+)$/.exec(text))

@@ -1,12 +1,12 @@
-/** What a generator costs on the machine where it was measured. */
+/** What a generator costs on the machine where this was measured. */
 export interface GeneratorCost {
-  /** Processor time of a non-streaming reply, s. */
+  /** CPU time per non-streaming reply, s. */
   readonly cpuPerRequestS: number;
-  /** Processor time of a stream that is held for a second, s. */
+  /** CPU time per second of an open stream, s. */
   readonly cpuPerHeldS: number;
-  /** Memory of what holds a connection, bytes: a virtual user of k6, a stream of the native engine. */
+  /** Memory per open connection, bytes: a virtual user of k6, a stream of the native engine. */
   readonly bytesPerHeld: number;
-  /** Memory of an instance before any, bytes. */
+  /** Memory of an instance without connections, bytes. */
   readonly baseBytes: number;
 }
 
@@ -17,7 +17,7 @@ export interface InstanceSize {
 
 export interface Fleet {
   readonly instances: number;
-  /** What decides the number. */
+  /** Which bound determines the number. */
   readonly binding: "processor" | "memory" | "connections";
   readonly perInstance: {
     readonly ratePerS: number;
@@ -25,20 +25,20 @@ export interface Fleet {
     readonly cpuShare: number;
     readonly memoryBytes: number;
   };
-  /** Instances that each bound alone would need. */
+  /** Instances that each bound alone would require. */
   readonly needs: { readonly processor: number; readonly memory: number; readonly connections: number };
 }
 
-/** A generator that uses more of its cores sends late; of its memory, and it is killed. */
+/** A generator that uses more of its CPU sends late; one that uses more of its memory is killed. */
 const CPU_SHARE = 0.6;
 const MEMORY_SHARE = 0.7;
-/** Connections from one address to one other: the ephemeral ports of Linux, 32,768 to 60,999, with some left. */
+/** Connections between two addresses: Linux's ephemeral ports, 32,768 to 60,999, minus a small reserve. */
 const CONNECTIONS = 28_000;
 
 /**
- * How many instances a load needs. Every bound is met by itself, and the largest number counts.
+ * How many instances a load needs. Each bound is evaluated separately, and the largest number counts.
  *
- * @param ratePerS requests per second. @param inFlight most requests in flight at once.
+ * @param ratePerS requests per second. @param inFlight maximum number of requests in flight.
  */
 export function sizeFleet(ratePerS: number, inFlight: number, cost: GeneratorCost, size: InstanceSize): Fleet {
   const cpu = ratePerS * cost.cpuPerRequestS + inFlight * cost.cpuPerHeldS;
@@ -63,7 +63,7 @@ export function sizeFleet(ratePerS: number, inFlight: number, cost: GeneratorCos
   };
 }
 
-/** What each of so many instances needs: by the same shares of processor and memory as `sizeFleet`. */
+/** What each of this many instances needs, with the same CPU and memory shares as `sizeFleet`. */
 export function sizeInstance(ratePerS: number, inFlight: number, instances: number, cost: GeneratorCost): InstanceSize {
   const cpu = (ratePerS * cost.cpuPerRequestS + inFlight * cost.cpuPerHeldS) / instances;
   const memory = cost.baseBytes + Math.ceil(inFlight / instances) * cost.bytesPerHeld;

@@ -12,17 +12,17 @@ import { STAMPED } from "./stamped-server.ts";
 export type Calibration = NonNullable<LoadGenerator["calibration"]>;
 
 export interface CalibrateOptions {
-  /** Streams at once; default 100. */
+  /** Concurrent streams; default 100. */
   readonly streams?: number;
-  /** How long, s; default 1.5. */
+  /** Duration, s; default 1.5. */
   readonly seconds?: number;
   readonly signal: AbortSignal;
 }
 
-/** The first half second compiles code; a run has that behind it, too, when it is measured. */
+/** The first half second compiles code; a run has also passed that stage when it is measured. */
 const WARM_S = 0.5;
 
-/** A short run against the built-in stamped server: what this machine adds by itself, just now. */
+/** A short run against the built-in stamped server: measures the delay that this machine itself adds right now. */
 export async function calibrate({ streams = 100, seconds = 1.5, signal }: CalibrateOptions): Promise<Calibration> {
   const file = `./stamped-server.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
   const worker = new Worker(fileURLToPath(new URL(file, import.meta.url)));
@@ -53,7 +53,7 @@ export async function calibrate({ streams = 100, seconds = 1.5, signal }: Calibr
       ),
     };
     const tally = new Tally(nowUs());
-    // One stream takes so long: this rate keeps the wanted number in flight.
+    // Duration of one stream; this rate keeps the requested number in flight.
     const streamS = (STAMPED.firstMs + STAMPED.gapMs * STAMPED.events) / 1_000;
     const ratePerS = streams / streamS;
     await drive({
@@ -78,7 +78,7 @@ export async function calibrate({ streams = 100, seconds = 1.5, signal }: Calibr
   }
 }
 
-/** Why this machine cannot measure well now; empty when it can. */
+/** Why this machine cannot measure well now; empty if it can. */
 export function problemsOf(
   { deliveryLagMs, scheduleLagMs }: Calibration,
   bounds: { readonly deliveryLagP99Ms: number; readonly scheduleLagP99Ms: number },

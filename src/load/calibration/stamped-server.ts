@@ -2,12 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parentPort } from "node:worker_threads";
 
-/** How a stream of the calibration goes: known, so that what the client sees of it is the client's own doing. */
+/** Timing of a calibration stream: it is known, so any deviation that the client sees comes from the client. */
 export const STAMPED = { firstMs: 50, gapMs: 20, events: 25 } as const;
 
 /**
- * The built-in truth: streams whose events carry the moment of their sending on the clock that all threads share. Runs
- * in a thread of its own, so that its work is not in the client's loop.
+ * The built-in reference: streams whose events carry the time of their sending on the clock that all threads share. Runs in a
+ * separate thread to keep its work out of the client's event loop.
  */
 if (parentPort !== null) {
   const port = parentPort;

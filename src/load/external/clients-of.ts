@@ -2,7 +2,7 @@ import { groupBy } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { audit, type ClientsOutcome, isTimedOut } from "../compliant-clients.ts";
 
-/** Clients as their attempts show them: who was served, who gave up, who came too early. */
+/** Reconstructs clients from their attempts: which were served, which stopped trying, which retried too early. */
 export function clientsOf(observations: readonly Observation[]): ClientsOutcome<Observation> {
   const clients = groupBy(observations, ({ phase, role, index }) => `${phase} ${role} ${index}`);
   const attempts = [...clients.values()].map((own) => own.sort((a, b) => (a.attempt ?? 1) - (b.attempt ?? 1)));
@@ -13,7 +13,7 @@ export function clientsOf(observations: readonly Observation[]): ClientsOutcome<
     served,
     uncertain,
     gaveUp: attempts.length - served - uncertain,
-    // Clients of another engine share no number that could be lowered.
+    // Clients of another engine do not share a limit that could be lowered.
     parallel: attempts.length,
     attempts,
     ...audit(attempts),

@@ -8,7 +8,10 @@ export interface Filled {
   readonly peakInFlight: number;
 }
 
-/** Counts the requests of a phase as if they happened now: moment by moment, because the series of a phase is a clock. */
+/**
+ * Counts the requests of a phase as if they were happening now: in chronological order, because the time series of a phase is a
+ * clock.
+ */
 export function fillTally(observations: readonly Observation[], startUs: number, dropped: number): Filled {
   const tally = new Tally(startUs);
   const outcomes = new OutcomeCounts();
@@ -34,14 +37,14 @@ export function fillTally(observations: readonly Observation[], startUs: number,
   ]);
   for (const { act } of moments.sort((a, b) => a.atUs - b.atUs)) act();
   for (let index = 0; index < dropped; index++) {
-    // When a dropped arrival was due is not known: it counts at the beginning of the phase.
+    // The due time of a dropped arrival is unknown: it counts at the start of the phase.
     tally.offered(startUs);
     tally.dropped(startUs);
   }
   return { tally, outcomes, peakInFlight };
 }
 
-/** The end of the last answer, µs; 0 of none. */
+/** The end of the last response, µs; 0 if there is none. */
 export function lastEndUs(observations: readonly Pick<Observation, "endUs">[]): number {
   return observations.reduce((last, { endUs }) => Math.max(last, endUs), 0);
 }

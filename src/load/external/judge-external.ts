@@ -27,11 +27,11 @@ import type { LoadPlan } from "./phase-plan.ts";
 
 export interface ExternalRun {
   readonly workload: Pick<Workload, "name" | "written" | "retryAfter" | "allow">;
-  /** Of a tier run; `null` for plain load. */
+  /** Limits of a tier run; `null` for plain load. */
   readonly limits: Limits | null;
   readonly target: Pick<Target, "headers" | "contract">;
   readonly plan: LoadPlan;
-  /** Moments from the start of the run. */
+  /** Times are relative to the start of the run. */
   readonly observations: readonly Observation[];
   /** Arrivals that the engine dropped, by phase. */
   readonly dropped: ReadonlyMap<string, number>;
@@ -41,11 +41,11 @@ export interface ExternalRun {
   readonly keys: readonly string[];
   readonly startedAtMs: number;
   readonly interrupted: boolean;
-  /** Why the run was stopped, if something other than the plan ended it. */
+  /** Why the run was stopped, if it did not end as planned. */
   readonly stop?: LoadStop | undefined;
 }
 
-/** What no other engine measures: gaps and first tokens of streams, the whole text, its own standstills. */
+/** What other engines do not measure: gaps and first tokens of streams, complete texts, their own stalls. */
 const NOT_MEASURED = ["answers.incomplete", "latency.stalls", "streams.stall", "streams.buffered"];
 
 interface TierJudged {
@@ -53,7 +53,7 @@ interface TierJudged {
   readonly script: RecoveryScript;
 }
 
-/** Judges a phase of a tier run like one of our own. */
+/** Judges a phase of a tier run as if we had sent it. */
 function judgeTierPhase(
   name: string,
   own: readonly Observation[],
@@ -74,13 +74,13 @@ function judgeTierPhase(
   ];
 }
 
-/** Makes the record of a run that another program sent, by the same judges as for one of our own. */
+/** Creates the record of a run that another engine sent, with the same judges as for our own. */
 export function judgeExternal(run: ExternalRun): RanLoad {
   const { workload, limits, plan, observations, generator, startedAtMs } = run;
   const script = scriptOf(run);
   const { fleet, waits } = script;
   const histograms: RanLoad["histograms"][number][] = [];
-  // What we stopped ourselves is not missing.
+  // If we stopped the run, nothing is missing.
   const missing = run.stop === undefined ? missingOf(run) : [];
   const played = plan.phases.filter(
     ({ name }) => observations.some(({ phase }) => phase === name) || missing.length > 0,
@@ -97,7 +97,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
             ...judgeReplies("service", { admitted: tally.total.admitted, ...outcomes.close() }, workload.allow),
             ...judgeTierPhase(name, own, run, { limits, script }),
           ];
-    // Where nothing was answered, that clients kept the rules says nothing, least of all of the gateway.
+    // Without any response, compliant clients prove nothing, least of all about the gateway.
     const answered = tally.total.admitted + tally.total.denied > 0;
     const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
     const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
@@ -137,7 +137,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
   };
 }
 
-/** What the clients did that try again. */
+/** The behaviour of the clients that retry. */
 function scriptOf({ observations, plan, limits }: ExternalRun): RecoveryScript {
   const retried = observations.filter(({ phase, role }) => plan.groups.some((group) => isRetried(group, phase, role)));
   const fleet = retried.length === 0 ? undefined : clientsOf(retried);
@@ -151,7 +151,7 @@ function scriptOf({ observations, plan, limits }: ExternalRun): RecoveryScript {
   };
 }
 
-/** What is rare in each phase is judged by the last one, over the whole run. */
+/** What is rare in each phase is judged in the last one, over the whole run. */
 function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): Finding[] {
   const judge = (observations: readonly Observation[]) =>
     judgeService(observations, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
@@ -169,14 +169,14 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   if (own.length === 0) return [];
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
-  // Pauses of another engine are not measured. A pause as long as a slowdown makes the engine late, which its lag shows.
+  // Pauses of another engine are not measured. A pause as long as a slowdown makes the engine late, which shows in its lag.
   const slowdown = judgeSlowdown(own, { all, heldUp: NOT_HELD_UP, originUs: 0 });
   if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own), ...slowdown];
   if (name === OVER_THE_LIMIT) return [...judgeOverTheLimit(own, limits, false), ...slowdown];
   return name === "recovery" ? slowdown : [];
 }
 
-/** What is missing of the run, in words. */
+/** What is missing from the run, as text. */
 function missingOf({ instances, interrupted }: ExternalRun): string[] {
   const cut = instances.filter(({ complete }) => !complete);
   const observed = cut.map(

@@ -1,11 +1,11 @@
 import type { Dialect } from "../../dialects/index.ts";
 
-/** One kind of request of a plan; `@nonce@` in its body stands for a text of its own. */
+/** One kind of request in a plan; each `@nonce@` in its body is replaced with a unique text. */
 export interface PlannedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
   readonly body: string;
-  /** A chat stream that must state its usage. */
+  /** A chat stream that must report its usage. */
   readonly usageRequested?: boolean;
   readonly weight: number;
 }
@@ -15,7 +15,7 @@ export type PlannedArrivals =
   | { readonly kind: "even"; readonly count: number; readonly everyMs: number }
   | { readonly kind: "ramp"; readonly fromPerS: number; readonly toPerS: number; readonly durationMs: number };
 
-/** Requests that arrive in one way, fixed before the run. Times are ms from the start of the run. */
+/** Requests with one arrival pattern, fixed before the run. Times are ms from the start of the run. */
 export interface PlannedGroup {
   readonly scenario: string;
   readonly phase: string;
@@ -25,7 +25,7 @@ export interface PlannedGroup {
   readonly requests: readonly PlannedRequest[];
   readonly draw: "turns" | "weights";
   readonly retryAfter: "none" | "compliant" | "ignoring";
-  /** Most in flight of an open loop. */
+  /** Maximum in flight of an open loop. */
   readonly vus: number;
   readonly untilMs: number;
 }
@@ -37,11 +37,11 @@ export interface PlannedPhase {
   readonly endMs: number;
 }
 
-/** A run whose every moment is fixed before it: what another machine can play without asking back. */
+/** A run that is fully scheduled in advance, so that another machine can execute it without feedback. */
 export interface LoadPlan {
   readonly phases: readonly PlannedPhase[];
   readonly groups: readonly PlannedGroup[];
-  /** What differs from the workload as written, in words. */
+  /** Differences from the workload as written, as text. */
   readonly remarks: readonly string[];
 }
 

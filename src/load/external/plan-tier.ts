@@ -9,31 +9,31 @@ import { atTheLimitRequests, WARM_UPS } from "../tier/tier-cost.ts";
 import type { LoadPlan, PlannedGroup, PlannedPhase, PlannedRequest } from "./phase-plan.ts";
 
 const WARM_UP_MS = 400;
-/** After the wave: every head has come, and streams of two seconds still run. */
+/** Delay after the wave: every response head has arrived, and streams of two seconds are still running. */
 const EXTRA_AFTER_MS = 900;
-/** All streams at the concurrency limit have ended after this, with streams of up to ten seconds. */
+/** All streams at the concurrency limit have ended after this time, with streams of up to ten seconds. */
 const CONCURRENCY_MS = 12_000;
 const PAUSE_MS = 1_000;
-/** A window of a minute has passed, and a little more. */
+/** A one-minute window has passed, plus a margin. */
 const FLEET_MS = 65_000;
-/** Over the rate, in multiples of it. */
+/** Multiple of the rate limit that is sent. */
 const EVEN = 2;
-/** A schedule cannot look whether the limit was met: it goes on for so long, s. */
+/** A schedule cannot check whether the limit was reached: it sends for this long, s. */
 const OVER_S = { thorough: 120, brief: 92 };
 
 type OwnOfGroup = Pick<PlannedGroup, "role" | "arrivals" | "requests"> &
   Partial<PlannedGroup> & {
-    /** From the beginning of the phase, ms; default 0. */
+    /** From the start of the phase, ms; default 0. */
     readonly afterMs?: number;
   };
 
-/** What groups have in common unless they say otherwise. */
+/** Defaults of all groups. */
 function groupOf(phase: string, role: string, startMs: number) {
   const scenario = `${phase}_${role}`;
   return { scenario, phase, role, startMs, draw: "turns", retryAfter: "none", untilMs: 120_000 } as const;
 }
 
-/** The phases of a tier run as a schedule: a machine that plays it cannot look at what came before. */
+/** The phases of a tier run as a schedule: a machine that executes it cannot react to what happened before. */
 export function planTier(limits: Limits, target: Target, thorough: boolean): LoadPlan {
   const { rpm, inFlight: limit } = limits;
   const everyMs = 60_000 / rpm;
@@ -61,7 +61,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     { role: "again", arrivals: atOnce(limit), requests: long },
   ]);
   const even = atTheLimitRequests(limits);
-  // A schedule cannot wait out what was sent before the run: it begins when that no longer counts.
+  // A schedule cannot wait for requests from before the run to expire: it starts when they no longer count.
   atMs = Math.max(atMs, UNKNOWN_MS);
   phase("at-rate-limit", "Just below the rate limit, nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, [
     { role: "even", arrivals: evenly(even, everyMs / SHARE), requests: short },
@@ -83,7 +83,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   return { phases, groups, remarks: [] };
 }
 
-/** Each dialect that the target serves, streaming and non-streaming, with a text of its own in each. */
+/** Each dialect that the target serves, streaming and non-streaming, each with a different text. */
 function shortRequests(target: Target): PlannedRequest[] {
   return target.dialects.flatMap((dialect) =>
     [false, true].map((stream): PlannedRequest => {

@@ -6,13 +6,14 @@ import { boundOf } from "../send-share.ts";
 import type { Workload } from "../workload.ts";
 import { countOf, type LoadPlan, type PlannedArrivals, type PlannedRequest, spanMs } from "./phase-plan.ts";
 
-/** Compliant clients may still wait for a Retry-After after the last arrival. */
+/** After the last arrival, compliant clients may still be waiting for a Retry-After. */
 const UNTIL_MS = 130_000;
 
 /**
  * A workload as a schedule for another engine.
  *
- * @throws UsageError for a closed loop, a trace or lengths that are drawn: an open schedule cannot hold the one, and k6 has no arrivals for the other.
+ * @throws UsageError for a closed loop, a trace or random lengths: an open schedule cannot represent the first, and k6 has no
+ * arrivals for the others.
  */
 export function planWorkload(workload: Workload, target: Target): LoadPlan {
   const { name, mix, retryAfter, warmupS } = workload;
@@ -48,8 +49,9 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
 }
 
 /**
- * @throws UsageError for lengths that are drawn, which an engine that repeats requests cannot do, and for objectives of single
- *   requests, which are met or not while they are sent.
+ * @throws UsageError for random lengths, which an engine that repeats requests cannot send, and for objectives of single
+ * requests, which
+ *   are evaluated while the requests are sent.
  */
 export function assertRepeatable(
   { name, mix, objectives }: Pick<Workload, "name" | "mix" | "objectives">,
@@ -67,7 +69,7 @@ export function assertRepeatable(
 
 interface Planned {
   readonly arrivals: PlannedArrivals;
-  /** Nothing arrives for so long after it, ms. */
+  /** Time without arrivals after it, ms. */
   readonly gapMs: number;
 }
 

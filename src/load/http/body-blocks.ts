@@ -1,16 +1,16 @@
-/** As large as one read of a connection. */
+/** The size of one read of a connection. */
 const BLOCK_BYTES = 64 * 1024;
-/** Blocks that wait to be used again: 32 MiB. */
+/** Maximum number of free blocks kept for reuse: 32 MiB. */
 const MAX_SPARE = 512;
 const spare: Buffer[] = [];
 
 /**
- * A body of many reads, in blocks that are used again. Neither chunks of one byte nor endless bodies on many connections
- * leave garbage that grows faster than it is collected.
+ * A body of many reads, in reusable blocks. Neither one-byte chunks nor endless bodies on many connections then create garbage
+ * faster than it is collected.
  */
 export class BodyBlocks {
   #blocks: Buffer[] = [];
-  /** Used bytes of the last block. */
+  /** Used bytes in the last block. */
   #used = BLOCK_BYTES;
 
   append(bytes: Buffer, from: number, to: number): void {
@@ -26,7 +26,7 @@ export class BodyBlocks {
     }
   }
 
-  /** What was appended. A copy: the blocks are used again after `release`. */
+  /** What was appended. A copy: the blocks are reused after `release`. */
   bytes(): Buffer {
     const last = this.#blocks.length - 1;
     return Buffer.concat(this.#blocks.map((block, index) => (index === last ? block.subarray(0, this.#used) : block)));

@@ -2,16 +2,16 @@ import { InFlightGauge } from "./in-flight-gauge.ts";
 import { type Ending, LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import { type OnEnd, overdue, type RequestSender, type SenderOptions, SWEEP_MS } from "./request-sender.ts";
 
-/** Bytes of an answer that are kept. */
+/** Maximum number of bytes kept of a response. */
 const MAX_KEPT_BYTES = 256 * 1024;
 
-/** What carries one exchange: a connection, or a stream of one. */
+/** What carries one exchange: an HTTP/1.1 connection, or an HTTP/2 stream. */
 interface Carrier {
   readonly exchange: LoadExchange | undefined;
   leave(why: Ending): void;
 }
 
-/** What senders have in common, whatever they speak: the exchanges under way by what carries them, and their bounds. */
+/** What all senders share, whatever the protocol: the running exchanges by their carrier, and their bounds. */
 export abstract class CarrierSender<C extends Carrier> implements RequestSender {
   opened = 0;
   waits = 0;
@@ -53,7 +53,7 @@ export abstract class CarrierSender<C extends Carrier> implements RequestSender 
     [...this.busy.keys()].find((carrier) => carrier.exchange === exchange)?.leave("aborted");
   }
 
-  /** Sends nothing more, and leaves what is under way. */
+  /** Sends no more requests and aborts those in flight. */
   protected close(): void {
     this.closed = true;
     clearInterval(this.#sweeper);
@@ -64,13 +64,12 @@ export abstract class CarrierSender<C extends Carrier> implements RequestSender 
     return new LoadExchange(prepared, dueUs, MAX_KEPT_BYTES, this.options.onStamp);
   }
 
-  /** Counts an exchange that is sent now. */
   protected countIn(exchange: LoadExchange): void {
     exchange.inFlight = this.#gauge.enter();
     if (exchange.inFlight > this.peakInFlight) this.peakInFlight = exchange.inFlight;
   }
 
-  /** Counts one out that has ended. @returns who is told of it; `undefined`: it was counted out before. */
+  /** Removes an ended exchange from the count. @returns its callback; `undefined` if it was removed before. */
   protected countOut(carrier: C): OnEnd | undefined {
     const onEnd = this.busy.get(carrier);
     if (this.busy.delete(carrier)) this.#gauge.leave();
@@ -79,7 +78,7 @@ export abstract class CarrierSender<C extends Carrier> implements RequestSender 
 
   #sweep(): void {
     const now = nowUs();
-    // What is left is taken out of the map meanwhile, which the walk bears.
+    // Entries are deleted during the iteration, which is allowed for a map.
     for (const carrier of this.busy.keys()) {
       const { exchange } = carrier;
       const why = exchange === undefined ? undefined : overdue(exchange, now, this.options);

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 
-/** Longest body that is checked, bytes, also after decoding: a small coded body may decode to gigabytes. */
+/** Maximum length of a body that is checked, bytes, also after decoding: a small coded body may decode to gigabytes. */
 export const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
 
 const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
@@ -10,7 +10,7 @@ const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
   br: brotliDecompressSync,
 };
 
-/** A decoded body as latin1 text, which keeps every byte; or why there is none. */
+/** A decoded body as latin1 text, which preserves every byte; or why there is none. */
 export type DecodedText = { readonly text: string } | "invalid" | "too large";
 
 /**

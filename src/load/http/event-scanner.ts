@@ -8,24 +8,24 @@ import {
   StreamContent,
 } from "../../dialects/index.ts";
 
-/** What a scanner saw so far. */
+/** What a scanner has seen so far. */
 export interface StreamFacts {
-  /** Whole events, or JSON items where there is no event framing. */
+  /** Complete events, or JSON items without event framing. */
   readonly events: number;
-  /** Events that carried output of any kind, and those that carried reply text. */
+  /** Events with output of any kind, and those with reply text. */
   readonly contentEvents: number;
   readonly textEvents: number;
-  /** Output tokens of the last `usage` that was seen; `undefined` when there was none. */
+  /** Output tokens of the last `usage`; `undefined` if there was none. */
   readonly usageTokens: number | undefined;
   readonly ended: boolean;
   readonly error: boolean;
 }
 
-/** How content tokens of either dialect nearly always look: found without parsing. */
+/** How content tokens nearly always look in each dialect: found without parsing. */
 const CHAT_TOKEN = '"delta":{"content":"';
 const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
 const QUOTE = 34;
-/** Longest unfinished event that is kept, characters; beyond it the stream is read without its events. */
+/** Maximum length of an unfinished event, characters; beyond it, the rest of the stream is read without its events. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 /** Maximum number of unknown field names that are kept per stream. */
 const MAX_UNKNOWN_FIELDS = 4;
@@ -37,7 +37,7 @@ const MAX_UNKNOWN_FIELDS = 4;
 export class EventScanner implements StreamFacts {
   events = 0;
   textEvents = 0;
-  /** Value of the last `x_send_ns` stamp, for calibration; `undefined` when there was none. */
+  /** Value of the last `x_send_ns` stamp, for calibration; `undefined` if there was none. */
   stampNs: number | undefined;
   /** Part of the stream was too long to be read. */
   isUnread = false;
@@ -51,9 +51,9 @@ export class EventScanner implements StreamFacts {
   #isMarkup = false;
   /** Splits a body without event framing. */
   readonly #items = new JsonItems();
-  /** The last event that was recognised without parsing. It may have the finish reason. */
+  /** The last event that was recognised without parsing. It may contain the finish reason. */
   #lastToken = "";
-  /** The only item of a body without event framing, which is then not a stream. */
+  /** The only item of a body without event framing, which therefore is not a stream. */
   #unstreamed: unknown;
 
   constructor(stamped = false) {
@@ -68,7 +68,7 @@ export class EventScanner implements StreamFacts {
     return this.#content.outputTokens;
   }
 
-  /** Tokens of the stream by its own count, without reasoning tokens that it counts but does not send. */
+  /** The token count that the stream reports, without reasoning tokens that it counts but does not send. */
   get streamedTokens(): number | undefined {
     const { outputTokens, reasoningTokens } = this.#content;
     if (outputTokens === undefined) return undefined;
@@ -87,7 +87,7 @@ export class EventScanner implements StreamFacts {
   /** @returns how many content tokens the piece completed. */
   feed(piece: string): number {
     if (this.isUnread) return 0;
-    // Part of a long line: looking into it would copy all of it with every read.
+    // Part of a long line: scanning it would copy the whole line on every read.
     if (this.#framing === "events" && !this.#isCrHeld && !/[\r\n]/.test(piece)) {
       this.#setTail(this.#tail + piece);
       return 0;
@@ -168,7 +168,7 @@ export class EventScanner implements StreamFacts {
 
   #readEvent(block: string): void {
     if (this.#stamped) this.#readStamp(block);
-    // Until there is more than white space, each event is parsed.
+    // Each event is parsed until one contains more than white space.
     if (this.#content.hasVisibleOutput && (isToken(block, CHAT_TOKEN) || isToken(block, MESSAGES_TOKEN))) {
       this.events++;
       this.textEvents++;
@@ -206,7 +206,7 @@ export class EventScanner implements StreamFacts {
   }
 }
 
-/** Whether the event carries text at a known place; an empty one, as in a chunk that only names the role, is no token. */
+/** Whether the event has text in a known place; an empty text, as in a chunk that only sets the role, is not a token. */
 function isToken(block: string, marker: string): boolean {
   const at = block.indexOf(marker);
   return at !== -1 && block.charCodeAt(at + marker.length) !== QUOTE;

@@ -3,13 +3,13 @@ const ZERO = 48;
 const ONE = 49;
 const SPACE = 32;
 
-/** Value of a header in a head as received; names in any letter case, repeated fields joined (RFC 9110, 5.3). */
+/** Value of a header in a raw head; names in any letter case, repeated fields joined (RFC 9110, 5.3). */
 export function headValue(head: string, pattern: RegExp): string | undefined {
   const first = pattern.exec(head);
   if (first === null) return undefined;
   const values: string[] = [];
   let rest = head;
-  // A loop: a head has room for sixteen thousand fields of one name, more than the stack has for calls.
+  // A loop instead of recursion: a head has room for sixteen thousand fields of one name, which would overflow the stack.
   for (let found: RegExpExecArray | null = first; found !== null; found = pattern.exec(rest)) {
     values.push((found[1] ?? "").trim());
     rest = rest.slice(found.index + found[0].length);
@@ -17,12 +17,12 @@ export function headValue(head: string, pattern: RegExp): string | undefined {
   return values.join(", ");
 }
 
-/** The pattern by which `headValue` finds a name. */
+/** The pattern with which `headValue` finds a name. */
 export function headPattern(name: string): RegExp {
   return new RegExp(`\\r\\n${name.replace(/[.*+?^$${}()|[\]\\]/g, "\\$&")}:[ \\t]*([^\\r\\n]*)`, "i");
 }
 
-/** Fields that decide how a message is framed; lower case, repeated ones joined. */
+/** Fields that determine the framing of a message; lower case, repeated ones joined. */
 export interface Framing {
   length: string | undefined;
   coding: string | undefined;
@@ -30,8 +30,8 @@ export interface Framing {
 }
 
 /**
- * Finds the fields of framing in one walk over the lines. Three searches by pattern for the same were a tenth of the work
- * for a short answer.
+ * Finds the framing fields in one pass over the lines. Three pattern searches for the same took a tenth of the work for a short
+ * response.
  */
 export function framingOf(head: string): Framing {
   const found: Framing = { length: undefined, coding: undefined, connection: "" };
@@ -39,7 +39,7 @@ export function framingOf(head: string): Framing {
     const end = head.indexOf("\r\n", at);
     const colon = head.indexOf(":", at);
     const size = colon - at;
-    // Only names of these lengths are looked at more closely.
+    // Only names of these lengths are examined.
     if (size === 14 || size === 17 || size === 10) {
       const name = head.slice(at, colon).toLowerCase();
       const value = head.slice(colon + 1, end === -1 ? undefined : end).trim();
@@ -56,7 +56,7 @@ export function framingOf(head: string): Framing {
 const joined = (before: string | undefined, value: string): string =>
   before === undefined ? value : `${before}, ${value}`;
 
-/** Status of a head that begins `HTTP/1.0 200 ` or the like, 100 to 599; 0 for any other. */
+/** Status of a head that starts with `HTTP/1.0 200 ` or similar, 100 to 599; 0 for any other. */
 export function statusOf(head: string): number {
   const minor = head.charCodeAt(7);
   const after = head.charCodeAt(12);
@@ -71,7 +71,7 @@ export function statusOf(head: string): number {
   return status >= 100 && status < 600 ? status : 0;
 }
 
-/** A length in digits; one that is repeated with the same value is one length (RFC 9112, 6.3). */
+/** A length in digits; repetitions of the same value count as one length (RFC 9112, 6.3). */
 export function lengthOf(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text);
   const values = new Set(text.split(",").map((value) => value.trim()));

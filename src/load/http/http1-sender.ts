@@ -3,14 +3,14 @@ import { LoadConnection, makeReadBuffer, type ReadBuffer } from "./load-connecti
 import { type LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import type { OnEnd } from "./request-sender.ts";
 
-/** Connections opened side by side: a backlog of a listening socket is often 128 or 511. */
+/** Connections that are opened concurrently: a listening socket's backlog is often 128 or 511. */
 const OPEN_AT_ONCE = 100;
-/** A connection that was idle this long may have been closed by the server at the very moment of the send. */
+/** A connection that was idle for this long may have been closed by the server just as the request was sent. */
 const STALE_AFTER_US = 500_000;
 
 /**
- * Sends requests over connections that stay open, one exchange on each at a time. Deadlines, sizes and silences are
- * bounded; nothing is retried, except once what met a connection that the server closed while it was idle (RFC 9112, 9.3).
+ * Sends requests over persistent connections, one exchange on each at a time. Deadlines, sizes and idle times are bounded;
+ * nothing is retried, except once for a request on a connection that the server closed while it was idle (RFC 9112, 9.3).
  */
 export class Http1Sender extends CarrierSender<LoadConnection> {
   readonly #buffer: ReadBuffer = makeReadBuffer();
@@ -22,7 +22,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
     const wanted = Math.min(count, this.options.maxConnections) - this.#free.length - this.busy.size;
     for (let left = wanted; left > 0 && !this.closed; left -= OPEN_AT_ONCE) {
       const came = await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
-      // A host that takes no connection is not waited for a hundred times.
+      // Do not wait a hundred times for a host that accepts no connection.
       if (!came.includes(true)) break;
     }
     return this.#free.length + this.busy.size;
@@ -70,7 +70,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
       return;
     }
     this.#start(connection, exchange, onEnd);
-    // The service begins when the client wants to send: a handshake that it has to pay for is part of it.
+    // The response time starts when the client wants to send: it includes a handshake that the request has to wait for.
     exchange.connectUs = exchange.sentUs - startUs;
     exchange.sentUs = startUs;
   }

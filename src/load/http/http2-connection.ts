@@ -9,17 +9,17 @@ import type { Socket } from "node:net";
 import { type Ending, type LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import { tlsSocket } from "./tls-socket.ts";
 
-/** Most streams of one connection, whatever the server allows: what servers and proxies commonly allow. */
+/** Maximum number of streams per connection, whatever the server allows: the common limit of servers and proxies. */
 const MAX_STREAMS = 100;
 /** Handshake, ms. */
 const CONNECT_MS = 10_000;
 /**
- * Windows, bytes. The default of 64 KiB for a whole connection would hold back a hundred streams; this much lets an
- * answer come as fast as it is sent.
+ * Flow-control windows, bytes. The default of 64 KiB for a whole connection would throttle a hundred streams; with this size, a
+ * response arrives as fast as it is sent.
  */
 const STREAM_WINDOW = 1024 * 1024;
 const CONNECTION_WINDOW = 32 * 1024 * 1024;
-/** Memory that Node lets a session use, MB; its default of 10 refuses streams when answers are large. */
+/** Memory that Node lets a session use, MB; its default of 10 refuses streams when responses are large. */
 const SESSION_MB = 128;
 
 /** One HTTP/2 connection with its streams. */
@@ -29,7 +29,7 @@ export class Http2Connection {
   #session: ClientHttp2Session | undefined;
   #carried = 0;
   active = 0;
-  /** The server has said that it takes no more streams. */
+  /** The server has announced that it accepts no more streams. */
   leaving = false;
 
   constructor(ordinal: number, onGone: (connection: Http2Connection) => void) {
@@ -37,7 +37,7 @@ export class Http2Connection {
     this.#onGone = onGone;
   }
 
-  /** @returns why it failed, or `undefined` when the connection is there and its settings are known. Never throws. */
+  /** @returns why it failed, or `undefined` if the connection is open and its settings are known. Never throws. */
   open(url: URL, given: Socket | undefined): Promise<string | undefined> {
     return new Promise((resolve) => {
       const socket = given ?? (url.protocol === "https:" ? tlsSocket(url, ["h2"]) : undefined);
@@ -56,7 +56,7 @@ export class Http2Connection {
         session.destroy();
         settle("connecting took longer than 10 s");
       }, CONNECT_MS);
-      // Before the settings are there, nobody knows how many streams the server takes.
+      // Until the settings arrive, the number of streams that the server accepts is unknown.
       session.once("remoteSettings", () => {
         session.setLocalWindowSize(CONNECTION_WINDOW);
         settle();
@@ -75,12 +75,12 @@ export class Http2Connection {
     });
   }
 
-  /** Streams that it may carry at once. */
+  /** Maximum number of concurrent streams. */
   get bound(): number {
     return Math.min(MAX_STREAMS, this.#session?.remoteSettings?.maxConcurrentStreams ?? MAX_STREAMS);
   }
 
-  /** Streams that it may carry beside those under way. */
+  /** Number of streams that can be added to the current ones. */
   get room(): number {
     const { leaving } = this;
     if (leaving || this.#session === undefined || this.#session.closed || this.#session.destroyed) return 0;
@@ -108,10 +108,10 @@ export class Http2Connection {
   }
 }
 
-/** One exchange on a stream of its own. */
+/** One exchange on a separate stream. */
 export class Http2Stream {
   readonly exchange: LoadExchange;
-  /** The server says that it has not looked at the request. */
+  /** The server reports that it has not processed the request. */
   refused = false;
   readonly #stream: ClientHttp2Stream;
   readonly #onEnd: (stream: Http2Stream) => void;
@@ -131,7 +131,7 @@ export class Http2Stream {
       exchange.onBody(bytes, 0, bytes.length);
     });
     stream.on("end", () => {
-      // A stream that is closed already was reset or cut: its own end comes before it is closed. Even NO_ERROR cuts.
+      // A stream that is already closed was reset or truncated: a regular end arrives before the close. Even NO_ERROR truncates.
       if (stream.closed || stream.rstCode !== constants.NGHTTP2_NO_ERROR || exchange.status === 0) return;
       exchange.readUs = nowUs();
       exchange.onEnd(true);
@@ -148,7 +148,7 @@ export class Http2Stream {
     });
   }
 
-  /** Leaves the exchange: the stream is cancelled, the connection stays. */
+  /** Aborts the exchange: cancels the stream and keeps the connection. */
   leave(ending: Ending): void {
     this.#finish(ending);
     this.#stream.close(constants.NGHTTP2_CANCEL);
@@ -170,7 +170,9 @@ interface Http2Request {
 
 const requests = new WeakMap<PreparedRequest, Http2Request>();
 
-/** A prepared request is written for HTTP/1.1; its fields are the same here, but for those of the connection (RFC 9113, 8.2.2). */
+/**
+ * A prepared request is in HTTP/1.1 format; the fields are the same here, except for connection-specific ones (RFC 9113, 8.2.2).
+ */
 function requestOf(prepared: PreparedRequest): Http2Request {
   const known = requests.get(prepared);
   if (known !== undefined) return known;
@@ -190,7 +192,7 @@ function requestOf(prepared: PreparedRequest): Http2Request {
   return made;
 }
 
-/** The head as text, as an HTTP/1.1 one would stand: a status line and a line per field. */
+/** The head as text in HTTP/1.1 format: a status line and one line per field. */
 function headOf(
   headers: IncomingHttpHeaders,
   raw: readonly string[] = Object.entries(headers).flat().map(String),

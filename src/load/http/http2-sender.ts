@@ -4,23 +4,23 @@ import { Http2Connection, type Http2Stream } from "./http2-connection.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "./load-exchange.ts";
 import type { OnEnd, SenderOptions } from "./request-sender.ts";
 
-/** Connections opened side by side. */
+/** Connections that are opened concurrently. */
 const OPEN_AT_ONCE = 16;
 
 /**
- * Sends requests as streams of a few HTTP/2 connections. Each carries at most so many streams as its server allows, and
- * never more than 100; a new request goes to the connection with the fewest. Nothing is retried, except once what the
- * server says it has not looked at (RFC 9113, 8.7).
+ * Sends requests as streams of a few HTTP/2 connections. Each carries at most as many streams as its server allows, and never
+ * more than 100; a new request goes to the connection with the fewest. Nothing is retried, except once for requests that the
+ * server reports as not processed (RFC 9113, 8.7).
  */
 export class Http2Sender extends CarrierSender<Http2Stream> {
   readonly #connections = new Set<Http2Connection>();
   #socket: Socket | undefined;
-  /** Requests that wait for a connection, and the one connection that they wait for. */
+  /** Requests that wait for a connection, and the connection that they wait for. */
   #waiting: (() => void)[] = [];
   #connecting: Promise<void> | undefined;
   #ordinal = 0;
 
-  /** @param socket a connection that has just agreed on HTTP/2, to begin with. */
+  /** @param socket a connection that has just negotiated HTTP/2, used first. */
   constructor(options: SenderOptions, socket?: Socket) {
     super(options);
     this.#socket = socket;
@@ -30,7 +30,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
     const wanted = Math.min(count, this.options.maxConnections);
     while (!this.closed && this.#room() + this.busy.size < wanted) {
       const before = this.#connections.size;
-      // The first one tells how many streams each may carry.
+      // The first connection shows how many streams each may carry.
       const missing = before === 0 ? 1 : Math.ceil((wanted - this.#room() - this.busy.size) / this.#each());
       await Promise.all(Array.from({ length: Math.min(missing, OPEN_AT_ONCE) }, () => this.#connect()));
       if (this.#connections.size === before) break;
@@ -50,12 +50,12 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
     this.#socket?.destroy();
   }
 
-  /** Streams that one more connection is likely to carry. */
+  /** Expected number of streams on another connection. */
   #each(): number {
     return Math.max(1, ...[...this.#connections].map(({ bound }) => bound));
   }
 
-  /** Streams that could be begun now. */
+  /** Number of streams that can be started now. */
   #room(): number {
     return [...this.#connections].reduce((sum, { room }) => sum + room, 0);
   }
@@ -78,7 +78,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
         return;
       }
       this.#start(found, exchange, onEnd);
-      // The service begins when the client wants to send: a handshake that it has to wait for is part of it.
+      // The response time starts when the client wants to send: it includes a handshake that the request has to wait for.
       exchange.connectUs = exchange.sentUs - startUs;
       exchange.sentUs = startUs;
     });
@@ -89,7 +89,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
     const wanted = Math.ceil(this.#waiting.length / this.#each());
     await Promise.all(Array.from({ length: Math.min(wanted, OPEN_AT_ONCE) }, () => this.#connect()));
     this.#connecting = undefined;
-    // Without a connection none of them can be sent, and each says so.
+    // Without a connection, none of them can be sent, and each one reports that.
     const count = this.#room() === 0 ? this.#waiting.length : this.#room();
     const served = this.#waiting.slice(0, count);
     this.#waiting = this.#waiting.slice(count);

@@ -1,8 +1,10 @@
-/** Counts requests in flight, in one thread or over all that share its cell: a peak of sums is no sum of peaks. */
+/**
+ * Counts requests in flight, in one thread or in all threads that share its cell: the sum of peaks is not the peak of the sum.
+ */
 export class InFlightGauge {
   readonly #cell: Int32Array;
 
-  /** @param cell one element, of a `SharedArrayBuffer` when threads are to be counted together. */
+  /** @param cell one element; of a `SharedArrayBuffer` to count several threads together. */
   constructor(cell: Int32Array = new Int32Array(1)) {
     this.#cell = cell;
   }
@@ -11,7 +13,7 @@ export class InFlightGauge {
     return Atomics.load(this.#cell, 0);
   }
 
-  /** @returns how many are in flight now, this one included. */
+  /** @returns the number in flight now, including this one. */
   enter(): number {
     return Atomics.add(this.#cell, 0, 1) + 1;
   }

@@ -5,15 +5,15 @@ import { ResponseParser } from "./response-parser.ts";
 import { tlsSocket } from "./tls-socket.ts";
 
 export interface ConnectionEvents {
-  /** The exchange has ended, however it did. */
+  /** The exchange has ended, in whatever way. */
   onExchange(exchange: LoadExchange, connection: LoadConnection): void;
-  /** The socket is gone while nothing was under way. */
+  /** The socket was closed while no exchange was running. */
   onIdleClose(connection: LoadConnection): void;
 }
 
 /**
- * One buffer for the reads of all connections: what arrives is parsed before the next read begins, so nothing is
- * allocated per read. At 500 streams this halves the work of the garbage collector.
+ * One buffer for the reads of all connections: data is parsed before the next read starts, so nothing is allocated per read. At
+ * 500 streams, this halves the work of the garbage collector.
  */
 const READ_BUFFER_BYTES = 64 * 1024;
 
@@ -28,7 +28,7 @@ export class LoadConnection {
   readonly ordinal: number;
   carried = 0;
   idleSinceUs = 0;
-  /** When the connection had become idle before the exchange under way, on the clock of `nowUs`. */
+  /** When the connection became idle before the current exchange, on the clock of `nowUs`. */
   idleBeforeSendUs = 0;
   #socket: Socket | undefined;
   #writeFailure: WriteFailure = { error: undefined };
@@ -47,7 +47,7 @@ export class LoadConnection {
     });
   }
 
-  /** @returns why it failed, or `undefined` when the connection is there. Never throws. */
+  /** @returns why it failed, or `undefined` if the connection is open. Never throws. */
   open(url: URL, buffer: ReadBuffer): Promise<string | undefined> {
     return new Promise((resolve) => {
       const secure = url.protocol === "https:";
@@ -99,12 +99,12 @@ export class LoadConnection {
     this.#socket?.write(exchange.prepared.bytes);
   }
 
-  /** Whether a part of the request is not sent: the gateway responded before it had read all of it. */
+  /** Whether part of the request is unsent: the gateway responded before it had read all of it. */
   get #isUnsent(): boolean {
     return this.#writeFailure.error !== undefined || (this.#socket?.writableLength ?? 0) > 0;
   }
 
-  /** Leaves the exchange under way: the connection is closed under the gateway. */
+  /** Aborts the current exchange: the connection is closed on the gateway. */
   leave(ending: Ending): void {
     const exchange = this.#exchange;
     this.#parser.reset();
@@ -123,7 +123,7 @@ export class LoadConnection {
   #read(bytes: Buffer, count: number): boolean {
     const exchange = this.#exchange;
     if (exchange === undefined) {
-      // Bytes that nobody asked for: the connection cannot be trusted any more.
+      // Unsolicited bytes: the connection can no longer be trusted.
       this.destroy();
       return true;
     }

@@ -17,34 +17,34 @@ import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue } from "./head-fields.ts";
 import type { ResponseListener } from "./response-parser.ts";
 
-/** Monotonic, microseconds with fractions; the time base of every mark. */
+/** Monotonic, microseconds with fractions; the time base of all timestamps. */
 export const nowUs = (): number => performance.now() * 1_000;
 
-/** Which span a request is, as lower-case hex: 16 and 8 bytes. */
+/** Identifies the span of a request, as lower-case hex: 16 and 8 bytes. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** A request that is ready for the wire. */
+/** A request that is ready to be written. */
 export interface PreparedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
-  /** Head and body as they are written. Holds the key: never logged, never kept in a record. */
+  /** Head and body as written. Contains the key: never logged, never stored in a record. */
   readonly bytes: Buffer;
   /** Name of the key in use. */
   readonly key: string;
-  /** Keep the body, up to the bound of the sender: for samples and for texts that are judged. */
+  /** Keep the body, up to the sender's bound: for samples and for texts that are judged. */
   readonly capture: boolean;
-  /** The request has `stream_options.include_usage`, so its stream must state its usage. */
+  /** The request has `stream_options.include_usage`, so its stream must report its usage. */
   readonly usageRequested?: boolean;
   /** It requests the model list, not a reply. */
   readonly isListing?: boolean;
-  /** Ordinal of the turn in its session, from 1. */
+  /** Number of the turn in its session, from 1. */
   readonly turn?: number | undefined;
-  /** Text that the answer of an echoing model must repeat. */
+  /** Text that an echoing model must repeat in its reply. */
   readonly nonce?: string | undefined;
-  /** The span that it is, where one is sent along, and the model that it asks for. */
+  /** Its span, if a trace header is sent, and the requested model. */
   readonly trace?: (TraceIds & { readonly model: string }) | undefined;
 }
 
@@ -53,7 +53,7 @@ const TOO_LARGE = "larger than 4 MiB";
 const NOT_DECODED = "in a content coding that the engine does not decode";
 export const UNREAD: readonly string[] = [TOO_LARGE, NOT_DECODED];
 
-/** Called with the stamp of the last event of a read, and the moment of the read. For calibration. */
+/** Called with the stamp of the last event of a read, and the time of the read. For calibration. */
 export type OnStamp = (stampNs: number, readUs: number, exchange: LoadExchange) => void;
 
 export type Ending = Exchange["ending"]["kind"];
@@ -61,25 +61,26 @@ export type Ending = Exchange["ending"]["kind"];
 const RETRY_AFTER = headPattern("retry-after");
 const DATE = headPattern("date");
 const CODED = headPattern("content-encoding");
-/** Gaps that a stream keeps one by one until it is known what becomes of it; more are counted in a histogram. */
+/** Gaps that a stream stores individually until its outcome is known; further ones are counted in a histogram. */
 const MAX_GAPS = 4_096;
 
 /**
- * One request on its connection: marks, counters, and no bytes unless it is to be kept. It is the mutable state of a socket, and
- * hundreds of thousands of them are counted without another object; judges get an `Observation` made of it. 0 is "not yet".
+ * One request on its connection: timestamps, counters, and no bytes unless it is to be kept. It is the mutable state of a socket,
+ * and hundreds of thousands of them are counted without allocating another object; judges get an `Observation` made from it. 0
+ * means "not yet".
  */
 export class LoadExchange implements ResponseListener {
   readonly prepared: PreparedRequest;
   readonly dueUs: number;
   /** When writing began; 0 before. */
   sentUs = 0;
-  /** Time that the request waited for a connection of its own to open, µs; 0 on an open one. */
+  /** Time that the request waited for a new connection to open, µs; 0 on an open one. */
   connectUs = 0;
   headUs = 0;
   /** First byte of the body. */
   firstByteUs = 0;
   firstEventUs = 0;
-  /** First output of any kind: text, reasoning, a tool call. */
+  /** First output of any kind: text, reasoning, tool call. */
   firstTokenUs = 0;
   /** First token of the reply text. */
   firstTextUs = 0;
@@ -93,33 +94,33 @@ export class LoadExchange implements ResponseListener {
   bodyBytes = 0;
   longestGapUs = 0;
   gapsUs: number[] = [];
-  /** Gaps before those of `gapsUs`, of a stream with very many. */
+  /** For streams with very many gaps: those before `gapsUs`. */
   earlierGaps: Histogram | undefined;
   scanner: EventScanner | undefined;
-  /** Body pieces with their moments, when kept. */
+  /** Body pieces with their arrival times, if kept. */
   readonly pieces: { readonly atUs: number; bytes: Buffer }[] = [];
-  /** Where the bytes of the last piece are, with room for more of the same read. */
+  /** Buffer with the last piece, with room for more from the same read. */
   #room: Buffer | undefined;
-  /** Ordinal of the connection, and how many exchanges it carried before. */
+  /** Number of the connection, and how many exchanges it carried before. */
   connection = 0;
   earlier = 0;
-  /** In flight when it was sent, itself included. */
+  /** Requests in flight when it was sent, including itself. */
   inFlight = 0;
-  /** Bytes came after the message. */
+  /** Bytes arrived after the end of the message. */
   surplus = false;
-  /** It met a connection that the server had closed while idle, and was sent again. */
+  /** It was sent on a connection that the server had closed while idle, and was sent again. */
   stale = false;
   readonly #maxCapture: number;
   readonly #onStamp: OnStamp | undefined;
-  /** Moment of the network read under way; set by the connection. */
+  /** Time of the current network read; set by the connection. */
   readUs = 0;
   done = false;
   reusable = false;
   /** Why no client can use a complete 2xx reply. */
   defect: ReplyDefect | typeof TOO_LARGE | typeof NOT_DECODED | undefined;
-  /** The first read of the body of a non-streaming 2xx reply, as latin1, which keeps every byte. Most have no other. */
+  /** The first read of a non-streaming 2xx reply's body, as latin1, which preserves every byte. Most replies have only one. */
   #body = "";
-  /** The further reads. With a content coding, all of them. */
+  /** All further reads. With a content coding, all reads. */
   #blocks: BodyBlocks | undefined;
   #isCoded = false;
   #replyTokens: number | undefined;
@@ -135,10 +136,10 @@ export class LoadExchange implements ResponseListener {
     return headValue(this.head, RETRY_AFTER);
   }
 
-  /** How long it asks to wait before the next attempt, ms from now; `undefined`: it gives no usable wait. */
+  /** The requested wait before the next attempt, ms from now; `undefined` if there is no usable wait. */
   get retryAfterWaitMs(): number | undefined {
     const { retryAfter } = this;
-    // Most answers have none: their dates need not be looked for.
+    // Most responses have none: skip parsing their dates.
     if (retryAfter === undefined) return undefined;
     return retryAfterWaitMs(retryAfter, { date: headValue(this.head, DATE), arrivedAtMs: Date.now() });
   }
@@ -152,7 +153,7 @@ export class LoadExchange implements ResponseListener {
     this.head = head;
     this.headUs = this.readUs;
     if (!this.#isServed) return;
-    // Coded bodies cannot be scanned as they arrive: they are read when they are complete.
+    // Coded bodies cannot be scanned as they arrive: they are checked when complete.
     const coding = headValue(head, CODED)?.toLowerCase();
     if (coding !== undefined && coding !== "identity") this.#isCoded = true;
     else if (this.prepared.stream) this.scanner = new EventScanner(this.#onStamp !== undefined);
@@ -166,7 +167,7 @@ export class LoadExchange implements ResponseListener {
     if (this.firstByteUs === 0) this.firstByteUs = this.readUs;
     this.reads++;
     this.bodyBytes += to - from;
-    // Refusals are small and always kept: each of them is judged.
+    // Error responses are small and always kept: each of them is judged.
     const keep = this.prepared.capture || this.status >= 300;
     if (keep && this.bodyBytes <= this.#maxCapture) this.#capture(bytes, from, to);
     const { scanner } = this;
@@ -186,7 +187,7 @@ export class LoadExchange implements ResponseListener {
     }
   }
 
-  /** Chunks that came with the same read make one piece. */
+  /** Chunks from the same read form one piece. */
   #capture(bytes: Buffer, from: number, to: number): void {
     const last = this.pieces.at(-1);
     if (last === undefined || last.atUs !== this.readUs) {
@@ -227,7 +228,7 @@ export class LoadExchange implements ResponseListener {
       left--;
     }
     for (; left > 0; left--) {
-      // Tokens of one read came together: the gap before the first of them is the wait, the others are 0.
+      // Tokens of one read arrived together: the gap before the first is the wait, the others are 0.
       const gapUs = this.readUs - this.lastTokenUs;
       this.lastTokenUs = this.readUs;
       this.gapsUs.push(gapUs);
@@ -287,7 +288,7 @@ export class LoadExchange implements ResponseListener {
 
   /** Keeps a body that was not chosen for capture, because it is the only evidence of a defect. */
   #captureBody(text: string): void {
-    // As received: whoever reads the sample decodes it.
+    // As received: readers of the sample decode it.
     const bytes = (this.#isCoded ? this.#blocks?.bytes() : undefined) ?? Buffer.from(text, "latin1");
     if (bytes.length <= this.#maxCapture) this.pieces.push({ atUs: this.readUs, bytes });
   }
@@ -299,23 +300,23 @@ export class LoadExchange implements ResponseListener {
     this.detail = why;
   }
 
-  /** Tokens that the reply states, otherwise its number of events with output. */
+  /** Tokens that the reply reports, otherwise its number of events with output. */
   get outputTokens(): number {
     return this.knownTokens ?? 0;
   }
 
-  /** The same; `undefined` for a non-streaming reply that does not state them. */
+  /** The same; `undefined` for a non-streaming reply that does not report them. */
   get knownTokens(): number | undefined {
     return this.reportedTokens ?? this.scanner?.contentEvents;
   }
 
-  /** Tokens that the reply itself states. */
+  /** Tokens that the reply itself reports. */
   get reportedTokens(): number | undefined {
     return this.scanner?.usageTokens ?? this.#replyTokens;
   }
 }
 
-/** Shorter bodies cannot have so many values that parsing them matters, characters. */
+/** Shorter bodies cannot contain enough values for parsing time to matter, characters. */
 const MIN_SCANNED_CHARACTERS = 65_536;
 
 function hasTooManyValues(text: string): boolean {

@@ -2,60 +2,63 @@ import type { InFlightGauge } from "./in-flight-gauge.ts";
 import type { Ending, LoadExchange, OnStamp, PreparedRequest } from "./load-exchange.ts";
 
 export interface SenderOptions {
-  /** Address whose origin is connected to. */
+  /** URL whose origin is connected to. */
   readonly url: string;
-  /** Most requests in flight; over HTTP/1.1 that is the number of connections as well. */
+  /** Maximum number of requests in flight; over HTTP/1.1, also the number of connections. */
   readonly maxConnections: number;
   /** Whole exchange, ms; default 60,000. */
   readonly deadlineMs?: number;
-  /** Longest wait for the head of an answer, ms; default the whole exchange's. */
+  /** Maximum wait for the head of a response, ms; default: `deadlineMs`. */
   readonly headMs?: number | undefined;
-  /** Silence inside an answer that has begun, ms; default 20,000. */
+  /** Maximum gap within a response that has started, ms; default 20,000. */
   readonly idleMs?: number;
   /** Reads `x_send_ns` stamps of events, for calibration. */
   readonly onStamp?: OnStamp;
-  /** Counts what is in flight; default one of its own. */
+  /** Counts requests in flight; default: a separate gauge. */
   readonly gauge?: InFlightGauge | undefined;
 }
 
 export type OnEnd = (exchange: LoadExchange) => void;
 
-/** Sends requests over connections that stay open, whatever they speak. */
+/** Sends requests over persistent connections, whatever the protocol. */
 export interface RequestSender extends AsyncDisposable {
-  /** Sent, and the end of the answer not yet seen. */
+  /** Requests sent whose response has not ended yet. */
   readonly inFlight: number;
-  /** Connections that were opened. */
+  /** Number of connections opened so far. */
   readonly opened: number;
   /** Requests that had to wait for a connection to open. */
   readonly waits: number;
   readonly peakInFlight: number;
-  /** Why the last connection did not come about. */
+  /** Why the last connection attempt failed. */
   readonly lastFailure: string | undefined;
-  /** Opens connections for so many requests ahead of time, so that none pays for a handshake. @returns for how many there are. */
+  /**
+   * Opens connections for this many requests in advance, so that none has to wait for a handshake. @returns for how many requests
+   * there are connections.
+   */
   open(count: number): Promise<number>;
   /**
-   * Sends at once.
+   * Sends immediately.
    *
-   * @param dueUs when the plan wanted it sent, on the clock of `nowUs`.
+   * @param dueUs scheduled send time, on the clock of `nowUs`.
    * @param onEnd called once, when the exchange has ended; never before this returns.
-   * @returns false when the bound is reached: the arrival is dropped, and the caller counts it.
+   * @returns false if the bound is reached: the arrival is dropped, and the caller counts it.
    */
   send(prepared: PreparedRequest, dueUs: number, onEnd: OnEnd): boolean;
-  /** Leaves what is under way; the exchanges end as `aborted`. */
+  /** Aborts all requests in flight; their exchanges end as `aborted`. */
   abortAll(): void;
-  /** The exchange of this request while it runs; `undefined` before its connection is there, and after its end. */
+  /** The exchange of this request while it runs; `undefined` before its connection is open, and after its end. */
   underWay(prepared: PreparedRequest): LoadExchange | undefined;
-  /** Leaves one exchange, as a client does that gives up. */
+  /** Aborts one exchange, like a client that stops waiting. */
   abort(exchange: LoadExchange): void;
 }
 
-/** How often deadlines are looked at, ms: a timer per request would cost more than the request. */
+/** Interval of the deadline checks, ms: a timer per request would cost more than the request. */
 export const SWEEP_MS = 100;
 
-/** Longest answer, bytes: a bound against endless streams. */
+/** Maximum length of a response, bytes: a bound against endless streams. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Why an exchange under way has to be left now; `undefined`: it may go on. */
+/** Why a running exchange must be aborted now; `undefined` if it may continue. */
 export function overdue(
   { sentUs, headUs, readUs, bodyBytes }: LoadExchange,
   atUs: number,

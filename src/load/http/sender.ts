@@ -5,21 +5,21 @@ import type { LoadExchange, PreparedRequest } from "./load-exchange.ts";
 import type { OnEnd, RequestSender, SenderOptions } from "./request-sender.ts";
 import { tlsSocket } from "./tls-socket.ts";
 
-/** Which HTTP is spoken: 1 or 2 whatever is offered, or what the TLS handshake agrees on. */
+/** HTTP version: 1 or 2 regardless of what is offered, or the result of the TLS handshake. */
 export type HttpChoice = 1 | 2 | "offered";
 
 /** Handshake, ms. */
 const CONNECT_MS = 10_000;
 
 /**
- * Sends requests over connections that stay open: HTTP/1.1 with one exchange on each at a time, or HTTP/2 where the target
- * chooses it in the TLS handshake (RFC 9113, 3.2) or is said to know it. Deadlines, sizes and silences are bounded.
+ * Sends requests over persistent connections: HTTP/1.1 with one exchange on each at a time, or HTTP/2 if the target chooses it in
+ * the TLS handshake (RFC 9113, 3.2) or is declared to support it. Deadlines, sizes and idle times are bounded.
  */
 export class Sender implements RequestSender {
   readonly #options: SenderOptions;
   readonly #choice: HttpChoice;
   #inner: RequestSender | undefined;
-  /** What is spoken; `undefined` until `open` has asked. */
+  /** The protocol in use; `undefined` until `open` has negotiated it. */
   protocol: "HTTP/1.1" | "HTTP/2" | undefined;
 
   constructor(options: SenderOptions & { readonly http?: HttpChoice | undefined }) {
@@ -80,7 +80,7 @@ export class Sender implements RequestSender {
     const socket = url.protocol === "https:" ? await negotiate(url, this.#choice) : undefined;
     if (this.#choice === 2 || socket?.alpnProtocol === "h2") {
       this.protocol = "HTTP/2";
-      // Loaded where it is spoken: it takes a while, and most loads go without.
+      // Loaded on demand: it takes a while, and most load runs do not need it.
       const { Http2Sender } = await import("./http2-sender.ts");
       return new Http2Sender(this.#options, socket?.alpnProtocol === "h2" ? socket : undefined);
     }
@@ -90,14 +90,14 @@ export class Sender implements RequestSender {
   }
 }
 
-/** @returns a connection that has agreed on what is spoken; `undefined` when none came about: the first request will tell why. */
+/** @returns a connection with a negotiated protocol; `undefined` if none could be opened: the first request will report why. */
 function negotiate(url: URL, choice: HttpChoice): Promise<TLSSocket | undefined> {
   return new Promise((resolve) => {
     const socket = tlsSocket(url, choice === 2 ? ["h2"] : ["h2", "http/1.1"]);
     const settle = (agreed: TLSSocket | undefined) => {
       clearTimeout(deadline);
       socket.off("error", failed);
-      // Between this and its use it may break: whoever uses it sees that it is closed.
+      // It may fail before it is used: the user then sees that it is closed.
       socket.on("error", () => undefined);
       if (agreed === undefined) socket.destroy();
       resolve(agreed);

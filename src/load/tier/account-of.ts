@@ -3,10 +3,10 @@ import { type Account, hasBothLimits, type Target, TIER_LIMITS } from "../../tar
 import type { Workload } from "../workload.ts";
 
 /**
- * The account that a tier run loads: the one that the target sets aside for the tier, else that of `valid` when its
- * limits are known.
+ * The account that a tier run loads: the one that the target reserves for the tier, otherwise that of `valid` if its limits are
+ * known.
  *
- * @throws ConfigError with the lines of the target file that are missing.
+ * @throws ConfigError with the lines that are missing from the target file.
  */
 export function accountOf({ tier, name }: Workload, target: Target): Account {
   const own: Account = {

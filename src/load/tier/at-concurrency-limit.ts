@@ -17,33 +17,33 @@ import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
-/** A request may stop counting a moment after its last byte was read, ms. */
+/** A request may still count for a short time after its last byte was read, ms. */
 export const SETTLE_MS = 300;
-/** Requests beyond the limit in the wave: enough that each kind of counter shows. */
+/** Requests beyond the limit in the wave: enough to reveal each kind of counter. */
 export const extraOf = (limit: number): number => Math.min(25, Math.max(4, Math.ceil(limit * 0.05)));
-/** Streams that run in the background of short requests: a quarter of the limit, or a dozen where it is small. */
+/** Background streams during short requests: a quarter of the limit, or a dozen if the limit is small. */
 const backgroundOf = (limit: number): number => Math.max(Math.ceil(limit / 4), Math.min(12, Math.floor(limit / 2)));
-/** Each denial may harm another of those that run, so some come one after the other. */
+/** Each denial may affect another running request, so some are sent one after the other. */
 const EXTRA_ROUNDS = 2;
 /** Name of the phase. */
 export const AT_CONCURRENCY_LIMIT = "at-concurrency-limit";
-/** When somebody extras once more, as a share of the time of a stream. */
+/** When the extra requests are sent once more, as a share of a stream's duration. */
 const LATE_SHARE = 0.75;
-/** Streams that are left in the middle, and time for a gateway to notice, ms. */
+/** Streams that are aborted midway, and the time for a gateway to notice, ms. */
 const LEAVING = 4;
 const LEFT_SETTLE_MS = 1_200;
-/** Short requests at once meanwhile; four kinds. */
+/** Concurrent short requests meanwhile; four kinds. */
 const BUSY = 16;
 const BUSY_ROUNDS = 2;
 
-/** Denied requests that come back after their Retry-After: enough that a share of them may be called one. */
+/** Denied requests that retry after their Retry-After: enough to report a percentage. */
 const WAITS = 36;
-/** A Retry-After beyond this is not waited for here: the streams that fill the limit take seconds. */
+/** A longer Retry-After is not tested here: the streams that fill the limit take seconds. */
 const MAX_WAIT_MS = 12_000;
-/** So many come back at once, and never more than a half of the limit. */
+/** Maximum number of concurrent retries; never more than half of the limit. */
 const RETURN_AT_ONCE = 8;
 
-/** What the phases at the limit of requests in flight may send at most. */
+/** Maximum number of requests of the phases at the concurrency limit. */
 export function concurrencyRequests(limit: number): number {
   const extras = 8 * (EXTRA_ROUNDS + 1);
   const wave = limit + extraOf(limit) + extras + Math.min(WAITS, extraOf(limit) + extras);
@@ -51,17 +51,17 @@ export function concurrencyRequests(limit: number): number {
 }
 
 /**
- * Streams up to the limit and beyond, all at once; others are sent while the limit is reached. Those that were denied come back
- * when their Retry-After has passed and room is free.
+ * Sends streams up to the limit and beyond, all at once, and further requests while the limit is reached. Denied requests retry
+ * when their Retry-After has passed and there is room.
  */
 export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[]): Promise<void> {
   const limit = bench.limits.inFlight;
   const startUs = nowUs();
   const streams = wave(bench, limit + extraOf(limit), "wave");
-  // The limit is reached when the last of the wave was answered or refused and the first has not ended.
+  // The limit is reached when the last of the wave has been admitted or denied and the first has not ended.
   await settledHeads(bench, streams);
   const extras = sendExtra(bench, EXTRA_ROUNDS);
-  // Late in their life, too: a stream may stop counting while it goes on.
+  // Also late in their lifetime: a stream may stop counting while it is still running.
   const late = bench
     .wait(Math.max(0, bench.long.durationMs * LATE_SHARE - (nowUs() - startUs) / 1_000))
     .then(() => sendExtra(bench, 1));
@@ -71,7 +71,7 @@ export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[])
   waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
 }
 
-/** Denied requests wait for their Retry-After and are sent again, a few at a time: by then nothing else runs. */
+/** Denied requests wait for their Retry-After and are retried a few at a time: by then, nothing else is running. */
 async function comeBack(bench: TierBench, denied: readonly Observation[]): Promise<RetryAfterWait[]> {
   const atOnce = Math.max(1, Math.min(RETURN_AT_ONCE, Math.floor(bench.limits.inFlight / 2)));
   const waits: RetryAfterWait[] = [];
@@ -92,7 +92,7 @@ async function comeBack(bench: TierBench, denied: readonly Observation[]): Promi
   return waits;
 }
 
-/** When a denied request may come back, µs. */
+/** When a denied request may be retried, µs. */
 function dueUs({ endUs, retryAfterWaitMs }: Observation): number {
   return endUs + Math.min(retryAfterWaitMs ?? 0, MAX_WAIT_MS * 2) * 1_000;
 }
@@ -102,7 +102,7 @@ async function retry(bench: TierBench, denial: Observation): Promise<RetryAfterW
   const again = await bench.send({ dialect, stream, kind: "echo" }, "return");
   if (again === undefined) return { denial, outcome: "untested", actualMs: undefined };
   if (isAdmitted(again)) return { denial, outcome: "sufficient", actualMs: (again.sentUs - denial.endUs) / 1_000 };
-  // Denied for another limit: that says nothing of the wait for this one.
+  // Denied by another limit: this says nothing about the wait for this one.
   return { denial, outcome: isConcurrencyDenial(again) ? "insufficient" : "contended", actualMs: undefined };
 }
 
@@ -111,7 +111,7 @@ function evenlyPicked<T>(all: readonly T[], most: number): T[] {
   return Array.from({ length: Math.min(all.length, most) }, (_, index) => all[Math.floor(index * step)] as T);
 }
 
-/** Short requests while streams run; then a wave of exactly the limit, of which a leak would refuse some. */
+/** Sends short requests while streams run; then a wave of exactly the limit, part of which would be denied after a leak. */
 export async function releaseConcurrency(bench: TierBench): Promise<void> {
   const limit = bench.limits.inFlight;
   const background = wave(bench, backgroundOf(limit), "background");
@@ -131,13 +131,13 @@ export async function releaseConcurrency(bench: TierBench): Promise<void> {
   await bench.wait(SETTLE_MS);
 }
 
-/** Some clients leave in the middle; who comes next must get an answer of its own. */
+/** Some clients abort midway; the next ones must get their own responses. */
 async function leaveSome(bench: TierBench): Promise<void> {
   const left = wave(bench, LEAVING, LEFT);
   await bench.wait(Math.min(300, bench.long.durationMs / 3));
   bench.sender.abortAll();
   await Promise.all(left);
-  // Long enough for the gateway to see that they left.
+  // Long enough for the gateway to notice the disconnects.
   await bench.wait(150);
   await Promise.all(bench.kinds("echo").map((request) => bench.send(request, "busy")));
   await bench.wait(LEFT_SETTLE_MS);
@@ -150,7 +150,7 @@ export function wave(bench: TierBench, count: number, role: string): Promise<Obs
   );
 }
 
-/** Waits until most of the wave can be expected to have been decided upon: refusals come at once, heads soon. */
+/** Waits until most of the wave has probably been decided: denials arrive immediately, response heads soon. */
 async function settledHeads(bench: TierBench, streams: readonly Promise<Observation | undefined>[]): Promise<void> {
   const first = Promise.race(streams);
   await Promise.race([first.then(() => bench.wait(100)), bench.wait(Math.max(200, bench.long.durationMs * 0.35))]);
@@ -168,10 +168,10 @@ async function sendExtra(bench: TierBench, rounds: number): Promise<void> {
 }
 
 export interface ConcurrencyJudged {
-  /** Everything that the run sent so far: what came before may still count. */
+  /** Everything that the run has sent so far: earlier requests may still count. */
   readonly all: readonly Observation[];
   readonly limit: number;
-  /** When this process stood still. */
+  /** When this process was stalled. */
   readonly still: readonly Stretch[];
 }
 
@@ -188,7 +188,7 @@ export function judgeConcurrencyLimit(
   const beyond = admittedBeyond(observations, limit, still);
   const held = mostSurely(streams, still);
   const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
-  // Running together is measured: that more than the limit did cannot be explained otherwise.
+  // Concurrency is measured directly: more running requests than the limit have no other explanation.
   const exceeded = compared(
     "concurrency.exceeded",
     "No more requests run together than the limit",
@@ -196,7 +196,7 @@ export function judgeConcurrencyLimit(
     surely <= limit && beyond.length === 0,
     `at most ${limit} requests in flight`,
     `${surely > limit ? surely : `${beyond.length} admitted while ${limit} were in flight`}; ${counted}`,
-    // Long streams are not kept: a denial of the same moment is, and it shows what the gateway said at its limit.
+    // Long streams are not recorded, but a denial from the same moment is: it shows the gateway's response at its limit.
     {
       exchanges: exchangesOf([...beyond, ...admitted, ...denied]),
       magnitude: Math.max(surely, limit + beyond.length) / limit,
@@ -241,7 +241,7 @@ export function judgeConcurrencyRelease(
   const leaked = observations.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < limit);
   const rate = observations.filter(isRateDenial);
   const admitted = observations.filter((one) => one.role === "again" && isAdmitted(one)).length;
-  // Those that left may count a little longer.
+  // Aborted requests may count a little longer.
   if (leaked.length === 0 && admitted < limit - LEAVING) {
     const why = `${admitted} of ${limit} requests at once were admitted, and ${rate.length} of ${observations.length} denied for the rate`;
     return [undecided("concurrency.leaked", "What has ended no longer counts", ["LIMIT-CONC-4"], why)];

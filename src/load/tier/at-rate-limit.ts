@@ -15,11 +15,11 @@ import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
-/** Share of the rate that is sent: what is left is for the jitter of networks, which even a strict limiter must bear. */
+/** Share of the rate that is sent: the rest is reserved for network jitter, which even a strict limiter must tolerate. */
 export const SHARE = 0.94;
-/** What was sent before the run, by others or by us, may count against its first minute, and a little longer. */
+/** Requests from before the run, by others or by us, may count against its first minute, and a little longer. */
 export const UNKNOWN_MS = 61_000;
-/** Role of what is sent once more, when nothing but this run's own traffic can count any longer. */
+/** Role of requests that are sent again when only this run's own traffic can still count. */
 const AGAIN = "even-again";
 
 /** A whole minute of even traffic just below the rate. */
@@ -28,8 +28,8 @@ export function evenMinute(rpm: number): number {
 }
 
 /**
- * Sends evenly just below the rate. Denials of the run's first minute may be owed to traffic before it: they are waited
- * out, and a whole minute of the same is sent: what is left of the first one fits under half the rate.
+ * Sends evenly just below the rate. Denials in the run's first minute may be caused by earlier traffic: they are waited out, and
+ * a whole minute of the same is sent: what is left of the first one fits under half the rate.
  *
  * @param count requests that a minute's limit still allows.
  */
@@ -45,12 +45,12 @@ export async function atTheLimit(bench: TierBench, count: number): Promise<void>
   if (await bench.wait(UNKNOWN_MS, "the rate window")) await send(AGAIN, evenMinute(bench.limits.rpm));
 }
 
-/** From when on nothing but a run's own traffic can count. @param all every fact of the run so far. */
+/** The time from which only the run's own traffic can count. @param all all observations of the run so far. */
 function knownFromUs(all: readonly Observation[]): number {
   return all.reduce((first, { sentUs }) => Math.min(first, sentUs), Number.POSITIVE_INFINITY) + UNKNOWN_MS * 1_000;
 }
 
-/** Sends on a schedule that is fixed before; a late send stays due when it was. */
+/** Sends on a fixed schedule; a late send keeps its due time. */
 async function evenly(bench: TierBench, count: number, ratePerS: number, send: (index: number) => Promise<unknown>) {
   const startUs = nowUs();
   const sent: Promise<unknown>[] = [];
@@ -62,7 +62,7 @@ async function evenly(bench: TierBench, count: number, ratePerS: number, send: (
   await Promise.all(sent);
 }
 
-/** @param all every fact of the run so far, for what was sent before. */
+/** @param all all observations of the run so far, to account for earlier requests. */
 export function judgeAtTheLimit(
   observations: readonly Observation[],
   all: readonly Observation[],
@@ -71,7 +71,7 @@ export function judgeAtTheLimit(
   const countedUs = latestCountUs(all);
   const own = observations.map(countedUs).sort((x, y) => x - y);
   const denied = observations.filter(isRateDenial);
-  // What was sent a little over a minute ago counts where it was answered late.
+  // A request sent slightly over a minute ago counts if its response was late.
   const unexplained = denied.filter((denial) => {
     const { sentUs } = denial;
     const untilUs = countedUs(denial);

@@ -5,14 +5,14 @@ import type { LoadExchange } from "../http/load-exchange.ts";
 
 const FILLER = "one two three four five six seven eight nine ten";
 
-/** A prompt whose echo can be recognised, whose loss of a word shows, and whose end shows when it leaks. */
+/** A prompt whose echo can be recognised, so that a lost word or leaked end is detected. */
 export function echoPrompt(nonce: string): string {
   return `Please repeat: ${nonce} ${FILLER} ${nonce}`;
 }
 
 /**
- * Judges the text of an answer of an echoing model. `crossed`: it holds the unique text of another request.
- * `incomplete`: it does not hold what was sent. `undefined`: nothing is wrong, or it cannot be read.
+ * Checks the text of an echoing model's reply. `crossed`: it contains the unique text of another request. `incomplete`: it lacks
+ * the text that was sent. `undefined`: it is correct, or cannot be read.
  */
 export function echoFlaw(exchange: LoadExchange, isEcho: boolean): "crossed" | "incomplete" | undefined {
   const { prepared } = exchange;
@@ -45,7 +45,7 @@ function decode(bytes: Buffer, coding: string | undefined): Buffer | undefined {
     if (coding === "gzip" || coding === "x-gzip") return gunzipSync(bytes);
     return coding === "deflate" ? inflateSync(bytes) : undefined;
   } catch {
-    // A coding that cannot be undone is a finding of the judges of samples; here the text is simply unknown.
+    // The judges of samples report a coding that cannot be undone; here, the text is just unknown.
     return undefined;
   }
 }

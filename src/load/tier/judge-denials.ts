@@ -6,10 +6,10 @@ import { compared, ratioOf } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
 import { exchangesOf, kindsText } from "./observations.ts";
 
-/** Longest wait that a one-minute rate can ask for, with room for clocks that differ, and that a concurrency denial may, ms. */
+/** Maximum valid wait for a one-minute rate limit, with tolerance for clock differences, and for a concurrency denial, ms. */
 const MAX_MS = { rate: 90_000, concurrency: 600_000 };
 
-/** Judges every denial of a phase: the right status and reason, Retry-After where it must be, and usable. */
+/** Judges every denial of a phase: correct status and reason, and a usable Retry-After where one is required. */
 export function judgeDenials(observations: readonly Observation[], target: Target): Finding[] {
   const denied = observations.filter(({ outcome }) => outcome === "denied");
   if (denied.length === 0) return [];
@@ -76,7 +76,7 @@ function judgeConcurrencyWaits(denied: readonly Observation[]): Finding[] {
   ];
 }
 
-/** Denials whose Retry-After cannot be used, or asks for longer than the limit can. */
+/** Denials whose Retry-After is unusable or longer than the limit can require. */
 function unusable(all: readonly Observation[], longestMs: number): Observation[] {
   return all.filter(
     ({ retryAfter, retryAfterWaitMs }) =>

@@ -10,24 +10,24 @@ import { exchangesOf, isFailure, kindsText, serviceMs } from "./observations.ts"
 import { type HeldUp, lagMs, overlapUs } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 
-/** Streams of several seconds decide more than short ones; the model is found out by trying. */
+/** Streams of several seconds reveal more than short ones; the model is found by trying. */
 export interface LongModel {
-  /** How long a lone stream takes, and its longest gap. */
+  /** Duration of a lone stream, and its longest gap. */
   readonly durationMs: number;
   readonly longestGapMs: number;
-  /** Share of its time in which its tokens arrive, where it was admitted. */
+  /** Share of its duration in which its tokens arrive, if it was admitted. */
   readonly spread: Readonly<Partial<Record<Dialect, number>>>;
 }
 
-/** One failure may be the network's, and so may very few of many. */
+/** One failure may be caused by the network, and so may very few of many. */
 const TOLERATED = 1;
 const TOLERATED_SHARE = 0.001;
-/** Up to this share may be a provider's, which the specification has a status for: a warning. */
+/** Up to this share may be caused by a provider, for which the specification has a status: a warning. */
 const STRAY_SHARE = 0.03;
-/** Stalls of all answers that must be seen before one is blamed: a machine may pause once or twice. */
+/** Minimum number of stalls over all responses before the gateway is blamed: a machine may pause once or twice. */
 const STALLS = 3;
 
-/** What must hold of the answers of any phase: served to the end, the right text, no worse for being many. */
+/** What must hold for the responses of any phase: served completely, with the correct text, and not degraded by concurrency. */
 export function judgeService(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
   const served = observations.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
@@ -41,7 +41,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   const echoes = observations.filter(
     ({ role, outcome }) => role !== "wave" && role !== "again" && outcome === "admitted",
   );
-  // A model that never repeats to the letter is no echo, whatever it is called.
+  // A model that never repeats the exact text is not an echo, whatever its name.
   const repeats = incomplete.length < echoes.length * 0.5;
   return [
     compared(
@@ -110,23 +110,23 @@ function stalls(observations: readonly Observation[], heldUp: HeldUp): Finding[]
   ];
 }
 
-/** Share of an answer's time in which a stream that was held back delivers its tokens; and streams that show it. */
+/** Share of a response's duration in which a buffered stream delivers its tokens; and number of streams that prove it. */
 const BUFFERED = 0.1;
 const MIN_STREAMS = 4;
-/** One that took so many times as long as a lone one was not held back: something stood still, the gateway or its host. */
+/** A stream that took this many times as long as a lone one was not buffered: the gateway or its host stalled. */
 const AS_LONG = 1.5;
 /**
- * Share of a stream's time in which we stood still, beyond which the moments of its tokens are ours: one that comes piece by
- * piece loses no more of its spread than that.
+ * If this process was stalled for more than this share of a stream's duration, the token times are ours: a stream that arrives
+ * piece by piece loses no more of its spread than that.
  */
 const STILL_SHARE = 0.6;
 
-/** Share of a stream's time, from its sending to its end, in which its tokens arrive. */
+/** Share of a stream's duration, from its sending to its end, in which its tokens arrive. */
 export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
   return firstTokenUs === undefined ? 0 : (endUs - firstTokenUs) / Math.max(1, endUs - sentUs);
 }
 
-/** Streams among others must come as a lone one comes. */
+/** Concurrent streams must arrive like a lone one. */
 function streamsUnderLoad(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
   const streams = observations
     .filter(
@@ -140,7 +140,7 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
   );
   const leastMs = Math.max(1_500, long.longestGapMs * 10);
   const stalled = streams.filter((one) => (one.longestGapUs ?? 0) / 1_000 > leastMs + lagMs(one, heldUp));
-  // Dialects have encoders of their own; one whose lone stream came at once has nothing to lose.
+  // Dialects have separate encoders; one whose lone stream arrived all at once cannot get worse.
   const heldBack = DIALECTS.flatMap((dialect) => {
     const own = measured.filter((one) => one.dialect === dialect).map(spreadOf);
     const share = median(own);
@@ -181,8 +181,8 @@ function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): 
 }
 
 /**
- * Whether anything was served at all. A phase without served requests never shows that a gateway is sound. If requests reached the gateway,
- * none was denied and all of them failed, the gateway is at fault.
+ * Whether anything was served at all. A phase without served requests never shows that a gateway is conformant. If requests
+ * reached the gateway, none was denied and all of them failed, the gateway is at fault.
  */
 export function judgeAdmission(observations: readonly Observation[]): Finding[] {
   const title = "Requests are admitted";

@@ -3,11 +3,11 @@ import { LEFT } from "../../limits/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
 import type { Came } from "../outcome.ts";
 
-/** What we left on purpose is no failure. */
+/** Requests that we aborted on purpose are not failures. */
 export const isFailure = ({ outcome, what }: Observation): boolean =>
   (outcome === "failed" || outcome === "unfinished") && what !== "aborted";
 
-/** Roles of requests to the long model: what runs for long is slow on purpose. */
+/** Roles of requests to the long model, which are slow on purpose. */
 const LONG_ROLES: readonly string[] = ["lone", "wave", "again", "background", LEFT];
 export const isLong = ({ role }: Observation): boolean => LONG_ROLES.includes(role);
 
@@ -16,7 +16,7 @@ export function serviceMs({ sentUs, endUs }: Pick<Observation, "sentUs" | "endUs
   return (endUs - sentUs) / 1_000;
 }
 
-/** What did not happen is 0 in the compact record of an exchange and `undefined` from here on. */
+/** Events that did not happen are 0 in the compact record of an exchange and `undefined` from here on. */
 export function observationOf(
   exchange: LoadExchange,
   came: Came,
@@ -44,7 +44,7 @@ export function observationOf(
 
 const happened = (value: number): number | undefined => (value === 0 ? undefined : value);
 
-/** Ids of the recorded exchanges of some observations, a few of them. */
+/** Ids of the recorded exchanges of some observations, limited to a few. */
 export function exchangesOf(observations: readonly Observation[]): string[] {
   return observations.flatMap(({ exchange }) => exchange ?? []).slice(0, 5);
 }

@@ -18,36 +18,38 @@ import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Name of the phase. */
 export const OVER_THE_LIMIT = "over-rate-limit";
-/** Even traffic, in multiples of the rate. */
+/** Even traffic, as a multiple of the rate. */
 const EVEN = 2;
-/** Sent at once when the limit is nearly reached: a limiter that looks before it counts lets them all in. */
+/** Sent at once when the limit is nearly reached: a limiter with a race between check and count admits all of them. */
 const pulseOf = (limit: number): number => Math.max(4, Math.floor(limit * 0.75));
-/** So much of the limit is left then, requests: what even traffic uses up in this time, and at least so many. */
+/** What is then left of the limit, requests: what even traffic uses in this time, and at least this many. */
 const NEAR_S = 0.4;
 const MIN_NEAR = 3;
-/** Least time between two of them, ms, and how many there are at most. */
+/** Minimum time between two pulses, ms, and their maximum number. */
 const PULSE_EVERY_MS = 3_000;
 const MAX_PULSES = 8;
-/** Overload goes on for a minute from the first denial, and then until the limit was met once more; s. */
+/** Overload lasts for a minute from the first denial, and then until the limit has been reached once more; s. */
 const MIN_S = 61;
 const MAX_S = 95;
-/** Exhausting at once: share of the requests in flight, and of the limit in all. */
+/**
+ * When exhausting the rate: requests sent at once as a share of the concurrency limit, and in total as a share of the rate limit.
+ */
 const EXHAUST_AT_ONCE = 0.5;
 const EXHAUST_SHARE = 1.2;
 /** Both dialects, non-streaming and streaming. */
 const KINDS = 4;
 
-/** How long the phase lasts at most, s. */
+/** Maximum duration of the phase, s. */
 export const OVER_SECONDS = MAX_S;
 
 type RateAndConcurrency = Pick<Limits, "rpm" | "inFlight">;
 
-/** More than this in a minute is over the limit. */
+/** More than this in a minute exceeds the limit. */
 const boundOf = (rpm: number): number => Math.ceil(rpm * (1 + TOLERANCE)) + 2;
 
 /**
- * How little of the limit is left when a pulse is sent, requests; `undefined`: no pulse is so large that it exceeds what counting
- * may be off.
+ * Remaining requests of the limit at which a pulse is sent; `undefined` if no pulse is large enough to exceed the counting
+ * tolerance.
  */
 function nearOf({ rpm, inFlight }: RateAndConcurrency): number | undefined {
   const most = pulseOf(inFlight) - (boundOf(rpm) - rpm) - 1;
@@ -55,15 +57,15 @@ function nearOf({ rpm, inFlight }: RateAndConcurrency): number | undefined {
   return Math.min(most, Math.max(MIN_NEAR, Math.round((rpm / 60) * EVEN * NEAR_S)));
 }
 
-/** What the phase may send at most. */
+/** Maximum number of requests of the phase. */
 export function overRequests(rpm: number, limit: number): number {
   return Math.ceil(rpm * EXHAUST_SHARE + MAX_S * (rpm / 60) * EVEN + MAX_PULSES * pulseOf(limit)) + limit + 2 * KINDS;
 }
 
 /**
- * Exhausts the rate at once, tests the Retry-After of a denial with nothing else under way, then overloads for over a minute.
+ * Exhausts the rate at once, tests the Retry-After of a denial with nothing else in flight, then overloads for over a minute.
  *
- * @param waits gets what became of the Retry-After. @param longestWaitMs one that asks for more is not waited for.
+ * @param waits receives the results of the Retry-After waits. @param longestWaitMs a longer Retry-After is not tested.
  */
 export async function overTheLimit(bench: TierBench, waits: RetryAfterWait[], longestWaitMs: number): Promise<void> {
   const kinds = bench.kinds("echo");
@@ -73,7 +75,7 @@ export async function overTheLimit(bench: TierBench, waits: RetryAfterWait[], lo
   if (!bench.stopped) await overload(bench, pick);
 }
 
-/** A denial of every kind of request, of this moment. */
+/** A current denial of every kind of request. */
 async function deniedNow(bench: TierBench, kinds: readonly TierRequest[]): Promise<Denied[]> {
   const denied: Denied[] = [];
   for (const request of kinds) {
@@ -83,7 +85,7 @@ async function deniedNow(bench: TierBench, kinds: readonly TierRequest[]): Promi
   return denied;
 }
 
-/** As many at once as the concurrency limit allows, until one is denied for the rate. @returns whether one was. */
+/** Sends as many at once as the concurrency limit allows until one is denied by the rate limit. @returns whether one was. */
 async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): Promise<boolean> {
   const atOnce = Math.max(1, Math.floor(bench.limits.inFlight * EXHAUST_AT_ONCE));
   for (let sent = 0; sent < bench.limits.rpm * EXHAUST_SHARE && !bench.stopped; sent += atOnce) {
@@ -93,7 +95,7 @@ async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): 
   return false;
 }
 
-/** Twice the rate, evenly, and a pulse whenever little is left of the limit. */
+/** Twice the rate, evenly, and a pulse whenever the limit is nearly reached. */
 async function overload(bench: TierBench, pick: (index: number) => TierRequest): Promise<void> {
   const startUs = nowUs();
   const { limits } = bench;
@@ -122,19 +124,19 @@ async function overload(bench: TierBench, pick: (index: number) => TierRequest):
   await Promise.all(sent);
 }
 
-/** Follows how near the limit is, from the answers as they come. */
+/** Tracks how close the limit is, from the responses as they arrive. */
 class Reached {
   readonly #nearlyAll: number;
-  /** When denials and admissions were sent, in the order of their answers, µs. */
+  /** When denied and admitted requests were sent, in the order of their responses, µs. */
   readonly #deniedUs: number[] = [];
   readonly #admittedUs: number[] = [];
   #lastAdmitted = false;
-  /** Denials before this one are older than a span: they stay so. */
+  /** Denials before this index are older than a window and remain so. */
   #firstDenied = 0;
-  /** Admitted since a denial, and how far that has been counted. */
+  /** Admissions since a denial, and the index up to which they have been counted. */
   #counted = { fromUs: Number.NaN, next: 0, count: 0 };
 
-  /** @param nearlyAll when so many were admitted since a denial, little is left of the limit. */
+  /** @param nearlyAll the limit is nearly reached when this many were admitted since a denial. */
   constructor(nearlyAll: number) {
     this.#nearlyAll = nearlyAll;
   }
@@ -145,7 +147,7 @@ class Reached {
     if (isRateDenial(one)) this.#deniedUs.push(one.sentUs);
   }
 
-  /** Whether next to nothing is left of the limit. Asked before every request, with times that never go back. */
+  /** Whether the limit is nearly reached. Called before every request, with times that never decrease. */
   isNear(atUs: number): boolean {
     if (!this.#lastAdmitted) return false;
     while ((this.#deniedUs[this.#firstDenied] ?? Number.POSITIVE_INFINITY) <= atUs - WINDOW_US) this.#firstDenied++;
@@ -161,13 +163,13 @@ class Reached {
     return counted.count;
   }
 
-  /** Whether there was a whole span from a denial on. */
+  /** Whether a full window has passed since a denial. */
   wholeUs(atUs: number): boolean {
     return (this.#deniedUs[0] ?? Number.POSITIVE_INFINITY) < atUs - WINDOW_US;
   }
 }
 
-/** @param adaptive false where another engine played a schedule that was fixed before: nothing in it waits for the limit. */
+/** @param adaptive false if another engine executed a fixed schedule: nothing in it waits for the limit. */
 export function judgeOverTheLimit(
   observations: readonly Observation[],
   limits: RateAndConcurrency,
@@ -179,7 +181,7 @@ export function judgeOverTheLimit(
 
 function judgeEnforced(observations: readonly Observation[], denied: readonly Observation[], rpm: number): Finding {
   const title = "Sending faster than the limit is denied";
-  // Any window lets less through than this.
+  // Any window admits fewer than this.
   if (denied.length === 0 && observations.length < rpm * 2)
     return undecided("rate.not-enforced", title, ["LIMIT-RATE-1"], `only ${observations.length} requests were sent`);
   const observed = `${denied.length} of ${observations.length} denied`;
@@ -213,7 +215,7 @@ function judgeExceeded(
       exchanges: exchangesOf([most.denial, ...most.admitted.slice(-4)]),
       magnitude: count / bound,
     }),
-    // A gateway may count denied requests (LIMIT-RATE-8 is open): what it lets through under overload is then less.
+    // A gateway may count denied requests (LIMIT-RATE-8 is open): it then admits less under overload.
     noted(
       "rate.measured",
       "Admitted in a minute of overload",
@@ -225,14 +227,17 @@ function judgeExceeded(
   ];
 }
 
-/** Why a limiter that looks before it counts may have gone unseen; `undefined`: it would have been seen, or nobody could see it. */
+/**
+ * Why a limiter with a race between check and count may have gone undetected; `undefined` if it would have been detected, or
+ * cannot be.
+ */
 function missedPulse(
   observations: readonly Observation[],
   count: number,
   limits: RateAndConcurrency,
 ): string | undefined {
   const near = nearOf(limits);
-  // A gateway that counts denied requests lets in less: the limit is never near.
+  // A gateway that counts denied requests admits less: the limit is never nearly reached.
   if (near === undefined || count < limits.rpm - near) return undefined;
   const even = observations.filter(({ role }) => role === "even");
   const halfUs = 60_000_000 / limits.rpm / EVEN / 2;

@@ -2,23 +2,23 @@ import { processorTimes } from "../../core/index.ts";
 import type { Stretch } from "../../limits/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
 
-/** Interval of the timer, ms; the delay from which on it counts as late, ms; and that from which on it counts as a standstill, ms. */
+/** Interval of the timer, ms; the delay from which it counts as late, ms; and the delay from which it counts as a stall, ms. */
 const EVERY_MS = 25;
 const LATE_MS = 10;
 const STALL_MS = 75;
 
-/** How often we look at the machine, ms, and from which share of its processors in use on it counts as busy. */
+/** Sampling interval of the machine's load, ms, and the share of processors in use from which it counts as busy. */
 const LOOK_EVERY_MS = 250;
 const BUSY_SHARE = 0.92;
 
 /**
- * Records when this process was late or stood still, and when the whole machine was busy: the gateway need not be the cause of a stall at
- * that time. A gateway that keeps one processor busy leaves the others idle.
+ * Records when this process was late or stalled, and when the whole machine was busy: the gateway need not be the cause of a
+ * stall at that time. A gateway that keeps one processor busy leaves the others idle.
  */
 export class OwnStalls implements Disposable {
-  /** When this process stood still. */
+  /** When this process was stalled. */
   readonly still: Stretch[] = [];
-  /** All delays of the timer, including those shorter than a standstill; in order, without overlaps. */
+  /** All delays of the timer, including those shorter than a stall; in order, without overlaps. */
   readonly late: Stretch[] = [];
   /** When the whole machine was busy. */
   readonly busy: Stretch[] = [];
@@ -54,13 +54,13 @@ export class OwnStalls implements Disposable {
   }
 }
 
-/** What took time from us and from the gateway beside us. */
+/** What took time from this process and from a gateway on the same machine. */
 export type HeldUp = Pick<OwnStalls, "still" | "late" | "busy">;
 
-/** Of an engine that tells nothing of itself. */
+/** For an engine that does not report its own stalls. */
 export const NOT_HELD_UP: HeldUp = { still: [], late: [], busy: [] };
 
-/** Time of a span in some stretches, µs. */
+/** Total overlap of a span with some ranges, µs. */
 export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs)), 0);
 }

@@ -1,4 +1,4 @@
-/** What a phase of a tier run must decide to pass, by name of the finding. A question that stays open makes it inconclusive. */
+/** What a phase of a tier run must decide to pass, by name of the finding. An undecided question makes it inconclusive. */
 const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
   "warm-up": ["service.admitted"],
   "at-concurrency-limit": [
@@ -13,12 +13,12 @@ const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
   recovery: ["service.admitted", "recovery.served", "retry-after.sufficient", "concurrency.leaked", "client.rules"],
 };
 
-/** What only a run that looks at each answer before it sends on can find out. */
+/** What only a run that reacts to each response can find out. */
 const ADAPTIVE: Readonly<Record<string, readonly string[]>> = {
   "at-concurrency-limit": ["retry-after.concurrency-sufficient"],
 };
 
-/** @param adaptive false where another engine plays a schedule that was fixed before. */
+/** @param adaptive false if another engine executes a fixed schedule. */
 export function questionsOf(phase: string, adaptive: boolean): readonly string[] {
   return [...(QUESTIONS[phase] ?? []), ...(adaptive ? (ADAPTIVE[phase] ?? []) : [])];
 }

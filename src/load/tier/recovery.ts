@@ -18,22 +18,22 @@ import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
-/** Clients of the fleet: enough to see a herd, few enough that the limit has room for each within seconds. */
+/** Clients of the fleet: enough to reveal a herd, few enough that the limit has room for each within seconds. */
 export const fleetOf = (limit: number): number => Math.max(4, Math.min(40, Math.floor(limit / 2)));
-/** A client of the fleet gives up after this long, ms: every window of a minute has passed by then. */
+/** A client of the fleet stops trying after this time, ms: every one-minute window has passed by then. */
 const FLEET_MS = 75_000;
-/** A Retry-After beyond this is not waited for, ms: a rate per minute asks for no more than a minute. */
+/** A longer Retry-After is not tested, ms: a per-minute rate requires no more than a minute. */
 const MAX_WAIT_MS = 61_000;
 const FLEET_ATTEMPTS = 12;
-/** Attempts that a client needs if it is admitted after its Retry-After wait, with some to spare. */
+/** Attempts of a client that is admitted after its Retry-After wait, plus a reserve. */
 const USUAL_ATTEMPTS = 3;
-/** What a recovery takes where each denial tells how little there is to wait for, s. */
+/** Duration of a recovery if each denial states the short wait that is left, s. */
 const USUAL_S = 15;
-/** Waves that are tried: one that the rate limit denied is sent once more when its wait is over. */
+/** Maximum number of waves: one that was denied by the rate limit is sent once more when its wait is over. */
 const WAVES = 2;
-/** A minute, and a little more. */
+/** A minute plus a margin. */
 const WINDOW_MS = 61_000;
-/** Of the last wave, beyond the limit: denying these must not harm the others either. */
+/** Requests beyond the limit in the last wave: denying these must not affect the others either. */
 const BEYOND = 4;
 
 export interface RecoveryScript {
@@ -54,8 +54,8 @@ export function recoveryRequests(limit: number): number {
 }
 
 /**
- * A fleet of compliant clients comes back from the overload; then a wave of exactly the limit shows what was leaked. It is
- * sent when the rate has room for it, and once more where that was not so.
+ * A fleet of compliant clients recovers from the overload; then a wave of exactly the limit reveals leaks. It is sent when the
+ * rate has room for it, and sent again if the rate did not have room.
  */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
   const kinds = bench.kinds("echo");
@@ -83,7 +83,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
   }
 }
 
-/** How long until the rate surely has room for so many: until enough of what was admitted in the last minute is a minute old. */
+/** How long until the rate certainly has room for this many: until enough of the last minute's admissions are a minute old. */
 function roomMs(bench: TierBench, count: number): number {
   const nowAtUs = nowUs();
   const recent = bench.observations
@@ -95,7 +95,7 @@ function roomMs(bench: TierBench, count: number): number {
   return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_MS);
 }
 
-/** Most attempts within 100 ms after the first ones, as a share of the clients. */
+/** Maximum number of attempts within 100 ms after the first ones, as a share of the clients. */
 export function herdShare(fleet: ClientsOutcome<Observation>): number {
   const returns = fleet.attempts
     .flatMap((attempts) => attempts.slice(1).map(({ sentUs }) => sentUs))
@@ -132,7 +132,7 @@ function judgeFleet(observations: readonly Observation[], { fleet, waits }: Reco
   ];
 }
 
-/** Whether our own clients kept the retry rules: what they show of a gateway says nothing where they did not. */
+/** Whether our own clients followed the retry rules: otherwise, their results say nothing about the gateway. */
 export function judgeOwnClients({
   earlySends,
   forbiddenRetries,
@@ -145,7 +145,7 @@ export function judgeOwnClients({
     : undecided("client.rules", title, ["RETRY-1"], observed);
 }
 
-/** The wave that decides is the last one: an earlier one may have met the rate limit. */
+/** The last wave decides: an earlier one may have reached the rate limit. */
 function judgeLastWave(observations: readonly Observation[], all: readonly Observation[], limit: number): Finding {
   const again = observations.filter(({ role }) => role === "again");
   const leaked = again.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < limit);

@@ -3,20 +3,20 @@ import { isAdmitted, isRateDenial, type RetryAfterWait } from "../../limits/inde
 import { nowUs } from "../http/load-exchange.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
-/** A wait is tested this much after its moment, so that no clock decides, ms. */
+/** A wait is tested with this delay, so that clock differences do not decide, ms. */
 export const GRACE_MS = 30;
 
-/** A request that was denied for the rate. */
+/** A request that was denied by the rate limit. */
 export interface Denied {
   readonly request: TierRequest;
   readonly denial: Observation;
 }
 
 /**
- * Waits as each denial says with nothing else under way on the account, and sends each request again. One whose turn comes
- * after another was admitted may rightly be denied again: what had become free went to that one.
+ * Waits as each denial requests, with nothing else in flight on the account, and retries each request. A retry after another one
+ * was admitted may legitimately be denied again: the other one used the freed capacity.
  *
- * @param longestWaitMs a Retry-After that asks for more is not waited for.
+ * @param longestWaitMs a longer Retry-After is not tested.
  */
 export async function testWaitsOneByOne(
   bench: TierBench,
@@ -46,7 +46,7 @@ export async function testWaitsOneByOne(
   return waits;
 }
 
-/** When a denied request may come back, µs. */
+/** When a denied request may be retried, µs. */
 function dueUs({ endUs, retryAfterWaitMs }: Observation): number {
   return endUs + (retryAfterWaitMs ?? 0) * 1_000;
 }

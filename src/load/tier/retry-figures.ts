@@ -5,10 +5,10 @@ import type { RetryAfterFigures } from "../../record/index.ts";
 import type { ClientsOutcome } from "../compliant-clients.ts";
 import { herdShare, type RecoveryScript } from "./recovery.ts";
 
-/** Points of the scatter that are kept. */
+/** Maximum number of points in the scatter plot. */
 const MAX_SAMPLES = 400;
 
-/** What Retry-After was worth, and how our own clients behaved. */
+/** How reliable Retry-After was, and how our own clients behaved. */
 export function retryFigures(
   observations: readonly Observation[],
   waits: readonly RetryAfterWait[],
@@ -72,7 +72,7 @@ function groupOf(
   };
 }
 
-/** Every tested wait, and untested denials evenly among the rest. */
+/** All tested waits, and an even selection of the untested denials. */
 function samplesOf(
   denied: readonly Observation[],
   waits: readonly RetryAfterWait[],

@@ -40,14 +40,14 @@ import { atTheLimitRequests, QUICK_EVEN, type TierLength, tierCost, WARM_UPS } f
 export interface TierOptions {
   readonly name: string;
   readonly limits: Limits;
-  /** As written, for the record. */
+  /** The workload as written, for the record. */
   readonly written: unknown;
   readonly length: TierLength;
 }
 
 /** Findings that need the whole run. */
 export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
-/** A Retry-After that is waited for at the beginning of the overload, ms. */
+/** Maximum Retry-After that is waited for at the start of the overload, ms. */
 const MAX_WAIT_MS = { thorough: 61_000, brief: 40_000 };
 
 /** Judges an account by its limits, phase by phase. */
@@ -121,7 +121,7 @@ interface TierPhase {
   readonly judge: PhaseJudge;
 }
 
-/** The phases of a tier run, in their order. */
+/** The phases of a tier run, in order. */
 function phasesOf(parts: TierParts): TierPhase[] {
   const { bench, own, waits, length } = parts;
   const { limits } = bench;
@@ -182,7 +182,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
   return length === "quick" ? phases : [...phases, ...overloadPhases(parts)];
 }
 
-/** What a quick run leaves out: overload, and what comes after it. */
+/** What a quick run omits: the overload and everything after it. */
 function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts): TierPhase[] {
   const { limits } = bench;
   const common = commonJudge({ bench, own });
@@ -222,15 +222,15 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
   ];
 }
 
-/** What latencies are compared with, and what of them was ours. */
+/** What latencies are compared with, and which delays were ours. */
 function latencyOf({ bench, own }: Pick<TierParts, "bench" | "own">): LatencyJudged {
   return { all: bench.observations, heldUp: own, originUs: bench.originUs };
 }
 
-/** What every phase judges. */
+/** The judge for all phases. */
 function commonJudge({ bench, own }: Pick<TierParts, "bench" | "own">): PhaseJudge {
   return function* (observations) {
-    // A kind that is refused as such was looked at once, in the warm-up.
+    // A kind that is rejected as such was judged once, in the warm-up.
     yield judgeDenials(
       observations.filter((one) => !bench.refuses(one)),
       bench.target,
@@ -239,7 +239,7 @@ function commonJudge({ bench, own }: Pick<TierParts, "bench" | "own">): PhaseJud
   };
 }
 
-/** @throws UnreachableError when nothing answers at all. */
+/** @throws UnreachableError if the gateway does not respond at all. */
 async function warmUp(bench: TierBench): Promise<void> {
   const kinds = bench.kinds("echo");
   for (let index = 0; index < WARM_UPS - 2; index++) {
@@ -262,12 +262,12 @@ async function warmUp(bench: TierBench): Promise<void> {
   };
 }
 
-/** Streams of /messages are not required: a gateway may refuse them as a mistake of the caller. */
+/** Streams of /messages are optional: a gateway may reject them as a client error. */
 function isRefusal({ dialect, stream, status }: Observation): boolean {
   return dialect === "messages" && stream && (status === 400 || status === 422 || status === 501);
 }
 
-/** Says which kinds the run does without. */
+/** Reports the kinds that the run omits. */
 function refusedKinds(bench: TierBench, observations: readonly Observation[]): Finding[] {
   const refused = observations.filter((one) => bench.refuses(one));
   if (refused.length === 0) return [];

@@ -9,31 +9,34 @@ export interface Stall {
   readonly ms: number;
 }
 
-/** Silence that counts, ms, and in multiples of the usual latency. */
+/** Minimum silence that counts, ms, and as a multiple of the usual latency. */
 const MIN_MS = 250;
 const FACTOR = 8;
-/** What waited together is let go together, within this, µs. */
+/** Requests that waited together are released together, within this time, µs. */
 const RELEASE_US = 80_000;
 const MIN_WAITING = 2;
-/** Who waited for less was not held up, µs. */
+/** Shorter waits do not count as held up, µs. */
 const WAITING_US = 100_000;
 /**
- * If this process stood still for more than this share of a silence, and less than this time of it is left, µs, all of it may be its own.
+ * If this process was stalled for more than this share of a silence, and less than this time of it is left, µs, we may be the
+ * cause of all of it.
  */
 const OWN_SHARE = 0.3;
 const MAX_OWN_REST_US = 1_000_000;
-/** Share of a silence that is attributed to a busy machine, and at most this time, µs: a busy machine does not stop altogether. */
+/**
+ * Share of a silence that is attributed to a busy machine, and at most this time, µs: a busy machine does not stop completely.
+ */
 const BUSY_WEIGHT = 0.6;
 const MAX_BUSY_US = 500_000;
 
 /**
- * Finds stretches in which nothing was answered although several requests waited, which were then answered together. A
- * slow request alone is no stall, nor are slow answers between which others come through.
+ * Finds ranges without any response although several requests waited, which then got their responses together. A single slow
+ * request is not a stall, nor are slow responses with others arriving in between.
  *
- * @param heldUp stretches in which this process itself stood still, or the whole machine was busy.
+ * @param heldUp ranges in which this process was stalled, or the whole machine was busy.
  */
 export function stallsIn(observations: readonly Observation[], { still, busy }: HeldUp): Stall[] {
-  // The head is where an answer begins; long streams are then known to be alive.
+  // The head is the start of a response; it shows that long streams are alive.
   const answered = observations.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
   const leastOf = leastSilenceUs(answered);
   const stalls: Stall[] = [];
@@ -55,7 +58,7 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
     if (waiting.length < MIN_WAITING) continue;
     const ownUs = overlapUs(fromUs, first.headUs, still);
     if (ownUs > silenceUs * OWN_SHARE && silenceUs - ownUs < MAX_OWN_REST_US) continue;
-    // Nothing was sent, so nothing could be answered: the silence begins with the first that waited.
+    // Without requests there can be no responses: the silence starts with the first waiting request.
     const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
     const sinceUs = Math.max(fromUs, begunUs);
     const ms = (first.headUs - sinceUs - overlapUs(sinceUs, first.headUs, still)) / 1_000;
@@ -66,7 +69,7 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
   return stalls;
 }
 
-/** How long a silence must be to count for a request: its kind may be slow by nature, as denials are at some gateways. */
+/** Minimum silence that counts for a request: its kind may always be slow, as denials are at some gateways. */
 function leastSilenceUs(answered: readonly WithHead[]): (one: Observation) => number {
   const kindOf = (one: Observation) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
   const least = new Map(

@@ -29,24 +29,23 @@ import { observationOf } from "./observations.ts";
 export interface TierRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
-  /** `long`: the model with the longest streams. `echo`: the plain one, with a unique text. */
+  /** `long`: the model with the longest streams. `echo`: the ordinary one, with a unique text. */
   readonly kind: "long" | "echo";
-  /** Which of the account's keys; they take turns by default. */
+  /** Index of the account's key; default: rotation. */
   readonly key?: number;
 }
 
 /**
- * Judges what a phase sent, in pieces: tiers beside it go on sending, and what one of them judges at a stretch is a standstill of
- * all of them.
+ * Judges what a phase sent, in pieces: concurrent tiers keep sending, and a long synchronous judgement would stall all of them.
  */
 export type PhaseJudge = (observations: readonly Observation[]) => Iterable<readonly Finding[]>;
 
-/** A phase before it is run. */
+/** A phase before it runs. */
 export interface PhaseSpec {
   readonly name: string;
   readonly title: string;
   readonly totalS: number;
-  /** What the phases after it take, about. */
+  /** Approximate duration of the phases after it. */
   readonly laterS: number;
   /** Names of the findings that it must decide to pass. */
   readonly questions: readonly string[];
@@ -60,12 +59,12 @@ interface Phase extends Omit<PhaseSpec, "questions"> {
   peak: number;
 }
 
-/** What the phases of a tier run share: one account, its connections, and everything that was seen. */
+/** What the phases of a tier run share: one account, its connections, and all observations. */
 export class TierBench implements AsyncDisposable {
   readonly target: Target;
   readonly limits: Limits;
   readonly keys: readonly Key[];
-  /** Ends the run, too. */
+  /** Also ends the run. */
   readonly guard: LoadGuard;
   readonly stop: AbortSignal;
   readonly observations: Observation[] = [];
@@ -81,7 +80,7 @@ export class TierBench implements AsyncDisposable {
   readonly #context: LoadContext;
   readonly #read: ReadReason;
   readonly #tag: string;
-  /** Tells the unique texts of tiers apart that run side by side. */
+  /** Keeps the unique texts of concurrent tiers distinct. */
   readonly #serials: string;
   readonly #spans: SpanSampler | undefined;
   readonly #refused: Observation[] = [];
@@ -144,20 +143,20 @@ export class TierBench implements AsyncDisposable {
     return this.stop.aborted;
   }
 
-  /** Each dialect that the target serves, streaming and non-streaming, without the kinds that the gateway refuses. */
+  /** Each dialect that the target serves, streaming and non-streaming, without the kinds that the gateway rejects. */
   kinds(kind: TierRequest["kind"]): TierRequest[] {
     const all = this.target.dialects.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream, kind })));
     return all.filter((request) => !this.refuses(request));
   }
 
-  /** Streams of the long model, in each dialect that has streams and knows it. */
+  /** Streams of the long model, in each dialect that supports streaming and this model. */
   longStreams(): TierRequest[] {
     const streams = this.kinds("long").filter(({ stream }) => stream);
     const long = streams.filter(({ dialect }) => this.target.models[dialect].stream !== undefined);
     return long.length > 0 ? long : streams;
   }
 
-  /** Takes note that the gateway serves no such requests at all: they would say nothing of its limits. */
+  /** Records that the gateway does not serve this kind of request: it would say nothing about limits. */
   leaveOut(refused: Observation): void {
     this.#refused.push(refused);
   }
@@ -173,13 +172,13 @@ export class TierBench implements AsyncDisposable {
     const isLong = kind === "long";
     const model = modelFor(this.target, dialect, isLong);
     const common = { dialect, stream, model, key, trace: this.#spans?.next() };
-    // Marked as well: it must not turn up in another's answer.
+    // Also marked: it must not appear in another response.
     const story = { prompt: `Tell me a long story. ${nonce}`, maxTokens: 1_024, capture: false };
     const echo = { prompt: echoPrompt(nonce), maxTokens: 256, capture: true, nonce };
     return prepareRequest(this.target, { ...common, ...(isLong ? story : echo) });
   }
 
-  /** Sends now. Resolves with what came of it; `undefined` when every connection is in use, or nothing more may be sent. */
+  /** Sends immediately. Resolves with the observation; `undefined` if every connection is in use, or if sending has stopped. */
   send(request: TierRequest, role: string, dueUs = nowUs()): Promise<Observation | undefined> {
     const phase = this.#phase;
     if (phase === undefined) throw new Error("nothing is sent outside a phase");
@@ -203,7 +202,7 @@ export class TierBench implements AsyncDisposable {
     this.guard.note(exchange, came);
     this.lag.record(sentUs - exchange.dueUs);
     const recorded = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
-    // A client that leaves on purpose has not failed: what it saw is judged, and stands in no total.
+    // A client that aborts on purpose has not failed: its observation is judged but not counted in any total.
     if (role !== LEFT) {
       phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
       phase.tally.ended(exchange, came.outcome);
@@ -223,14 +222,14 @@ export class TierBench implements AsyncDisposable {
     return fact;
   }
 
-  /** Waits. @param what is waited for, where it takes a while. @returns false when the run was stopped meanwhile. */
+  /** Waits. @param what reason, if the wait is long. @returns false if the run was stopped meanwhile. */
   async wait(ms: number, what?: string): Promise<boolean> {
     if (ms <= 0) return !this.stopped;
     if (what !== undefined) this.#waiting = { what, untilUs: nowUs() + ms * 1_000 };
     return sleep(ms, this.stop);
   }
 
-  /** Runs a phase and puts it into the record with what its judge says of it. */
+  /** Runs a phase and adds it to the record with its judge's findings. */
   async phase({ questions, ...spec }: PhaseSpec, act: () => Promise<void>, judge: PhaseJudge): Promise<void> {
     const { name, title } = spec;
     const startUs = nowUs();

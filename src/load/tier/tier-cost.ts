@@ -5,14 +5,14 @@ import { OVER_SECONDS, overRequests } from "./over-rate-limit.ts";
 import { recoveryRequests, recoverySeconds } from "./recovery.ts";
 
 /**
- * `thorough`: a Retry-After of a whole minute is waited for with nothing else under way. `brief`: a shorter one. `quick`: no
+ * `thorough`: waits for a Retry-After of a whole minute with nothing else in flight. `brief`: for a shorter one. `quick`: no
  * overload at all.
  */
 export type TierLength = "thorough" | "brief" | "quick";
 
-/** Single requests at the beginning: they warm up connections and code, and show how a single stream arrives. */
+/** Single requests at the start: they warm up connections and code, and show how a lone stream arrives. */
 export const WARM_UPS = 8;
-/** Even requests of a quick run. */
+/** Evenly spaced requests of a quick run. */
 export const QUICK_EVEN = 32;
 
 /** Requests of the phase at the limit: what the concurrency phases left of a minute's limit. */
@@ -20,7 +20,7 @@ export function atTheLimitRequests({ rpm, inFlight }: Limits): number {
   return Math.max(20, evenMinute(rpm) - concurrencyRequests(inFlight) - WARM_UPS);
 }
 
-/** What a tier run may send at most, and how long it takes. */
+/** Maximum number of requests of a tier run, and its duration. */
 export function tierCost(
   limits: Limits,
   length: TierLength,

@@ -6,55 +6,55 @@ import type { ShareOptions } from "../send-share.ts";
 import type { StoredShare } from "../stored-share.ts";
 import type { StoredTally, TallyGrowth } from "../tally.ts";
 
-/** A secret and its name. Stays in the memory of this process. */
+/** A secret and its name. Never leaves the memory of this process. */
 export interface SentSecret {
   readonly name: string;
   readonly value: string;
 }
 
-/** What a worker is given at its start. */
+/** Initial data of a worker. */
 export interface WorkerStart
   extends Pick<ShareOptions, "workload" | "target" | "seed" | "part" | "originMs" | "outputTokens"> {
   readonly keys: readonly SentSecret[];
-  /** What must not be shown, for the samples. */
+  /** Values that must not be shown, for the samples. */
   readonly secrets: readonly SentSecret[];
-  /** Origin of the run on the clock that threads share, µs. */
+  /** Origin of the run on the clock shared by all threads, µs. */
   readonly originUs: number;
   /** Requests in flight over all workers. */
   readonly inFlight: Int32Array;
-  /** Whether somebody watches: what was counted is told as it goes on. */
+  /** Whether there is a live display: counts are then reported during the run. */
   readonly isShown: boolean;
-  /** Whether requests of a sample are sent with a `traceparent`, and told of. */
+  /** Whether sampled requests are sent with a `traceparent` and reported. */
   readonly hasSpans: boolean;
 }
 
-/** To a worker. Moments are on the clock that threads share, µs. */
+/** Messages to a worker. Times are on the clock shared by all threads, µs. */
 export type Order =
   | { readonly kind: "begin"; readonly atUs: number }
-  /** Send nothing more, and wait for what runs. */
+  /** Send no more requests, and wait for those in flight. */
   | { readonly kind: "stop" }
-  /** Leave what runs. */
+  /** Abort the requests in flight. */
   | { readonly kind: "abort" };
 
 export interface WorkerProgress {
   readonly total: StoredTally["total"];
   readonly inFlight: number;
-  /** Response times of the running second, a whole histogram. */
+  /** Response times of the current second, as a whole histogram. */
   readonly response: StoredHistogram;
 }
 
-/** For whoever watches: what was counted since it was told before, and how things stand. */
+/** For the live display: what was counted since the last report, and the current state. */
 export interface ShownGrowth {
   readonly growth: TallyGrowth;
-  /** So far; the most frequent ones. */
+  /** Totals so far; the most frequent ones. */
   readonly denials: JudgedPhase["denials"];
-  /** Connections that were opened so far. */
+  /** Connections opened so far. */
   readonly opened: number;
-  /** Of the thread's event loop, since it was told before. */
+  /** For the thread's event loop, since the last report. */
   readonly loopDelayP99Ms: number;
 }
 
-/** From a worker. */
+/** Messages from a worker. */
 export type FromWorker =
   /** Its connections are open. */
   | { readonly kind: "ready" }
@@ -62,5 +62,5 @@ export type FromWorker =
   | { readonly kind: "sample"; readonly sample: Sample }
   | { readonly kind: "span"; readonly span: RequestSpan }
   | ({ readonly kind: "shown" } & ShownGrowth)
-  /** Moments are on the clock that threads share, µs. */
+  /** Times are on the clock shared by all threads, µs. */
   | { readonly kind: "done"; readonly share: StoredShare };

@@ -16,23 +16,23 @@ export interface WorkersOptions
   extends Pick<ShareOptions, "originUs" | "stop" | "abort" | "onSample" | "onSpan" | "calibration"> {
   readonly workers: number;
   readonly start: Omit<WorkerStart, "part" | "inFlight" | "originUs" | "isShown" | "hasSpans">;
-  /** `undefined` when it ends by the number of requests. */
+  /** `undefined` if the number of requests ends it. */
   readonly totalS: number | undefined;
   readonly onProgress: (all: Pick<Tally, "total" | "running">, inFlight: number) => void;
-  /** Told how to read the sum of what they send, when they begin. */
+  /** Called at the start with an object that shows the combined progress. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
 }
 
-/** Time for the order to reach every worker, µs: they begin at one moment. */
+/** Time for the order to reach every worker, µs: they all start at the same time. */
 const LEAD_US = 20_000;
-/** How often progress is reported, ms. */
+/** Progress interval, ms. */
 const TELL_MS = 500;
 
 /**
- * Sends a workload from several threads. Each sends every n-th arrival over connections of its own; what they counted is
- * added up, whole histograms with it.
+ * Sends a workload from several threads. Each sends every n-th arrival over separate connections; their counts are merged,
+ * including whole histograms.
  *
- * @throws InternalError when a worker ends before it is done.
+ * @throws InternalError if a worker ends before it is done.
  */
 export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
   const { workers: count, start, stop, abort, calibration } = options;
@@ -64,10 +64,10 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
     const shown = show(options, threads, { startUs, inFlight });
     const shares = await Promise.all(threads.map(({ done }) => done));
     const merged = mergeShares(shares, { workload: start.workload, seed: start.seed, peaks: "shared" });
-    // As it was ordered, on the clock of this thread: on its way through another clock it would come back a trifle different.
+    // Uses the ordered time on this thread's clock: the conversion to another clock and back would change it slightly.
     merged.tally.beginAt(startUs);
     shown?.settle(merged);
-    // The threads measured themselves; what the process took is known here.
+    // Each thread measured itself; the usage of the whole process is known here.
     const whole = health.close(merged.tally.lag, { connectionWaits: 0, workers: count, calibration });
     const generators = shares.map(({ generator }) => generator);
     const name = (index: number) => `worker ${index + 1}`;
@@ -96,7 +96,7 @@ function startThreads(options: WorkersOptions, inFlight: Int32Array): Thread[] {
   });
 }
 
-/** Lets the sum of what the threads count be seen while they send. @returns nothing where nobody watches. */
+/** Shows the combined counts of the threads while they send. @returns `undefined` if there is no live display. */
 function show(
   { onRunning, start: { workload }, originUs, totalS }: WorkersOptions,
   threads: readonly Thread[],
@@ -109,7 +109,7 @@ function show(
   return shown;
 }
 
-/** One worker as the main thread sees it. */
+/** One worker, seen from the main thread. */
 class Thread {
   readonly ready: Promise<void>;
   readonly done: Promise<StoredShare>;

@@ -6,7 +6,7 @@ import type { Share } from "../send-share.ts";
 import { Tally } from "../tally.ts";
 import type { ShownGrowth } from "./messages.ts";
 
-/** A phase that several workers send, for whoever watches: the sum of what they told so far. */
+/** A phase that several workers send, for live display: the sum of their reports so far. */
 export class ShownPhase implements RunningPhase {
   readonly run: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export class ShownPhase implements RunningPhase {
   #tally: Tally;
   #final: Pick<Share, "outcomes" | "connections"> | undefined;
 
-  /** @param startUs beginning of what is measured, on the clock of `nowUs`. @param inFlight cell of all workers. */
+  /** @param startUs start of the measurement, on the clock of `nowUs`. @param inFlight cell shared by all workers. */
   constructor(
     { run, originUs, totalS }: Pick<RunningPhase, "run" | "originUs" | "totalS">,
     startUs: number,
@@ -32,13 +32,13 @@ export class ShownPhase implements RunningPhase {
     this.#gauge = new InFlightGauge(inFlight);
   }
 
-  /** Adds what a worker has told. @param worker its index. */
+  /** Adds a worker's report. @param worker its index. */
   take(worker: number, shown: ShownGrowth): void {
     this.#latest.set(worker, shown);
     this.#tally.grow(shown.growth);
   }
 
-  /** Takes what the record is made of, in place of what was told on the way. */
+  /** Replaces the interim reports with the data for the record. */
   settle({ tally, outcomes, connections }: Pick<Share, "tally" | "outcomes" | "connections">): void {
     this.#tally = tally;
     this.#final = { outcomes, connections };
@@ -61,7 +61,7 @@ export class ShownPhase implements RunningPhase {
     return { inFlight: this.#gauge.count, opened: this.#final?.connections ?? opened };
   }
 
-  /** Of the slowest worker. */
+  /** Maximum over all workers. */
   get loopDelayP99Ms(): number {
     return Math.max(0, ...[...this.#latest.values()].map(({ loopDelayP99Ms }) => loopDelayP99Ms));
   }

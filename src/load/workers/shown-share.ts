@@ -4,12 +4,12 @@ import type { Running } from "../send-share.ts";
 import { GrowthReader } from "../tally-growth.ts";
 import type { ShownGrowth } from "./messages.ts";
 
-/** How often it is told, ms: what is shown is a second, which two workers end at about the same time. */
+/** Report interval, ms: the display shows whole seconds, which two workers finish at about the same time. */
 const REPORT_MS = 500;
 /** A gateway may invent a reason for each denial. */
 const MAX_DENIALS = 100;
 
-/** Tells the main thread what this one counts, for whoever watches. */
+/** Reports this worker's counts to the main thread, for live display. */
 export class ShownShare {
   readonly #running: Running;
   readonly #report: (growth: ShownGrowth) => void;
@@ -24,7 +24,7 @@ export class ShownShare {
     this.#reporting = setInterval(() => this.#reportGrowth(), REPORT_MS);
   }
 
-  /** Tells of the last requests. */
+  /** Reports the last requests. */
   end(): void {
     clearInterval(this.#reporting);
     this.#reportGrowth();

@@ -7,12 +7,12 @@ import type { FromWorker, Order, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 import { ShownShare } from "./shown-share.ts";
 
-/** How often the main thread hears how far it is, ms. */
+/** Interval of progress reports to the main thread, ms. */
 const REPORT_MS = 250;
 
 if (parentPort !== null) await work(parentPort, workerData as WorkerStart);
 
-/** Sends one part of a workload as the main thread orders, and hands over what it counted. */
+/** Sends one part of a workload as ordered by the main thread, and reports its counts. */
 async function work(port: MessagePort, start: WorkerStart): Promise<void> {
   const { workload, target, seed, part, originMs } = start;
   const { arrivals } = workload;
@@ -43,7 +43,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
       });
     }, REPORT_MS);
     return begun.then((startUs) => {
-      // Not before: until then the tally has another beginning.
+      // Not earlier: until then, the start of the tally may change.
       if (start.isShown) shown = new ShownShare(running, (growth) => report({ kind: "shown", ...growth }));
       return startUs;
     });
@@ -70,6 +70,6 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
   shown?.end();
   const stored = storeShare({ ...share, startUs: toShared(share.startUs), endUs: toShared(share.endUs) });
   report({ kind: "done", share: stored });
-  // Nothing more is listened for: the thread ends.
+  // Without a listener, the thread ends.
   port.close();
 }

@@ -40,20 +40,20 @@ export interface CapacityPlan {
   readonly from: number;
   readonly to: number;
   readonly stepS: number;
-  /** What the account is said to allow. */
+  /** What the account is declared to allow. */
   readonly limits: Limits | undefined;
   readonly minutes: number;
   readonly onStep?: (step: CapacityStep) => void;
-  /** The rate window must be empty before the next step, which takes so long, seconds. */
+  /** Called when the rate window must empty before the next step, with the time that this takes, seconds. */
   readonly onRest?: (forS: number) => void;
-  /** Told twice a second of the step under way, and of how long the search may still take, seconds. */
+  /** Called twice a second with the current step, and with how long the search may still take, seconds. */
   readonly onProgress?: (level: number, progress: LoadProgress, leftS: number) => void;
 }
 
 export interface Capacity extends Searched<CapacityStep> {
-  /** The objective against load, with intervals, at every level that the generator could send. */
+  /** The objective as a function of load, with intervals, at every level that the generator could send. */
   readonly frontier: readonly FrontierPoint[];
-  /** The best level, held for longer than any window of a minute; `undefined` when there was no time. */
+  /** The best level, held for longer than any one-minute window; `undefined` if there was no time. */
   readonly held: CapacityStep | undefined;
   readonly binds: Binds;
   readonly confidence: "high" | "medium" | "low" | "none";
@@ -61,19 +61,19 @@ export interface Capacity extends Searched<CapacityStep> {
   readonly cut: "minutes" | "requests" | "interrupted" | null;
 }
 
-/** A limit of requests per minute shows within this, s. */
+/** A limit on requests per minute shows within this time, s. */
 const HOLD_S = 75;
-/** After denials for the rate nothing of the past counts any more, ms. */
+/** After rate denials, nothing sent earlier counts after this time, ms. */
 const QUIET_MS = 61_000;
 const WITHIN = 0.05;
-/** Denials after which a step is decided: going on would only add denials. */
+/** Denials after which a step is decided: continuing would only add denials. */
 const HOPELESS = 50;
-/** A level that ran for this share of its planned time was not cut short. */
+/** A level that ran for this share of its planned time counts as complete. */
 const MIN_COMPLETE_SHARE = 0.9;
-/** Of a rate that was let through beyond the limit, what is tried next. */
+/** After a rate beyond the limit was admitted, this share of it is tried next. */
 const BELOW = 0.97;
 
-/** Finds the highest level of load that meets the objective, and what is in the way of more. */
+/** Finds the highest level of load that meets the objective, and what limits it. */
 export async function findCapacity(plan: CapacityPlan, context: LoadContext): Promise<Capacity> {
   const endMs = performance.now() + plan.minutes * 60_000;
   let cut: Capacity["cut"] = null;
@@ -86,7 +86,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     }
     const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
     const first = await runLevel(plan, { ...context, onProgress: report }, level, durationS);
-    // A moment in which this machine was busy with something else is no bound yet.
+    // One moment in which this machine was busy does not prove a bound.
     const isAgain = first?.binds === "generator" && fits(levelWorkload(plan, context, level, durationS), context);
     const step = isAgain ? await runLevel(plan, { ...context, onProgress: report }, level, durationS) : first;
     if (step === undefined) {
@@ -94,7 +94,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
       return undefined;
     }
     plan.onStep?.(step);
-    // The next level would be denied for what this one sent.
+    // The next level would be denied because of what this one sent.
     if (step.binds === "rate limit") {
       const restMs = Math.min(QUIET_MS, endMs - performance.now());
       plan.onRest?.(restMs / 1_000);
@@ -105,7 +105,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
   const allowedPerS = plan.limits === undefined ? Number.POSITIVE_INFINITY : plan.limits.rpm / 60;
   const found = await search(
     { from: plan.from, to: plan.to, within: WITHIN, whole: plan.unit === "streams" },
-    // Above what is said to be allowed a burst could pass for a short while.
+    // Above the declared rate, a burst could pass for a short while.
     (level) => measure(level, plan.unit === "rate" && level > allowedPerS ? HOLD_S : plan.stepS),
   );
   let { best, beyond } = found;
@@ -134,7 +134,10 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
   };
 }
 
-/** What to hold after a level that was not held: for long less is let through than for a moment. Not sent yet, it has met nothing. */
+/**
+ * The level to hold after one that could not be held: less is admitted in the long run than for a moment. It has not been sent
+ * yet, so it has met nothing.
+ */
 export function nextGuess<T extends Pick<CapacityStep, "level" | "met">>(
   best: T,
   missed: Pick<CapacityStep, "admittedPerS">,
@@ -192,7 +195,7 @@ function levelWorkload(
   };
 }
 
-/** @returns `undefined` if the budget ended it: a closed loop that was cut short says nothing about its level. */
+/** @returns `undefined` if the budget ended it: an interrupted closed loop says nothing about its level. */
 async function runLevel(
   plan: CapacityPlan,
   context: LoadContext,
@@ -233,7 +236,7 @@ async function runLevel(
   };
 }
 
-/** What is in the way: a limit that denies comes before what else is missed. */
+/** The limiting factor: a limit that denies takes precedence over other missed objectives. */
 function reasonOf(
   outcomes: readonly ClauseOutcome[],
   phase: JudgedPhase,

@@ -4,16 +4,16 @@ import type { Clause } from "./objective.ts";
 
 type Ends = readonly [low: number, high: number] | null;
 
-/** What one part of an objective is about, as measured at one level of load. */
+/** The figure behind one clause of an objective, as measured at one level of load. */
 export interface ObjectiveFigure {
   readonly clause: string;
-  /** Milliseconds, or a share; `null`: nothing was measured. */
+  /** Milliseconds, or a share; `null`: not measured. */
   readonly value: number | null;
   /** 95 %; `null`: the samples do not support it. */
   readonly interval: Ends;
 }
 
-/** A level of load and what the objective's figures were at it. */
+/** A level of load and the objective's figures at it. */
 export interface FrontierPoint {
   /** Requests per second, or streams. */
   readonly level: number;
@@ -26,7 +26,7 @@ export interface FrontierPoint {
 
 type Level = Pick<FrontierPoint, "level" | "met">;
 
-/** The figures of an objective in a phase. Of several classes that with the highest quantile counts. */
+/** The figures of an objective in a phase. Of several classes, the one with the highest quantile counts. */
 export function pointOf({ level, met }: Level, clauses: readonly Clause[], phase: JudgedPhase): FrontierPoint {
   return {
     level,
@@ -53,7 +53,7 @@ function figureOf(clause: Clause, phase: JudgedPhase): Pick<ObjectiveFigure, "va
   return { value: count / of, interval: [low, high] };
 }
 
-/** Levels in their order, the lowest first; of one that was held again the longer. */
+/** Levels in ascending order; if a level was held again, the longer run counts. */
 export function frontierOf(points: readonly FrontierPoint[]): FrontierPoint[] {
   const longest = new Map<number, FrontierPoint>();
   for (const point of points)

@@ -3,16 +3,16 @@ import type { Histogram, TaggedHistogram } from "../../../metrics/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Clause } from "./objective.ts";
 
-/** An objective at one level of load. */
+/** The result of one clause at one level of load. */
 export interface ClauseOutcome {
   readonly clause: string;
   readonly met: boolean;
-  /** Whether so many samples decide it with 95 % confidence. */
+  /** Whether the number of samples decides it with 95 % confidence. */
   readonly sure: boolean;
   readonly observed: string;
 }
 
-/** Holds a phase against an objective. A quantile is met when every class of admitted requests meets it. */
+/** Judges a phase by an objective. A quantile is met if every class of admitted requests meets it. */
 export function judgeLevel(
   clauses: readonly Clause[],
   phase: Pick<JudgedPhase, "offered" | "failed" | "denied" | "dropped">,
@@ -33,7 +33,7 @@ export function judgeLevel(
     return {
       clause: clause.text,
       met: allMet,
-      // One class that misses for certain decides; all of them have to meet for certain.
+      // One class that certainly misses decides; to pass, all of them must certainly meet.
       sure: allMet ? outcomes.every(({ sure }) => sure) : outcomes.some(({ met, sure }) => !met && sure),
       observed: `${worst.ms.toFixed(1)} ms, ${worst.beyond} of ${worst.count} beyond`,
     };
@@ -52,7 +52,7 @@ function shareOutcome(clause: string, count: number, of: number, allowed: number
   };
 }
 
-/** How many values lie beyond a bound; the histogram knows shares, to a thousandth of a value. */
+/** Number of values above a bound; the histogram knows shares, to a thousandth of a value. */
 function countBeyond(histogram: Histogram, boundUs: number): number {
   let low = 0;
   let high = 1;

@@ -2,7 +2,7 @@ import { UsageError } from "../../../core/index.ts";
 import { longestOf } from "../../lengths.ts";
 import type { Workload } from "../../workload.ts";
 
-/** Latencies by the names that an operator writes, with those of their histograms. */
+/** Latencies by the names that users write, with the names of their histograms. */
 export const FIGURES = {
   response_ms: "response",
   service_ms: "service",
@@ -17,12 +17,12 @@ export type LatencyName = keyof typeof FIGURES;
 export type QuantileName = keyof typeof QUANTILES;
 const SHARES = ["failed", "denied", "dropped"] as const;
 
-/** One comparison of an objective. */
+/** One comparison in an objective. */
 export type Clause =
   | {
       readonly kind: "quantile";
       readonly text: string;
-      /** Figure of the histograms of a run, e.g. `ttft`. */
+      /** Name in the histograms of a run, e.g. `ttft`. */
       readonly figure: (typeof FIGURES)[LatencyName];
       readonly quantile: number;
       readonly name: QuantileName;
@@ -32,7 +32,7 @@ export type Clause =
       readonly kind: "share";
       readonly text: string;
       readonly of: (typeof SHARES)[number];
-      /** Between 0 and 1, of what was offered. */
+      /** Between 0 and 1, as a share of the offered requests. */
       readonly below: number;
     };
 
@@ -40,10 +40,10 @@ const QUANTILE = /^([a-z_]+)\s+(p\d+)\s*<=?\s*(\d+(?:\.\d+)?)$/;
 const SHARE = /^([a-z]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(%?)$/;
 
 /**
- * Reads an objective such as `ttft_ms p99 < 800, failed < 0.1%`. Failed, denied and dropped requests may be at most 0.1 %
- * where it does not name them: a rate at which requests are not served is not a capacity.
+ * Parses an objective such as `ttft_ms p99 < 800, failed < 0.1%`. Failed, denied and dropped requests default to at most 0.1 %: a
+ * rate at which requests are not served is not a capacity.
  *
- * @throws UsageError for what cannot be read.
+ * @throws UsageError if it cannot be parsed.
  */
 export function parseObjective(text: string): readonly Clause[] {
   const clauses = text.split(",").map((part) => parseClause(part.trim()));
@@ -56,14 +56,14 @@ type Asked =
   | Pick<Extract<Clause, { kind: "quantile" }>, "kind" | "text" | "figure">
   | Extract<Clause, { kind: "share" }>;
 
-/** What only a stream has; the latter two lie between its tokens. */
+/** Only streams have these; the last two are measured between tokens. */
 const OF_STREAMS: readonly string[] = ["ttft", "textTtft", "eventGap", "itl", "perToken"];
 const BETWEEN_TOKENS: readonly string[] = ["eventGap", "itl", "perToken"];
 
 /**
- * Makes sure that a mix of requests can show everything that an objective speaks of.
+ * Checks that a mix of requests can produce every figure of an objective.
  *
- * @throws UsageError for a latency that none of its requests has: the search would end with a capacity of 0.
+ * @throws UsageError for a latency that none of its requests has: the search would report a capacity of 0.
  */
 export function assertMeasurable(clauses: readonly Asked[], mix: Workload["mix"]): void {
   const streams = mix.filter(({ stream }) => stream);

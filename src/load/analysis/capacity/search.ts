@@ -1,4 +1,4 @@
-/** How a level of load went. */
+/** The result of a level of load. */
 export interface Measured {
   readonly level: number;
   readonly met: boolean;
@@ -9,12 +9,12 @@ export interface SearchPlan {
   readonly to: number;
   /** Levels closer together than this share count as the same. */
   readonly within: number;
-  /** Whole numbers only. */
+  /** Integers only. */
   readonly whole: boolean;
 }
 
 export interface Searched<M extends Measured> {
-  /** Highest level that met the objective; `undefined` when none did. */
+  /** Highest level that met the objective; `undefined` if none did. */
   readonly best: M | undefined;
   /** Lowest level above it that did not. */
   readonly beyond: M | undefined;
@@ -24,7 +24,7 @@ export interface Searched<M extends Measured> {
 /**
  * Doubles the level until the objective is missed, or halves it until it is met, then bisects.
  *
- * @param measure runs a level; `undefined` ends the search with what is known.
+ * @param measure runs a level; `undefined` ends the search with the results so far.
  */
 export async function search<M extends Measured>(
   { from, to, within, whole }: SearchPlan,

@@ -8,7 +8,7 @@ import { rateExperiment } from "./rate-experiment.ts";
 import { type AnalysisAccount, longRequests } from "./request-kinds.ts";
 
 export interface LimitsAnalysisOptions extends AnalysisAccount {
-  /** What the operator says of the account; plans the experiments and decides nothing. */
+  /** What the operator declares about the account; used to plan the experiments, never to decide. */
   readonly declared: Limits | undefined;
   /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
@@ -17,9 +17,9 @@ export interface LimitsAnalysisOptions extends AnalysisAccount {
   readonly stop: AbortSignal;
   /** Called if the first requests were all rejected with 401 or 403. */
   readonly onRejected?: (() => void) | undefined;
-  /** Called with what is being done, in a few words. */
+  /** Called with a short description of the current step. */
   readonly onStep?: (what: string) => void;
-  /** The minute of "requests per minute", ms; 60,000 outside tests. */
+  /** Length of the minute in "requests per minute", ms; 60,000 outside tests. */
   readonly minuteMs?: number;
 }
 
@@ -27,17 +27,17 @@ export interface LimitsAnalysis {
   readonly rate: RateInference;
   readonly concurrency: ConcurrencyInference;
   readonly spent: { readonly requests: number; readonly minutes: number };
-  /** Why it ended before it was through. */
+  /** Why it ended before it was complete. */
   readonly cut: "requests" | "minutes" | "interrupted" | null;
 }
 
-/** Requests under way at once in a burst, for an account whose concurrency limit is not known. */
+/** Requests in flight during a burst if the account's concurrency limit is unknown. */
 const PARALLEL = 3;
 const MAX_PARALLEL = 16;
-/** Streams that are held at most when nobody says what the concurrency limit is. */
+/** Maximum number of streams held if no concurrency limit is declared. */
 const MAX_HELD = 1_024;
 
-/** Default requests and time of the analysis, from the declared limits of the account. */
+/** Default number of requests and time limit of the analysis, from the declared limits of the account. */
 export function defaultLimitsPlan(declared: Limits | undefined): {
   readonly requests: number;
   readonly minutes: number;
@@ -48,10 +48,10 @@ export function defaultLimitsPlan(declared: Limits | undefined): {
 }
 
 /**
- * Finds out what the limits of an account are, by using it up within a budget. Nobody else may use the account meanwhile,
- * nor in the minute before.
+ * Finds the limits of an account by using them up within a budget. Nobody else may use the account during the analysis or in the
+ * minute before.
  *
- * @throws UnreachableError when nothing answers.
+ * @throws UnreachableError if the gateway does not respond.
  */
 export async function analyseLimits(options: LimitsAnalysisOptions): Promise<LimitsAnalysis> {
   const { declared, budget, most, stop, onStep, minuteMs = 60_000, target } = options;

@@ -9,12 +9,12 @@ import {
 import type { PreparedRequest } from "../../http/load-exchange.ts";
 import type { GatewayUnderTest } from "./gateway-under-test.ts";
 
-/** A long request while it runs. Microseconds; `undefined` for what has not happened yet. */
+/** A long request while it runs. Microseconds; `undefined` for events that have not happened yet. */
 export interface Hold {
   readonly sentUs: number;
   readonly headUs: number | undefined;
   readonly endUs: number | undefined;
-  /** `undefined` while nothing is known. */
+  /** `undefined` until it is known. */
   verdict(): Decision["verdict"] | undefined;
   /** Whether it was denied with a 429 that names no limit. */
   readonly unnamed?: boolean;
@@ -22,7 +22,7 @@ export interface Hold {
 }
 
 export interface StreamingGateway extends GatewayUnderTest {
-  /** Opens connections ahead: a handshake is no part of what is measured. */
+  /** Opens connections in advance, to keep handshakes out of the measurement. */
   open(count: number): Promise<string | undefined>;
   hold(prepared: PreparedRequest): Hold | undefined;
 }
@@ -31,20 +31,20 @@ export interface ConcurrencyPlan {
   readonly rate: RateInference;
   /** Streams to try, shorter ones first. */
   readonly prepared: readonly PreparedRequest[];
-  /** In flight, as the operator says; only saves requests. */
+  /** Declared concurrency limit; only saves requests. */
   readonly declared: number | undefined;
   /** 60,000 outside tests. */
   readonly minuteMs: number;
-  /** Connections there are. */
+  /** Number of available connections. */
   readonly most: number;
 }
 
-/** How long heads are waited for before more streams are added, ms: denials come at once. */
+/** How long to wait for response heads before adding more streams, ms: denials arrive immediately. */
 const HEADS_MS = 60;
 const EXTRA_MS = 20;
-/** Failed attempts in a row from which it is no accident. */
+/** More consecutive failures than this are not a coincidence. */
 const MAX_FAILURES = 5;
-/** Streams that are left at once, so that one of them surely still runs. */
+/** Streams that are aborted at the same time, so that at least one of them is certainly still running. */
 const LEAVING = 3;
 /** Requests that are sent while the limit is reached. */
 const EXTRAS = 40;
@@ -52,16 +52,18 @@ const EXTRAS = 40;
 interface Filled {
   readonly holds: readonly Hold[];
   readonly full: boolean;
-  /** Whether a 429 that names no limit is about concurrency here. */
+  /** Whether a 429 that names no limit is a concurrency denial here. */
   readonly unnamed: boolean;
 }
 
-/** Denials without a name in a row, each when the rate surely had room again, after which they are about concurrency. */
+/**
+ * After this many consecutive unnamed denials, each when the rate certainly had room again, they count as concurrency denials.
+ */
 const UNNAMED_IN_A_ROW = 3;
-/** Of the rate's interval: nothing is denied for the rate after so long. */
+/** Multiple of the rate's interval after which nothing is denied by the rate limit. */
 const SURELY_ROOM = 1.3;
 
-/** Holds as many streams as the limit allows and sends extra requests: while all run, after one ended, after one was left. */
+/** Holds as many streams as the limit allows and sends extra requests: while all run, after one ended, after one was aborted. */
 export async function concurrencyExperiment(
   gateway: StreamingGateway,
   plan: ConcurrencyPlan,
@@ -99,14 +101,14 @@ function heldOf({ holds, unnamed }: Filled): HeldRequest[] {
 
 const admittedOf = ({ holds }: Filled): number => holds.filter((hold) => hold.verdict() === "admitted").length;
 
-/** Waits until the rate lets so many through, as far as it is known. */
+/** Waits until the rate, as far as it is known, admits this many. */
 async function room(gateway: GatewayUnderTest, { rate, minuteMs }: ConcurrencyPlan, needed: number): Promise<void> {
   const { answer } = rate.perMinute;
   if (answer === null || rate.windowS !== null || rate.kind.answer === null) {
     await gateway.wait(minuteMs * 1.02);
     return;
   }
-  // What comes back evenly: as much as is needed, or all that can be saved up.
+  // Time for an even refill to return what is needed, or as much as can be saved up.
   await gateway.wait((Math.min(needed, rate.burst.answer ?? needed) / answer) * minuteMs);
 }
 
@@ -118,7 +120,7 @@ async function fill(
   most: number,
 ): Promise<Filled> {
   const holds: Hold[] = [];
-  // Opened now: a server may close what was opened long ago and never used.
+  // Opened now: a server may close idle connections that it has had for a while.
   await gateway.open(Math.min(most, (plan.declared ?? 32) + 8));
   let failures = 0;
   let unnamed = 0;
@@ -144,7 +146,7 @@ async function fill(
       const nameless = added.every((hold) => hold.unnamed === true);
       unnamed = nameless ? unnamed + 1 : 0;
       if (unnamed >= UNNAMED_IN_A_ROW) return { holds, full: !ended(), unnamed: true };
-      // Sent again soon: what an even pace has let pass by it does not give back.
+      // Retry soon: with even spacing, a missed opportunity does not come back.
       if (!(await gateway.wait(nameless ? intervalMs * SURELY_ROOM : intervalMs / 4))) break;
     }
     failures = verdicts.every((verdict) => verdict === "failed") ? failures + 1 : 0;
@@ -153,7 +155,7 @@ async function fill(
   return { holds, full: false, unnamed: false };
 }
 
-/** Sends while the limit is reached until one is admitted: after the first stream ended, or after one was left. */
+/** Sends while the limit is reached until one is admitted: after the first stream ended, or after one was aborted. */
 async function tryUntilAdmitted(
   gateway: StreamingGateway,
   { rate, minuteMs }: ConcurrencyPlan,
@@ -205,7 +207,7 @@ async function tryUntilAdmitted(
   }
 }
 
-/** Waits for the end of every stream. */
+/** Waits until every stream has ended. */
 async function emptied(gateway: GatewayUnderTest, { holds }: Filled): Promise<void> {
   while (holds.some((hold) => hold.endUs === undefined)) if (!(await gateway.wait(20))) return;
 }

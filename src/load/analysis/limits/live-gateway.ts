@@ -12,7 +12,7 @@ import { type AnalysisAccount, requestsOf } from "./request-kinds.ts";
 
 export interface LiveOptions extends AnalysisAccount {
   readonly maxConnections: number;
-  /** What may be sent: a share of the budget of the command. */
+  /** What may be sent: a share of the command's budget. */
   readonly share: Share;
   readonly durationMs: number;
   readonly stop: AbortSignal;
@@ -23,22 +23,24 @@ export interface LiveOptions extends AnalysisAccount {
 /** Number of first requests that must all be rejected. */
 const FIRST = 3;
 
-/** Least slack, microseconds: timers, the event loop and a proxy on the way. */
+/** Minimum slack, microseconds: timers, the event loop and any proxy on the way. */
 const MIN_SLACK_US = 2_000;
 
-/** Round trips of the past that tell what is usual now. */
+/** Number of recent round trips that determine what is usual. */
 const RECENT = 101;
 
-/** Longest time that a stream is held, ms. */
+/** Maximum time that a stream is held, ms. */
 const MAX_HOLD_MS = 120_000;
 
-/** How long what was sent before an interruption may still be analysed, ms. */
+/** Time to analyse what was sent before an interruption, ms. */
 const ANALYSIS_AFTER_STOP_MS = 1_000;
 
-/** What an admitted request took longer than others is the model's time rather than a stall beyond this, microseconds. */
+/**
+ * If an admitted request takes longer than others by more than this, the model rather than a stall is the reason, microseconds.
+ */
 const MAX_STALL_US = 200_000;
 
-/** The gateway itself. One account, its keys, and everything that was sent to it. */
+/** The actual gateway: one account, its keys, and everything that was sent to it. */
 export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   readonly decisions: Decision[] = [];
   readonly kinds: readonly RequestKind[];
@@ -50,11 +52,11 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   readonly #mustEnd = new AbortController();
   readonly #stopping: Disposable;
   readonly #startUs = nowUs();
-  /** Of denials, and of what was admitted. */
+  /** Of denials and of admitted requests. */
   readonly #roundTripsUs: number[] = [];
   readonly #servedUs: number[] = [];
   readonly wallOffsetUs = Date.now() * 1_000 - nowUs();
-  /** Requests of every kind, those of the concurrency experiment included. */
+  /** Requests of every kind, including those of the concurrency experiment. */
   sent = 0;
   #rejected = 0;
 
@@ -65,13 +67,13 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     this.#sender = new Sender({
       url: endpointUrl(target.baseUrl, "chat"),
       maxConnections: options.maxConnections,
-      // Streams are held on purpose: as long as it takes to reach the concurrency limit.
+      // Streams are held on purpose: for as long as it takes to reach the concurrency limit.
       deadlineMs: Math.max(MAX_HOLD_MS, target.timeouts.answerMs),
       headMs: target.timeouts.answerMs,
       idleMs: target.timeouts.idleMs,
       http: target.http,
     });
-    // A gateway that does not answer must not cost more time than was given.
+    // A gateway that does not respond must not use more time than the limit.
     this.#over = setTimeout(() => this.#sender.abortAll(), options.durationMs);
     this.#stopping = onAbort(options.stop, () => {
       setTimeout(() => this.#mustEnd.abort(), ANALYSIS_AFTER_STOP_MS).unref();
@@ -80,7 +82,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     this.kinds = [...this.#prepared.keys()].filter((kind) => kind !== "main");
   }
 
-  /** Opens connections ahead. @returns why none came about. */
+  /** Opens connections in advance. @returns the reason if none could be opened. */
   async open(count: number): Promise<string | undefined> {
     return (await this.#sender.open(count)) > 0 ? undefined : (this.#sender.lastFailure ?? "no connection");
   }
@@ -99,7 +101,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     return (nowUs() - this.#startUs) / 1_000;
   }
 
-  /** Half the round trip of most denials: a denial is decided somewhere between its sending and its answer. */
+  /** Half the usual round trip of a denial: a denial is decided somewhere between its sending and its response. */
   get slackUs(): number {
     const sorted = [...this.#roundTripsUs].sort((a, b) => a - b);
     return Math.max(MIN_SLACK_US, (sorted[Math.floor(sorted.length * 0.9)] ?? 0) / 2 + 500);
@@ -133,7 +135,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     });
   }
 
-  /** Sends a long request that is looked at while it runs. @returns `undefined` when no budget is left. */
+  /** Sends a long request that is observed while it runs. @returns `undefined` if the budget is used up. */
   hold(prepared: PreparedRequest): Hold | undefined {
     if (this.left.requests <= 0 || this.left.ms <= 0) return undefined;
     const own: PreparedRequest = { ...prepared };
@@ -172,7 +174,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     if (outcome === "admitted" || outcome === "unfinished") return "admitted";
     if (what === "rate_limit_exceeded") return "rate";
     if (what === "concurrency_limit_exceeded") return "concurrency";
-    // A limit that names no reason is taken for the rate's: few requests are in flight here.
+    // An unnamed limit is attributed to the rate: few requests are in flight here.
     return exchange.status === 429 ? "rate" : "failed";
   }
 
@@ -180,7 +182,7 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
     const verdict = this.verdictOf(exchange);
     const sentUs = exchange.sentUs === 0 ? exchange.dueUs : exchange.sentUs;
     const roundTripUs = (exchange.headUs === 0 ? exchange.endUs : exchange.headUs) - sentUs;
-    // Denials are answered at once; the round trip of an admitted request counts only when it took longer than others.
+    // Denials arrive immediately; the round trip of an admitted request counts only if it took longer than others.
     const like = verdict === "rate" ? this.#roundTripsUs : this.#servedUs;
     like.push(roundTripUs);
     const usualUs = median(this.#roundTripsUs.slice(-RECENT)) || roundTripUs;

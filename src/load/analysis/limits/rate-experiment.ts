@@ -2,28 +2,30 @@ import { type Decision, inferRate, type RateInference, type RequestKind } from "
 import type { GatewayUnderTest } from "./gateway-under-test.ts";
 
 export interface RatePlan {
-  /** Requests per minute that the operator says; only saves requests, decides nothing. */
+  /** Declared requests per minute; only saves requests, never decides. */
   readonly declaredPerMinute: number | undefined;
-  /** Requests under way at once in a burst. */
+  /** Requests in flight during a burst. */
   readonly parallel: number;
-  /** The minute of "requests per minute", ms; 60,000 outside tests. */
+  /** Length of the minute in "requests per minute", ms; 60,000 outside tests. */
   readonly minuteMs: number;
 }
 
-/** Share of a declared limit in the opening: the rest follows a quarter of a minute later, so that windows show. */
+/**
+ * Share of a declared limit sent in the opening: the rest follows a quarter of a minute later, so that windows become visible.
+ */
 const OPENING_SHARE = 0.4;
 const OPENING = 40;
-/** Requests admitted one by one from which a refill is known well enough. */
+/** Number of individually admitted requests after which a refill is known well enough. */
 const REFILLED = 150;
-/** One denial in so many is followed by a request of another kind. */
+/** One in this many denials is followed by a request of another kind. */
 const EVERY = 3;
 const GOLDEN = 0.618_034;
-/** Listings before a burst: as a share of what the burst may let through, so that they show in it. */
+/** Listings before a burst, as a share of what the burst may admit, so that they have a visible effect. */
 const LISTING_SHARE = 0.1;
 
 /**
- * Overloads one account in a way that each kind of limiter answers differently: a part of the limit, a rest, all of the
- * rest up to the first denial; then what comes back, when, and how much of it.
+ * Overloads one account in a way to which each kind of limiter reacts differently: part of the limit, a rest, all of the
+ * remainder up to the first denial; then it observes what returns, when, and how much.
  */
 export async function rateExperiment(gateway: GatewayUnderTest, plan: RatePlan): Promise<RateInference> {
   const { minuteMs } = plan;
@@ -50,7 +52,7 @@ function settled(
   return inferRate(decisions, { slackUs, wallOffsetUs, minuteUs: minuteMs * 1_000 }, mustEnd);
 }
 
-/** Sends as fast as it is answered. @returns whether something was denied for the rate. */
+/** Sends the next request as soon as a response arrives. @returns whether something was denied by the rate limit. */
 async function burst(gateway: GatewayUnderTest, most: number, parallel: number): Promise<boolean> {
   let sent = 0;
   let denied = false;
@@ -62,7 +64,7 @@ async function burst(gateway: GatewayUnderTest, most: number, parallel: number):
       if (decision === undefined) return;
       if (decision.verdict === "rate") denied = true;
       if (decision.verdict === "concurrency" || decision.verdict === "failed") {
-        // Not what this is about: less at once, a little later.
+        // Another reason: continue later with fewer in flight.
         others++;
         if (others > 50 || !(await gateway.wait(50))) return;
         if (others > 3) return sequential();
@@ -80,9 +82,9 @@ async function burst(gateway: GatewayUnderTest, most: number, parallel: number):
 }
 
 /**
- * Looks for a few seconds whether single requests get through between denials, as they do where the limit refills evenly.
+ * Checks for a few seconds whether single requests are admitted between denials, as happens when the limit refills evenly.
  *
- * @returns about how long one takes to come back, ms; `undefined` when nothing came back by itself.
+ * @returns approximate time for one to return, ms; `undefined` if nothing returned.
  */
 async function texture(
   gateway: GatewayUnderTest,
@@ -98,14 +100,14 @@ async function texture(
   return spanMs / (back.length - 1);
 }
 
-/** Moments at which something was admitted after a denial. */
+/** Times at which a request was admitted after a denial. */
 function returns(decisions: readonly Decision[]): number[] {
   return decisions.flatMap((decision, index) =>
     decision.verdict === "admitted" && decisions[index - 1]?.verdict === "rate" ? [decision.atUs] : [],
   );
 }
 
-/** One request at a time, evenly. Other kinds than main are sent right after a denial, where they decide something. */
+/** One request at a time, evenly spaced. Kinds other than main are sent right after a denial, where the result is conclusive. */
 async function probe(
   gateway: GatewayUnderTest,
   kinds: readonly RequestKind[],
@@ -118,7 +120,7 @@ async function probe(
   const startUs = gateway.nowUs();
   let turn = 0;
   let denials = 0;
-  // Uneven steps: a pace that is a multiple of the limiter's would always meet it in the same state.
+  // Uneven steps: a multiple of the limiter's interval would always meet it in the same state.
   for (let step = 1, dueMs = spacingMs; (gateway.nowUs() - startUs) / 1_000 < lengthMs; step++) {
     const decision = await gateway.send("main");
     if (decision === undefined) break;
@@ -126,7 +128,7 @@ async function probe(
     if (enough(seen)) break;
     if (decision.verdict === "rate" && others.length > 0 && ++denials % EVERY === 0) {
       if ((await gateway.send(others[turn++ % others.length] as RequestKind)) === undefined) break;
-      // The second denial of the main kind, which makes the one in between a statement.
+      // The second denial of the main kind, which makes the request in between conclusive.
       const after = await gateway.send("main");
       if (after === undefined) break;
       seen.push(after);
@@ -138,7 +140,7 @@ async function probe(
   return seen;
 }
 
-/** An even refill: its pace, who shares it, and what is saved up during a rest. */
+/** An even refill: its rate, which requests share it, and what is saved up during a rest. */
 async function refilling(gateway: GatewayUnderTest, plan: RatePlan, intervalMs: number): Promise<void> {
   const { minuteMs } = plan;
   const spacingMs = Math.min(intervalMs / 3, minuteMs / 2_000);
@@ -150,14 +152,14 @@ async function refilling(gateway: GatewayUnderTest, plan: RatePlan, intervalMs: 
   await listings(gateway, Math.ceil(expected * LISTING_SHARE));
   await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
   for (let round = 0; round < 3; round++) {
-    // Where hardly anything is saved up, a listing in between is all that shows.
+    // With almost no savings, only a listing in between has a visible effect.
     await gateway.wait(intervalMs * 3);
     await listings(gateway, 2);
     await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
   }
 }
 
-/** Windows: waits for what comes back, and takes it at once. */
+/** Windows: waits until capacity returns, and uses it immediately. */
 async function silent(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> {
   const { minuteMs } = plan;
   const spacingMs = minuteMs / 300;
@@ -167,15 +169,15 @@ async function silent(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> 
     const before = gateway.decisions.filter(({ verdict }) => verdict === "admitted").length;
     const seen = await probe(gateway, kinds, spacingMs, minuteMs * 1.1, back);
     if (!back(seen)) {
-      // Where denied requests count, sending keeps the window full: a rest shows it.
+      // If denied requests count, sending keeps the window full: a rest reveals this.
       if (!(await gateway.wait(minuteMs * 1.02))) return;
     }
     await listings(gateway, Math.max(6, Math.min(60, Math.round(before * LISTING_SHARE))));
     await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
-    // A few denials after the burst: the end of it is a statement, too.
+    // A few denials after the burst: when they end is informative, too.
     await probe(gateway, kinds, spacingMs, spacingMs * 12, () => false);
     const { kind, deniedCount, scopes } = await settled(gateway, plan);
-    // A window that ended soon after its last burst left no time to send the others between denials.
+    // A window that ended soon after its last burst left no time to send the other kinds between denials.
     const allKnown = Object.entries(scopes).every(
       ([name, { answer }]) => answer !== null || !kinds.includes(name as RequestKind),
     );

@@ -4,7 +4,7 @@ import type { Key, Target } from "../../../target/index.ts";
 import type { PreparedRequest } from "../../http/load-exchange.ts";
 import { modelFor, prepareRequest } from "../../prepared-requests.ts";
 
-/** The account that is analysed, and what stands beside it. */
+/** The account under analysis, and other keys for comparison. */
 export interface AnalysisAccount {
   readonly target: Target;
   readonly key: Key;
@@ -14,10 +14,10 @@ export interface AnalysisAccount {
   readonly other: Key | undefined;
 }
 
-/** Short: what is measured is the limiter, not the model. */
+/** Short, because the limiter is measured, not the model. */
 const SHORT = { prompt: "Hi", maxTokens: 4 } as const;
 
-/** One request of each kind that the target can send: the main one, and those with one thing changed. */
+/** One request of each kind that the target supports: the main one, and variants with one change each. */
 export function requestsOf({ target, key, second, other }: AnalysisAccount): ReadonlyMap<RequestKind, PreparedRequest> {
   const [dialect = "chat", otherDialect] = target.dialects;
   const own = target.models[dialect];
@@ -25,7 +25,7 @@ export function requestsOf({ target, key, second, other }: AnalysisAccount): Rea
   const main = { dialect, stream: false, model, key, ...SHORT } as const;
   const prepared = new Map<RequestKind, PreparedRequest>([["main", prepareRequest(target, main)]]);
   if (second !== undefined) prepared.set("key", prepareRequest(target, { ...main, key: second }));
-  // Another model in the other dialect would change two things at once.
+  // A different model in the other dialect would change two things at once.
   if (otherDialect !== undefined && target.models[otherDialect].plain === model)
     prepared.set("dialect", prepareRequest(target, { ...main, dialect: otherDialect }));
   const another = [own.stream, own.echo, own.tools].find((id) => id !== undefined && id !== model);
@@ -35,7 +35,7 @@ export function requestsOf({ target, key, second, other }: AnalysisAccount): Rea
   return prepared;
 }
 
-/** Long streams that stay in flight, the target's own one first. */
+/** Long streams that stay in flight, starting with the target's own one. */
 export function longRequests({ target, key }: AnalysisAccount): readonly PreparedRequest[] {
   const [dialect = "chat"] = target.dialects;
   const { stream, slow } = target.models[dialect];

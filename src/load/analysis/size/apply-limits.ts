@@ -1,6 +1,6 @@
 import type { Limits } from "../../../target/index.ts";
 
-/** One request of a plan. Microseconds from its beginning. */
+/** One planned request. Microseconds from the start of the plan. */
 export interface PlannedRequest {
   readonly atUs: number;
   readonly durationUs: number;
@@ -17,10 +17,13 @@ export interface Applied {
 }
 
 const MINUTE_US = 60_000_000;
-/** An even pace without any tolerance would deny what is sent evenly: network jitter, seconds. */
+/** A limiter with even spacing and no tolerance would deny evenly sent requests because of network jitter, µs. */
 const PACE_TOLERANCE_US = 50_000;
 
-/** Lets a plan meet the limits of an account. What is denied is not sent again. Pure; the planned requests are in order of time. */
+/**
+ * Applies the limits of an account to a plan. Denied requests are not retried. Pure; the planned requests are in chronological
+ * order.
+ */
 export function applyLimits(planned: readonly PlannedRequest[], limits: Limits, kind: SimulatedKind): Applied {
   const admits = rateOf(kind, limits.rpm);
   const running = new EndQueue();
@@ -43,13 +46,13 @@ export function applyLimits(planned: readonly PlannedRequest[], limits: Limits, 
   return { requests: planned.length, deniedForRate, deniedForConcurrency, peakInFlight };
 }
 
-/** Requests under way together without any limit. */
+/** Maximum number of requests in flight without any limit. */
 export function peakOf(planned: readonly PlannedRequest[]): number {
   return applyLimits(planned, { rpm: Number.MAX_SAFE_INTEGER, inFlight: Number.MAX_SAFE_INTEGER }, "fixed window")
     .peakInFlight;
 }
 
-/** Counts what it admits. */
+/** Counts the requests that it admits. */
 type Admits = (atUs: number) => boolean;
 
 function rateOf(kind: SimulatedKind, rpm: number): Admits {
@@ -101,7 +104,7 @@ function bucket(rpm: number, size: number): Admits {
   };
 }
 
-/** Ends of what runs, the earliest first: a binary heap. */
+/** End times of running requests, earliest first: a binary heap. */
 class EndQueue {
   readonly #ends: number[] = [];
 

@@ -13,7 +13,7 @@ import {
   type SimulatedKind,
 } from "./apply-limits.ts";
 
-/** How long a request of a class takes, ms. */
+/** Duration of a request of a class, ms. */
 export type DurationOf = (request: {
   readonly dialect: Dialect;
   readonly stream: boolean;
@@ -23,9 +23,11 @@ export type DurationOf = (request: {
 export interface TierFit {
   readonly tier: string;
   readonly limits: Limits;
-  /** Share of the requests that is denied, by kind of limiter. */
+  /** Share of denied requests, by kind of limiter. */
   readonly denied: Readonly<Record<SimulatedKind, { readonly share: number } & Applied>>;
-  /** No more denied than the workload allows, whatever the limiter; `depends` when only some kinds let it through. */
+  /**
+   * Whether denials stay within what the workload allows, whatever the limiter; `depends` if only some kinds of limiter admit it.
+   */
   readonly fits: "yes" | "no" | "depends";
 }
 
@@ -33,31 +35,31 @@ export interface Sizing {
   readonly requests: number;
   readonly spanS: number;
   readonly perMinute: number;
-  /** Most arrivals in any sixty seconds. */
+  /** Maximum number of arrivals in any sixty seconds. */
   readonly peakPerMinute: number;
   readonly meanDurationMs: number;
-  /** Little's law: arrivals per second times how long each stays. */
+  /** Little's law: arrivals per second times the duration of each. */
   readonly littleInFlight: number;
   /** Simulated without limits. */
   readonly meanInFlight: number;
   readonly peakInFlight: number;
   readonly tiers: readonly TierFit[];
-  /** Largest share of denials that still fits: what the workload allows. */
+  /** Maximum share of denials: what the workload allows. */
   readonly allowedDeniedShare: number;
-  /** Smallest tier that lets it through where a limiter counts by the minute; `null` when none does. */
+  /** Smallest tier that admits the workload with a limiter that counts per minute; `null` if none does. */
   readonly needs: string | null;
-  /** Smallest tier that lets it through whatever its limiter, an even pace included. */
+  /** Smallest tier that admits it with any limiter, including even spacing; `null` if none does. */
   readonly needsAtAnyPace: string | null;
 }
 
-/** Arrivals beyond this are not simulated. */
+/** Maximum number of simulated arrivals. */
 const MOST = 5_000_000;
 
 /**
- * Tells which tier a workload needs, by letting it meet the limits of each in simulated time.
+ * Finds the tier that a workload needs, by applying the limits of each in simulated time.
  *
- * @param more limits beside the tiers, e.g. the account's own, by name.
- * @throws UsageError for a tier run: it is made for its tier.
+ * @param more limits in addition to the tiers, e.g. the account's own, by name.
+ * @throws UsageError for a tier run: it is designed for its tier.
  */
 export function sizeWorkload(
   workload: Workload,
@@ -88,7 +90,7 @@ export function sizeWorkload(
   };
 }
 
-/** What windows of a minute deny, whichever way they count. */
+/** What one-minute windows deny, however they count. */
 function byTheMinute(denied: TierFit["denied"]): number {
   return Math.max(denied["sliding window"].share, denied["fixed window"].share);
 }
