@@ -4,16 +4,16 @@ import { checksOfCause, weightOf } from "./causes.ts";
 import { oneLine } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 
-/** The host shows ten annotations of a kind per step. */
+/** The host shows at most ten annotations of each level per step. */
 const MAX_PER_LEVEL = 10;
 const MAX_TEXT_CHARACTERS = 400;
 
 /**
- * Workflow commands for the host that shows annotations: one for each cause, then one for each check that no cause explains,
- * with its instances rolled up. The last of ten says how many more there are.
+ * Workflow commands for the host that shows annotations: one per cause, then one per check that no cause explains, with its
+ * instances rolled up. The tenth says how many more there are.
  *
- * A line of output can itself be such a command. Every text from outside stands here on one line, behind our own command,
- * with the signs escaped that would end it.
+ * A line of output can itself be such a command, so external text is printed on one line, after our own command, with the
+ * characters escaped that would end it.
  */
 export function renderAnnotations(record: RunRecord): string {
   const outcomes = outcomesOf(record).filter(({ waived }) => waived === undefined);

@@ -5,7 +5,7 @@ import { plural } from "./html/format.ts";
 /** `17 checks`: how many results a cause explains. */
 export const weightOf = ({ checks }: Cause): string => plural(checks.length, "check");
 
-/** `2 causes explain 5 failed checks and 3 checks with warnings.`; `undefined` where nothing has a cause. */
+/** `2 causes explain 5 failed checks and 3 checks with warnings.`; `undefined` if there are no causes. */
 export function causesInWords({ causes, checks }: RunRecord): string | undefined {
   if (causes.length === 0) return undefined;
   const explained = explainedBy(causes);
@@ -20,19 +20,19 @@ export function causesInWords({ causes, checks }: RunRecord): string | undefined
   return `${plural(causes.length, "cause")} ${explains} ${parts.join(" and ")}.`;
 }
 
-/** `ERR-HDR-1 (MUST): A gateway denial carries …`: the requirement that a cause breaks first, with its sentence. */
+/** `ERR-HDR-1 (MUST): A gateway denial carries …`: the first requirement that a cause violates, with its sentence. */
 export function requirementSentence({ requirements }: RunRecord, { requirement }: Cause): string {
   const known = requirements.find(({ id }) => id === requirement);
   return known === undefined ? requirement : `${known.id} (${known.level}): ${known.text}`;
 }
 
-/** The first few checks of a cause, and how many more there are. */
+/** The first few checks of a cause, and the number of the others. */
 export function checksOfCause({ checks }: Cause, most: number): string {
   const shown = checks.slice(0, most).map((id) => oneLine(id, 160));
   return `${shown.join(", ")}${checks.length > most ? ` and ${checks.length - most} more` : ""}`;
 }
 
-/** The result whose exchange stands for a cause: among its exchanges is the control request. */
+/** The result whose exchange represents a cause: its exchanges include the control request. */
 export function checkOfExchange({ checks }: RunRecord, cause: Cause): CheckResult | undefined {
   const explained = new Set(cause.checks);
   const candidates = checks.filter(({ id }) => explained.has(id));

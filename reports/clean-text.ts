@@ -1,9 +1,9 @@
 /**
- * Text that came from a gateway, made harmless for a reader's eyes: control characters become their pictures (U+2400 and
- * up), marks that turn or hide text are named, and lone surrogates, which no encoding can carry, become U+FFFD. Line
- * feeds and tabs stay.
+ * Makes gateway text safe to display: control characters become their pictures (U+2400 and up), characters that reorder or hide
+ * text are replaced by their names, and lone surrogates, which no encoding can represent, become U+FFFD. Line feeds and tabs
+ * are kept.
  *
- * Escaping for HTML or XML is the renderer's business and comes after.
+ * Renderers escape the result for HTML or XML afterwards.
  */
 export function visible(text: string): string {
   return text.replace(UNPLAIN, (character) => {
@@ -15,27 +15,27 @@ export function visible(text: string): string {
   });
 }
 
-/** Controls, formats, halves of characters, what is not assigned, and separators that end a line for some readers. */
+/** Control and format characters, surrogates, unassigned code points, and separators that some viewers treat as line ends. */
 const UNPLAIN = /[^\n\t\P{C}]|[\p{Zl}\p{Zp}]/gu;
 
 /**
- * The same on one line, and not too long.
+ * Like `visible`, but on one line and shortened.
  *
- * @param most UTF-16 units. What is far beyond is not even looked at, so that a giant costs nothing.
+ * @param most UTF-16 units. Text far beyond this is never scanned, so huge inputs cost nothing.
  */
 export function oneLine(text: string, most = 400): string {
   return shorten(visible(text.slice(0, most * 4).replace(/\s+/g, " ")).trim(), most);
 }
 
-/** The same over several lines, and not too long. */
+/** Like `visible`, on several lines, and shortened. */
 export function passage(text: string, most: number): string {
   return visible(shorten(text, most));
 }
 
-/** At most so many UTF-16 units, with a sign that something was cut. */
+/** At most this many UTF-16 units, with a mark if something was cut. */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
-  // A pair must not be torn apart: half of it is no character.
+  // Do not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text[most - 2] ?? "") ? most - 2 : most - 1;
   return `${text.slice(0, end)}…`;
 }

@@ -3,9 +3,9 @@ import type { Evidence } from "./evidence.ts";
 import type { ReportSource } from "./source.ts";
 
 /**
- * The request of the same check that was good and was served: with it beside, the one thing that was changed is seen.
+ * The valid, admitted control request of the same check: shown next to a request, it makes the one change visible.
  *
- * @returns `undefined` when the request is itself a good one, or no control was kept.
+ * @returns `undefined` when the request is itself valid, or no control request was recorded.
  */
 export function controlOf(
   check: CheckResult,

@@ -11,12 +11,12 @@ export const COLUMNS = [
 export type Column = (typeof COLUMNS)[number];
 export type Requirement = RunRecord["requirements"][number];
 
-/** Whose behaviour a record is about: a gateway's, or where it holds requirements of clients alone, a client's. */
+/** Whose behaviour a record describes: the client's if all its requirements bind clients, otherwise the gateway's. */
 export function sideOf({ requirements }: RunRecord): Requirement["binds"] {
   return requirements.length > 0 && requirements.every(({ binds }) => binds === "client") ? "client" : "gateway";
 }
 
-/** What became of one requirement in one column: the worst, and how many instances said anything about it. */
+/** The result of one requirement in one column: the worst status, and how many instances judged it. */
 export interface Cell {
   readonly status: Status;
   readonly instances: number;
@@ -25,15 +25,15 @@ export interface Cell {
 export interface CoveredRequirement {
   readonly requirement: Requirement;
   readonly cells: Readonly<Partial<Record<Column, Cell>>>;
-  /** Worst of all cells; `undefined` when nothing said anything about the requirement. */
+  /** Worst of all cells; `undefined` when no instance judged the requirement. */
   readonly status: Status | undefined;
-  /** What was seen where the specification is silent, each once. */
+  /** Distinct behaviours observed where the specification is silent. */
   readonly observed: readonly string[];
-  /** Why nothing judges it, if that was decided. */
+  /** Why the requirement is excluded, if it is. */
   readonly excluded: string | undefined;
 }
 
-/** Requirement requirements against dialect and mode. A check counts for a requirement only by what it said about that requirement. */
+/** Requirements by dialect and mode. A check counts for a requirement only through its findings about that requirement. */
 export function coverageOf(record: RunRecord): CoveredRequirement[] {
   const byRequirement = new Map<string, CheckResult[]>();
   for (const check of record.checks) {
@@ -44,7 +44,7 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
       byRequirement.set(requirement, [...(byRequirement.get(requirement) ?? []), check]);
     }
   }
-  // Reasons are about the harness as a client; they say nothing about somebody else's.
+  // The reasons apply to the harness as a client, not to other clients.
   const known = sideOf(record) === "client" ? [] : EXCLUSIONS;
   const exclusions = new Map<string, string>(known.map(({ requirement, reason }) => [requirement, reason]));
   return record.requirements.map((requirement) => {
@@ -77,7 +77,7 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
   });
 }
 
-/** What an instance says about one of its requirements. A failure of another requirement says nothing about this one. */
+/** What an instance found about one of its requirements. A failure of another requirement does not count. */
 function statusFor(check: CheckResult, requirement: string): Status | undefined {
   const said = check.findings.filter(({ requirements }) => requirements.includes(requirement));
   const broken = said.filter(({ outcome }) => outcome === "broken");

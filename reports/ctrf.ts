@@ -4,7 +4,7 @@ import { type Outcome, outcomesOf } from "./outcomes.ts";
 
 type Word = "passed" | "failed" | "skipped" | "pending" | "other";
 
-/** What was not decided is `other`, never `skipped`: readers count skipped ones as good. */
+/** Undecided results are `other`, never `skipped`: readers count skipped results as good. */
 const WORDS: Readonly<Record<Status, Word>> = {
   "harness-error": "failed",
   fail: "failed",

@@ -1,4 +1,4 @@
-/** The parts of an exchange that a reproduction needs; redacted already. */
+/** The parts of an exchange that a reproduction needs; already redacted. */
 export interface Reproducible {
   readonly request: {
     readonly method: string;
@@ -9,11 +9,11 @@ export interface Reproducible {
   readonly key?: string | undefined;
 }
 
-/** Longest body that is printed; a reader copies it by hand. */
+/** Longest body that is printed: a reader copies it by hand. */
 const MAX_BODY_CHARACTERS = 2_000;
 
 /**
- * A command that repeats a request, with the key as a variable.
+ * A command that repeats a request, with the key in a variable.
  *
  * @param variableOf name of the environment variable that holds a key, by the key's name.
  */
@@ -21,7 +21,7 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
   const parts = ["curl", "-sS", "-i", ...(request.method === "GET" ? [] : ["-X", request.method]), quote(request.url)];
   for (const [name, value] of request.headers) {
     const credential = key !== undefined && name.toLowerCase() === "authorization";
-    // Double quotes let the shell put the variable in.
+    // Double quotes let the shell expand the variable.
     parts.push("-H", credential ? `"${name}: Bearer $${variableOf(key)}"` : quote(`${name}: ${value}`));
   }
   if (request.body !== undefined) {
@@ -31,7 +31,10 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
   return parts.join(" ");
 }
 
-/** Quoted for a shell. What is not plain text is written by its code: a terminal must not interpret it, nor reverse the line. */
+/**
+ * Quoted for a shell. Non-printable characters are written as escapes, so that a terminal neither interprets them nor reorders
+ * the line.
+ */
 function quote(text: string): string {
   if (!UNPLAIN.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
   const escaped = text.replace(/['\\]/g, "\\$&").replace(new RegExp(UNPLAIN, "gu"), (character) => {
@@ -43,7 +46,7 @@ function quote(text: string): string {
 
 const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** The variable that the target file names for a key, or a made-up one. */
+/** The variable that the target file names for a key, or a default name. */
 export function keyVariables(configuration: unknown): (key: string) => string {
   const references = new Map<string, string>();
   collect(configuration, [], references);

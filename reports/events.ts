@@ -3,8 +3,8 @@ import type { RunRecord } from "../src/record/index.ts";
 import { outcomesOf } from "./outcomes.ts";
 
 /**
- * The run as lines of JSON, for programs that read as they go: `run-started`, one `outcome` each, `run-finished`. JSON
- * escapes control characters and line feeds, so that one line is one event whatever a gateway wrote.
+ * The run as NDJSON for programs that read while it is written: `run-started`, one `outcome` each, `run-finished`. JSON escapes
+ * control characters and line feeds, so each event is exactly one line whatever a gateway sent.
  */
 export function renderEvents(record: RunRecord): string {
   const { runId, target, harness, startedAt, endedAt, seed } = record;

@@ -25,36 +25,36 @@ const evidenceSchema = z.object({
 
 export type RecordedBody = z.infer<typeof bodySchema>;
 
-/** A recorded exchange as far as a report shows it; redacted when it was recorded. */
+/** The parts of a recorded exchange that a report shows; redacted when recorded. */
 export interface Evidence extends Readonly<z.infer<typeof evidenceSchema>["exchange"]> {
   readonly requested: Readonly<z.infer<typeof evidenceSchema>["requested"]>;
 }
 
 /**
- * Reads a line of `exchanges.ndjson.gz`. Fields that a report does not show may be missing or of another shape: a record of
- * any age is shown as far as it goes.
+ * Reads a line of `exchanges.ndjson.gz`. Fields that a report does not show may be missing or malformed, so that records of any
+ * age can be shown.
  *
- * @returns `undefined` when the line holds no exchange.
+ * @returns `undefined` when the line does not hold an exchange.
  */
 export function readEvidence(line: unknown): Evidence | undefined {
   const result = evidenceSchema.safeParse(line);
   return result.success ? { requested: result.data.requested, ...result.data.exchange } : undefined;
 }
 
-/** Value of a header, by its name in any letter case. */
+/** Value of a header; names are case-insensitive. */
 export function headerOf(evidence: Evidence, name: string): string | undefined {
   const wanted = name.toLowerCase();
   return evidence.response?.headers.find(([given]) => given.toLowerCase() === wanted)?.[1];
 }
 
-/** Headers by which gateways name a request; the first one that came. */
+/** Headers that gateways use for request ids; the first one present is used. */
 const ID_HEADERS = ["x-request-id", "request-id", "x-amzn-requestid", "cf-ray"];
 
 export function requestIdOf(evidence: Evidence): string | undefined {
   return ID_HEADERS.map((name) => headerOf(evidence, name)).find((value) => value !== undefined);
 }
 
-/** The status, or how it ended without one. */
+/** The status, or how the exchange ended without one. */
 export function outcomeOf({ response, ending }: Evidence): string {
   if (response === undefined) return ending.detail === undefined ? ending.kind : `${ending.kind}: ${ending.detail}`;
   return ending.kind === "complete" ? String(response.status) : `${response.status}, then ${ending.kind}`;

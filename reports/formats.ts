@@ -12,7 +12,7 @@ type Files = ReadonlyMap<string, string>;
 
 type Renderer = (source: ReportSource, layout: Layout) => Files;
 
-/** What a run can be shown as, and the files that makes, by their path in the run folder. */
+/** Report formats, and the files that each one writes, by their path in the run folder. */
 const RENDERERS = {
   html: (source, layout) => htmlFiles(source, layout),
   junit: ({ record }) => one("junit.xml", renderJunit(record)),
@@ -28,7 +28,7 @@ export type Format = keyof typeof RENDERERS;
 
 export const FORMATS: Readonly<Record<Format, Renderer>> = RENDERERS;
 
-/** What every run leaves in its folder. */
+/** What every run writes to its folder. */
 export const DEFAULT_FORMATS: readonly Format[] = ["html", "junit", "ctrf", "markdown"];
 
 export const ALL_FORMATS = Object.keys(FORMATS) as Format[];

@@ -1,7 +1,7 @@
 import { Histogram } from "../src/metrics/index.ts";
 
 /**
- * Reads the histogram log beside a record. Lines that hold no histogram of ours are left out: a report shows what there is.
+ * Reads the histogram log of a record. Lines that do not hold one of our histograms are skipped: a report shows what there is.
  *
  * @returns histograms by tag, values in microseconds.
  */
@@ -14,7 +14,7 @@ export function readHistogramLog(text: string): ReadonlyMap<string, Histogram> {
     try {
       found.set(tag, Histogram.decode(encoded));
     } catch {
-      // Cut off or damaged: the record's own quantiles are shown in its place.
+      // Truncated or damaged: the record's own quantiles are shown instead.
     }
   }
   return found;

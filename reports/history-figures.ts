@@ -2,7 +2,7 @@ import { groupBy } from "../src/core/index.ts";
 import type { Trend } from "../src/history/index.ts";
 import type { Status } from "../src/record/index.ts";
 
-/** The status whose sign and colour a trend takes. */
+/** The status whose sign and colour a trend uses. */
 export const TREND_STATUS: Readonly<Record<Trend["verdict"], Status>> = {
   regressed: "fail",
   improved: "pass",
@@ -17,7 +17,7 @@ export function valueText({ unit }: Pick<Trend, "unit">, value: number | null): 
   return `${Number(value.toPrecision(4))}${unit === "count" ? "" : ` ${unit}`}`;
 }
 
-/** A change with its sign: percent, or the difference of shares and counts. */
+/** A change with its sign: percent, or the difference for shares and counts. */
 export function changeText({ unit }: Pick<Trend, "unit">, change: number | null): string {
   if (change === null || !Number.isFinite(change)) return "–";
   const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
@@ -26,7 +26,7 @@ export function changeText({ unit }: Pick<Trend, "unit">, change: number | null)
   return `${sign}${(size * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
 }
 
-/** Trends by their groups, in order. */
+/** Trends by group, in order. */
 export function byGroup(trends: readonly Trend[]): { readonly group: Trend["group"]; readonly trends: Trend[] }[] {
   const groups = groupBy(trends, ({ group }) => JSON.stringify(group));
   return [...groups.values()].map((some) => ({ group: some[0].group, trends: some }));

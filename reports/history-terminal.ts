@@ -4,7 +4,7 @@ import { byGroup, changeText, TREND_STATUS, valueText } from "./history-figures.
 import { type Colors, painter } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
 
-/** A history for a person at a terminal: a table for each group of comparable runs, the verdict last. */
+/** A history for the terminal: a table for each group of comparable runs, the verdict last. */
 export function renderHistory(history: HistoryReport, colors: Colors): string {
   const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);

@@ -1,7 +1,7 @@
 import type { RunRecord } from "../src/record/index.ts";
 import { unblockYaml } from "./unblock.ts";
 
-/** What `--json` prints: the verdict first, then a line per check. The whole record stands in the run folder. */
+/** What `--json` prints: the verdict first, then a line per check. The full record is in the run folder. */
 export function jsonDocument(record: RunRecord, folder: string): object {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   return {
@@ -15,7 +15,7 @@ export function jsonDocument(record: RunRecord, folder: string): object {
     target: { name: record.target.name, baseUrl: record.target.baseUrl },
     reasons: record.verdict.reasons,
     causes: record.causes,
-    /** Sections of the target file that would unblock what is blocked. */
+    /** Sections of the target file that would unblock the blocked checks. */
     unblock: unblockYaml(blocked, record.configuration.value) ?? null,
     checks: record.checks.map(
       ({ id, status, requirements, violated, message, layer, title, suite, axes, findings, unblock, exchanges }) => ({

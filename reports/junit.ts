@@ -4,15 +4,15 @@ import { passage } from "./clean-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { rerunOf } from "./reproduce.ts";
 
-/** The package exports the builder itself; its types say that it stands under `default`. */
+/** The package exports the builder itself, but its types declare it under `default`. */
 const builder = junit as unknown as typeof junit.default;
 
-/** Longest text of one element, UTF-16 units: readers of JUnit files load them whole. */
+/** Longest text of one element, UTF-16 units: readers load JUnit files completely into memory. */
 const LONGEST = 8_000;
 
 /**
- * The run for whatever reads JUnit XML. What could not be decided is skipped and says why; so that a run without a single
- * failure is not shown green when it is not, the verdict is a test case of its own.
+ * The run for JUnit XML readers. Undecided checks are skipped, with the reason. The verdict is a separate test case, so that a
+ * run without failures that did not pass is not shown as green.
  */
 export function renderJunit(record: RunRecord): string {
   const report = builder.newBuilder().name(clean(record.target.name));
@@ -67,7 +67,7 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
     case "blocked":
     case "inconclusive":
     case "not-applicable":
-      // The element carries no text; the reason stands where readers show what a case printed.
+      // The element cannot hold text, so the reason goes to the output, which readers show.
       node.skipped().standardOutput(clean(`${outcome.status}: ${outcome.message}`));
       break;
     case "warn":
@@ -91,7 +91,10 @@ function propertiesOf(record: RunRecord): [string, string][] {
   ];
 }
 
-/** XML can carry neither control characters nor lone surrogates, escaped or not; and nothing may look like a section's end. */
+/**
+ * XML allows neither control characters nor lone surrogates, escaped or not; and no text may look like the end of a CDATA
+ * section.
+ */
 function clean(text: string): string {
   return passage(text, LONGEST).replaceAll("]]>", "]] >");
 }

@@ -1,6 +1,6 @@
 import type { Finding, RunRecord } from "../src/record/index.ts";
 
-/** `LIMIT-CONC-1 (MUST)`: the main requirement of a finding, or its name where it has none. */
+/** `LIMIT-CONC-1 (MUST)`: the main requirement of a finding, or the finding's name if it has none. */
 export function requirementWithLevel(record: RunRecord, finding: Finding): string {
   const level = levelOf(record, finding);
   return `${finding.requirements[0] ?? finding.name}${level === undefined ? "" : ` (${level})`}`;

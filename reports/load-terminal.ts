@@ -16,7 +16,7 @@ import { figures, terminalTable } from "./terminal-table.ts";
 import { verdictLines } from "./verdict-lines.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-figures.ts";
 
-/** The load half of a run for a person at a terminal: phases in a table, what is broken under it, the verdict last. */
+/** The load part of a run for the terminal: phases in a table, violations below it, the verdict last. */
 export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "evidence">): string {
   return [renderLoadRuns(record, options.colors), ...verdictLines(record, options)].join("\n").concat("\n");
 }
@@ -54,7 +54,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   return lines.join("\n");
 }
 
-/** What the target held, and what could not be scraped of it. */
+/** What the target held, and which metrics could not be scraped. */
 function watchedLines({ watched }: LoadRun, colors: Colors): string[] {
   const { processes, metrics } = watched ?? {};
   const leaks = [...(processes?.leaks ?? []), ...(metrics?.leaks ?? [])].map((leak) => leakLine(leak, colors));
@@ -73,7 +73,7 @@ function leakLine(leak: Leak, colors: Colors): string {
   return `target's ${oneLine(resource, 120)}: ${verdict === "growth" ? colors.yellow(word) : word}, ${amounts}, ${slopeText(leak)}`;
 }
 
-/** A line for each finding of a check that is broken or not decided. */
+/** A line for each finding of a check that is violated or undecided. */
 function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors): string[] {
   const place = id.slice(`load.${run.name}.`.length);
   const marks = { fail: colors.red("✗"), warn: colors.yellow("▲"), none: "" };
@@ -88,14 +88,14 @@ function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors)
   ]);
 }
 
-/** Each line once, with the number of its repetitions. */
+/** Each line once, with its number of repetitions. */
 function withoutRepeats(lines: readonly string[]): string[] {
   return [...groupBy(lines, (line) => line)].map(([line, { length }]) =>
     length === 1 ? line : `${line} (${length} times)`,
   );
 }
 
-/** `2 of 2 tested waits were sufficient, 712 denials`: a share of few is no percentage. */
+/** `2 of 2 tested waits were sufficient, 712 denials`: small samples get no percentage. */
 function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
   const share =
@@ -154,7 +154,7 @@ function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | num
 
 type Field = "responseMs" | "ttftMs";
 
-/** Several classes of admitted requests: the worst of them, named by no single number; the record has each. */
+/** The worst of several classes of admitted requests; the record has each class. */
 function worst({ classes }: LoadPhase, field: Field, name: QuantileName): LoadPhase["classes"][number][Field] {
   const all = classes.flatMap((entry) => (entry.outcome === "admitted" ? (entry[field] ?? []) : []));
   return all.sort((a, b) => b[name] - a[name])[0] ?? null;
@@ -171,7 +171,7 @@ const FIGURES = [
   ["ttft p99", "ttftMs", "p99"],
 ] as const;
 
-/** How sure the figures of a phase are, and where it is steady. */
+/** How exact the figures of a phase are, and when it is steady. */
 function exactnessOf(phase: LoadPhase): string[] {
   const intervals = FIGURES.flatMap(([title, field, name]) => {
     const [low, high] = worst(phase, field, name)?.intervals?.[name] ?? [];

@@ -15,10 +15,7 @@ import { SIGNS } from "./status-style.ts";
 import { isSupported } from "./supported.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
-/**
- * Bytes that a summary may have. The host that takes step summaries drops a whole upload above 1,024 KiB; below it there is
- * room for what other steps write.
- */
+/** Maximum size of a summary. The host of step summaries drops the whole upload above 1,024 KiB; the rest is for other steps. */
 export const MAX_SUMMARY_BYTES = 900 * 1_024;
 const MAX_CAUSES = 10;
 const MAX_OTHERS = 20;
@@ -28,7 +25,7 @@ const MAX_TEXT_CHARACTERS = 300;
 
 const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
-/** The run for a step summary or a comment: verdict, counts, the causes, what else to know. */
+/** The run for a step summary or a comment: verdict, counts, causes, notes. */
 export function renderMarkdown(record: RunRecord): string {
   const all = outcomesOf(record);
   const waived = all.filter((outcome) => outcome.waived !== undefined);
@@ -62,14 +59,14 @@ const VERDICTS: Readonly<Record<RunRecord["verdict"]["result"], string>> = {
   error: "!",
 };
 
-/** Empty where there were no checks to count and load was the point. */
+/** Empty for load runs without checks. */
 function countsLine(record: RunRecord): string {
   const counted = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
   if (counted.length === 0) return record.load === undefined ? "Nothing was judged. " : "";
   return `${counted.map((status) => `${SIGNS[status]} ${record.counts[status]} ${status}`).join(", ")}. `;
 }
 
-/** The causes of what failed and warned: the first ones with their checks, the others in a line. */
+/** The causes of failures and warnings: the first ones with their checks, the others in one line. */
 function causesPart(record: RunRecord): string[] {
   const summary = causesInWords(record);
   if (summary === undefined) return [];
@@ -112,7 +109,7 @@ function problem(record: RunRecord, outcome: Outcome): string {
   ].join("\n");
 }
 
-/** A line per phase: what was asked and what became of it. */
+/** A line per phase: what was requested and the outcomes. */
 function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const requirements = runs.flatMap((run) =>
     run.phases.map(
@@ -182,12 +179,12 @@ function warnedPart(warned: readonly Outcome[]): string {
   return `**${warned.length} warned**: ${names.join(", ")}${warned.length > 20 ? ` and ${warned.length - 20} more` : ""}.`;
 }
 
-/** Lines as they are. Nothing in such an element is read as Markdown, and no name in it is a mention. */
+/** Preformatted lines. Such an element is not parsed as Markdown, and names in it are not mentions. */
 function preformatted(text: string): string {
   return `<pre>\n${html(text).replaceAll("@", "&#64;")}</pre>`;
 }
 
-/** Text as text: whatever Markdown or HTML would make of it is taken from it. */
+/** Plain text: Markdown and HTML are escaped. */
 function inline(text: string): string {
   const escaped = html(oneLine(text, MAX_TEXT_CHARACTERS)).replace(
     /[\\`*_{}[\]()#+!|~@:]/g,
@@ -204,7 +201,7 @@ function html(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Code whose own backquotes do not end it, on one line. */
+/** Inline code that contains backquotes, on one line. */
 function code(text: string): string {
   return `<code>${html(oneLine(text, 600)).replace(/[\\`*_[\]|@:]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
 }
@@ -213,6 +210,6 @@ function cut(text: string): string {
   if (Buffer.byteLength(text) <= MAX_SUMMARY_BYTES) return text;
   const note = "\n\n</details>\n\nCut here for size; the full report has the rest.\n";
   const bytes = Buffer.from(text).subarray(0, MAX_SUMMARY_BYTES - Buffer.byteLength(note));
-  // A character that was cut in the middle is left out.
+  // Drop a character that was cut in the middle.
   return `${new TextDecoder("utf-8").decode(bytes).replace(/\uFFFD+$/, "")}${note}`;
 }

@@ -16,15 +16,15 @@ export interface Sample {
 export interface Family {
   readonly name: string;
   readonly help: string;
-  /** Default gauge. */
+  /** Defaults to gauge. */
   readonly type?: "gauge" | "counter";
   readonly unit?: "seconds";
   readonly samples: readonly Sample[];
 }
 
 /**
- * The figures of a run as OpenMetrics text, for dashboards and for gateways that take pushed metrics. Everything is a
- * gauge: a run happens once, and nothing counts on from it.
+ * The figures of a run as OpenMetrics text, for dashboards and push gateways. Every metric is a gauge: a run happens once, so
+ * no counter continues from it.
  * @see https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
  */
 export function renderOpenMetrics(record: RunRecord): string {
@@ -78,7 +78,7 @@ function checksBySuite(record: RunRecord): Sample[] {
   );
 }
 
-/** Field of a phase, name, help. */
+/** Phase field, name, help. */
 export const COUNTS = [
   ["offered", "gauntlet_offered_requests", "Requests that the plan wanted to send."],
   ["admitted", "gauntlet_admitted_requests", "Requests that were admitted."],
@@ -99,7 +99,7 @@ const GOODPUT = [
   ["share", "gauntlet_goodput_ratio", "Share of the arrivals that met every objective."],
 ] as const satisfies readonly (readonly [keyof NonNullable<LoadRun["phases"][number]["goodput"]>, string, string])[];
 
-/** Field of a class, name, help, name of its histogram. */
+/** Class field, name, help, histogram name. */
 export const LATENCIES = [
   ["responseMs", "gauntlet_response_seconds", "From the due moment to the end.", "response"],
   ["serviceMs", "gauntlet_service_seconds", "From the send to the end.", "service"],
@@ -118,7 +118,7 @@ export const QUANTILES = [
 ] as const satisfies readonly (readonly [keyof Quantiles, string])[];
 
 function loadFamilies(runs: readonly LoadRun[]): Family[] {
-  /** A value of each phase that has one. */
+  /** One value for each phase that has it. */
   const perPhase = (name: string, help: string, read: (phase: LoadPhase) => number | null | undefined): Family => ({
     name,
     help,
@@ -192,7 +192,7 @@ function labelText(labels: Readonly<Record<string, string>>): string {
     .join(",");
 }
 
-/** Backslash, quote and line feed are escaped; there are no other line feeds in it. */
+/** Escapes backslash, quote and line feed. */
 function escapeLabel(text: string): string {
   return oneLine(text, 200).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
 }

@@ -8,23 +8,23 @@ export interface Outcome {
   readonly title: string;
   readonly status: Status;
   readonly message: string;
-  /** Expected against observed and the like, one per line. */
+  /** Details such as expected and observed, one per line. */
   readonly detail: readonly string[];
   readonly requirements: readonly string[];
-  /** Requirements that were broken. */
+  /** Requirements that were violated. */
   readonly violated: readonly string[];
   readonly layer: string;
   readonly durationMs: number;
-  /** A failure that the gateway's team knows and has accepted, until when and why. It decides nothing. */
+  /** A known failure that the gateway's team has accepted, until when and why. It does not affect the verdict. */
   readonly waived?: string | undefined;
 }
 
-/** Everything that was decided, in the order of the record. The verdict of the run itself is not among it. */
+/** All checks and gates, in the order of the record. The verdict of the run itself is not included. */
 export function outcomesOf(record: RunRecord): Outcome[] {
   return [...record.checks.map((check) => ofCheck(record, check)), ...(record.policy?.gates ?? []).map(ofGate)];
 }
 
-/** A gate that only warns is no failure; one that is not decided stays that. */
+/** A gate that only warns is not a failure; an undecided one stays undecided. */
 function ofGate({ gate, level, outcome, message }: Gate): Outcome {
   const missed = level === "error" ? "fail" : "warn";
   const status: Status =
@@ -56,7 +56,7 @@ function ofCheck(record: RunRecord, check: CheckResult): Outcome {
     title: check.title,
     status: check.status,
     message: check.message,
-    // The same thing seen in ten answers is said once.
+    // The same observation in ten responses is listed once.
     detail: [
       ...new Set(
         check.findings.filter(({ outcome }) => outcome === "broken").map((finding) => describe(record, finding)),

@@ -9,10 +9,10 @@ import {
 } from "../src/record/index.ts";
 import { checkOfExchange } from "./causes.ts";
 
-/** Statuses whose evidence a reader wants to see, worst first. */
+/** Statuses whose evidence is shown, worst first. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
 
-/** Instances of one declaration that came to the same status. */
+/** Instances of one check declaration with the same status. */
 export interface ProblemGroup {
   readonly check: string;
   readonly title: string;
@@ -20,11 +20,11 @@ export interface ProblemGroup {
   readonly instances: readonly CheckResult[];
 }
 
-/** A cause with the results that it explains; a result with two causes is shown with the first of them. */
+/** A cause with the results that it explains; a result with two causes is listed under the first. */
 export interface CauseGroup {
   readonly cause: Cause;
   readonly instances: readonly CheckResult[];
-  /** Results of this cause that an earlier cause shows. */
+  /** Results of this cause that are listed under an earlier cause. */
   readonly shownBefore: readonly CheckResult[];
 }
 
@@ -39,7 +39,7 @@ export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
   });
 }
 
-/** What went wrong and has no cause, worst first, instances of one check together. */
+/** Problems without a cause, worst first, grouped by check. */
 export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
   const explained = explainedBy(record.causes);
   const shown = SHOWN.flatMap((status) =>
@@ -52,7 +52,7 @@ export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
   });
 }
 
-/** Broken findings that say the same, once each, with how often and where first. */
+/** Identical violated findings, merged, with their number and first occurrence. */
 export interface Broken {
   readonly finding: Finding;
   readonly times: number;
@@ -76,12 +76,12 @@ export function brokenOf(check: CheckResult): Broken[] {
   return [...byText.values()].sort((a, b) => Number(b.finding.weight === "fail") - Number(a.finding.weight === "fail"));
 }
 
-/** Most exchanges of one check among which a report looks for the good control. */
+/** Maximum number of exchanges of one check that are searched for the control request. */
 const MAX_CANDIDATES = 24;
-/** Most instances that are shown with all their evidence. The others are listed; the run folder has everything. */
+/** Maximum number of instances shown with all their evidence. The others are listed; the run folder has everything. */
 export const MAX_SHOWN = 60;
 
-/** The instances whose evidence is shown: some of every group before more of any. */
+/** The instances whose evidence is shown: some of every group before more of any one. */
 export function shownInstances(groups: readonly Pick<ProblemGroup, "instances">[]): ReadonlySet<string> {
   const shown = new Set<string>();
   const deepest = Math.max(0, ...groups.map(({ instances }) => instances.length));
@@ -94,7 +94,7 @@ export function shownInstances(groups: readonly Pick<ProblemGroup, "instances">[
   return shown;
 }
 
-/** Ids of the exchanges that a report of this record wants to show. */
+/** Ids of the exchanges that a report of this record shows. */
 export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
   const groups = [...causeGroupsOf(record), ...unexplainedProblems(record)];
   const shown = shownInstances(groups);

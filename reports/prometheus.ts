@@ -2,7 +2,7 @@ import type { Histogram } from "../src/metrics/index.ts";
 import type { LoadClass, LoadPhase } from "../src/record/index.ts";
 import { COUNTS, type Family, familyText, LATENCIES, QUANTILES, type Sample } from "./openmetrics.ts";
 
-/** A phase as far as it is. */
+/** The current state of a running phase. */
 interface PhaseSoFar {
   readonly run: string;
   readonly phase: string;
@@ -12,7 +12,7 @@ interface PhaseSoFar {
   /** Send time minus due time. */
   readonly lag: Histogram;
   readonly classes: readonly (Pick<LoadClass, "dialect" | "stream" | "outcome"> & {
-    /** Microseconds, by the name of what is measured. */
+    /** Microseconds, by the name of the figure. */
     readonly figures: ReadonlyMap<string, Histogram>;
   })[];
 }
@@ -21,13 +21,13 @@ export interface LoadSoFar {
   /** Name of the target. */
   readonly target: string;
   readonly phases: readonly PhaseSoFar[];
-  /** Of the last second. */
+  /** During the last second. */
   readonly loopDelayP99Ms: number;
 }
 
 /**
- * A load run as Prometheus scrapes it while it goes on, under the names that `renderOpenMetrics` gives to the figures of a
- * finished run: counts are counters, latencies are the quantiles so far, with their sum and their number.
+ * Metrics of a running load for Prometheus to scrape, under the names that `renderOpenMetrics` uses for a finished run: counts
+ * are counters, latencies are the current quantiles with sum and count.
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4)
  */
 export function renderPrometheus({ target, phases, loopDelayP99Ms }: LoadSoFar): string {
@@ -82,7 +82,7 @@ interface Measured {
   readonly histogram: Histogram;
 }
 
-/** A gauge, as in the export of a finished run, and two counters. Not a summary: there are parsers that drop its labels. */
+/** A gauge, as in the export of a finished run, and two counters. Not a summary: some parsers drop its labels. */
 function latencies({ name, help }: Pick<Family, "name" | "help">, measured: readonly Measured[]): Family[] {
   const quantiles = measured.flatMap(({ labels, histogram }) => {
     const values = histogram.quantilesMs();

@@ -1,6 +1,6 @@
 import type { CheckResult, RunRecord } from "../src/record/index.ts";
 
-/** The command that runs a check again, or the load run that a finding under load is from. */
+/** The command that repeats a check, or the load run that a finding comes from. */
 export function rerunOf(record: RunRecord, id: string): string {
   if (record.command === "client") return clientAgain(record, id);
   const load = (record.load?.runs ?? []).find(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
@@ -9,13 +9,13 @@ export function rerunOf(record: RunRecord, id: string): string {
   return ["gauntlet", ...what, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(" ");
 }
 
-/** The command that explains a check; what a phase of load judges is explained by its requirement. */
+/** The command that explains a check; a load check is explained by its requirement. */
 export function explainOf({ check, suite, violated, requirements }: CheckResult): string {
   const id = suite === "load" ? (violated[0] ?? requirements[0] ?? check) : check;
   return `gauntlet explain ${shellWord(id)}`;
 }
 
-/** The scenario again, with the same command. */
+/** The command that repeats the scenario. */
 function clientAgain(record: RunRecord, id: string): string {
   const configuration = record.configuration.value;
   const { command } = (typeof configuration === "object" ? (configuration ?? {}) : {}) as Record<string, unknown>;
@@ -23,7 +23,7 @@ function clientAgain(record: RunRecord, id: string): string {
   return ["gauntlet client --scenario", shellWord(id.replace(/^client\./, "")), "--", ...words].join(" ");
 }
 
-/** Mutations and variants of the embedded gateway: without them it would be another gateway. */
+/** Mutations and variants of the embedded gateway, without which the run would not be reproduced. */
 export function embeddedSwitches(record: RunRecord): string[] {
   const configuration = record.configuration.value;
   if (record.target.source !== "embedded" || typeof configuration !== "object" || configuration === null) return [];

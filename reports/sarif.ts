@@ -12,12 +12,12 @@ const LEVELS: Readonly<Partial<Record<Status, Result["level"]>>> = {
   warn: "warning",
 };
 
-/** Viewers show no more than this. */
+/** Viewers show at most this many. */
 const MAX_RESULTS = 5_000;
 
 /**
- * The run for viewers of static analysis. A result needs a place in a file: the target file, which is the one file of the
- * user's repository that a finding can be about.
+ * The run as SARIF for static analysis viewers. Each result needs a location: the target file, the only file of the user's
+ * repository that a finding can be about.
  */
 export function renderSarif(record: RunRecord): string {
   const outcomes = outcomesOf(record)
@@ -90,7 +90,7 @@ function ruleOf({ id }: Outcome): string {
   return oneLine(id.replace(/\[.*$/s, ""));
 }
 
-/** A relative address: hosts refuse paths that lead out of the repository. */
+/** A relative path: hosts reject paths that leave the repository. */
 function fileOf({ target }: RunRecord): string {
   if (target.source === "embedded") return "gauntlet.yaml";
   const parts = target.source.split(/[\\/]/).filter((part) => part !== "" && part !== "." && part !== "..");

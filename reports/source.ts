@@ -2,11 +2,11 @@ import type { Histogram } from "../src/metrics/index.ts";
 import type { RunRecord } from "../src/record/index.ts";
 import type { Evidence } from "./evidence.ts";
 
-/** All that a renderer may know. The same source gives the same bytes, whenever and wherever it is rendered. */
+/** All inputs of a renderer. The same source always renders to the same bytes. */
 export interface ReportSource {
   readonly record: RunRecord;
-  /** A recorded exchange of the run, where it was kept. */
+  /** A recorded exchange of the run, if available. */
   readonly evidence: (id: string) => Evidence | undefined;
-  /** Whole histograms of a load run by tag, where its log was kept. */
+  /** Full histograms of a load run by tag, if its log is available. */
   readonly histograms?: ((hlog: string) => ReadonlyMap<string, Histogram>) | undefined;
 }

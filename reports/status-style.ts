@@ -1,6 +1,6 @@
 import type { RunVerdict, Status } from "../src/record/index.ts";
 
-/** A sign for each status: colour is never the only one. */
+/** A sign for each status, so that colour is never the only cue. */
 export const SIGNS: Readonly<Record<Status, string>> = {
   "harness-error": "!",
   fail: "✗",
@@ -13,7 +13,7 @@ export const SIGNS: Readonly<Record<Status, string>> = {
   "not-applicable": "–",
 };
 
-/** Colour family of a status; the style sheet and the terminal know what to make of it. */
+/** Colour family of a status; mapped by the style sheet and the terminal. */
 export type Tone = "good" | "bad" | "caution" | "held" | "quiet";
 
 export const TONES: Readonly<Record<Status, Tone>> = {

@@ -1,6 +1,6 @@
 import type { RecordedBody } from "./evidence.ts";
 
-/** A block of an event stream and when its last byte came. */
+/** A block of an event stream and the time its last byte arrived. */
 export interface TimedBlock {
   readonly text: string;
   /** Milliseconds after the request was sent; `undefined` when the arrival was not recorded. */
@@ -8,9 +8,9 @@ export interface TimedBlock {
 }
 
 /**
- * Cuts a stream where blank lines stand, and tells when each block was complete.
+ * Splits a stream at blank lines and determines when each block was complete.
  *
- * It decodes nothing: what is shown is what came, even where it is not an event stream.
+ * It decodes nothing: the bytes are shown as received, even if they are not an event stream.
  */
 export function timedBlocks(body: RecordedBody, sentUs: number): TimedBlock[] {
   const text = body.text ?? "";

@@ -7,12 +7,12 @@ import { outcomeOf } from "./evidence.ts";
 import { SIGNS } from "./status-style.ts";
 import type { Paint, TerminalOptions } from "./terminal-options.ts";
 
-/** Causes that are shown with their evidence; the others take a line each. */
+/** Causes that are shown with their evidence; the others get one line each. */
 const MAX_DETAILED = 8;
 const MAX_LISTED = 30;
 const MAX_CHECKS = 4;
 
-/** The causes of what failed and warned, worst first: each with an exchange to see it again and what to do. */
+/** The causes of failures and warnings, worst first: each with a reproduction and the next step. */
 export function renderCauses(record: RunRecord, options: TerminalOptions, paint: Paint): string {
   const { causes } = record;
   const summary = causesInWords(record);

@@ -7,7 +7,7 @@ import { paintedHeadline } from "./verdict-lines.ts";
 const MAX_DRIFT = 30;
 const MAX_CHECKS = 12;
 
-/** A comparison for a person at a terminal: figures in a table, what changed otherwise, the verdict last. */
+/** A comparison for the terminal: figures in a table, then other changes, the verdict last. */
 export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
   if (comparison === undefined) return "";
   const { metrics, checks, drift, control, reasons } = comparison;
@@ -26,7 +26,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...(metrics.length === 0 ? [] : [table(metrics)]),
     ...changed.slice(0, MAX_CHECKS),
     ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed checks`] : []),
-    // A field that is gone matters more than a header that is, and headers are many.
+    // A missing field matters more than a missing header, and there are many headers.
     ...[...drift]
       .sort((a, b) => Number(a.kind === "header") - Number(b.kind === "header"))
       .slice(0, MAX_DRIFT)

@@ -7,13 +7,13 @@ export type Colors = ReturnType<typeof pc.createColors>;
 
 export interface TerminalOptions extends Pick<ReportSource, "evidence"> {
   readonly colors: Colors;
-  /** Where the run was written. */
+  /** The run folder. */
   readonly folder: string;
-  /** Whether all of it could be written; default yes. */
+  /** Whether everything was written; default yes. */
   readonly isKept?: boolean;
 }
 
-/** Colours a text by a status. */
+/** Colours a text by status. */
 export type Paint = (status: Status, text: string) => string;
 
 export function painter(colors: Colors): Paint {

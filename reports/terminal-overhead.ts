@@ -7,7 +7,7 @@ import { paintedHeadline } from "./verdict-lines.ts";
 
 type Arm = NonNullable<RunRecord["overhead"]>["arms"][number];
 
-/** An overhead measurement for a person at a terminal: a table for each gateway, the control, the verdict last. */
+/** An overhead measurement for the terminal: a table for each gateway, the control, the verdict last. */
 export function renderOverhead({ overhead, verdict }: RunRecord, colors: Colors): string {
   if (overhead === undefined) return "";
   const { arms, control, direct, ceilingPerS, rounds } = overhead;
@@ -67,7 +67,7 @@ function processLine({ cpuS, peakMemoryBytes, peakOpenFiles }: NonNullable<Arm["
   return `its processes used ${cpuS.toFixed(1)} s of CPU, at most ${mib} MiB of memory and ${peakOpenFiles} open files`;
 }
 
-/** What the letters of the last column mean, where they occur. */
+/** What the letters of the last column mean, if any occur. */
 function marksOf(levels: readonly OverheadLevel[]): string[] {
   return [
     ...(levels.some(({ upstreamBound }) => upstreamBound)

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 
-/** The name of a column of words, or of one of figures, which stand to the right. */
+/** The name of a text column, or of a right-aligned numeric one. */
 export type Column = string | { readonly figures: string };
 
 export function figures(...names: readonly string[]): Column[] {

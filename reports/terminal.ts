@@ -15,9 +15,9 @@ import { figures, terminalTable } from "./terminal-table.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 import { verdictLines } from "./verdict-lines.ts";
 
-/** Statuses that are shown one by one, where no cause explains them; the others are counted. */
+/** Statuses that are listed individually if no cause explains them; the others are counted. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
-/** A run for a person at a terminal: suites in a table, the causes of what went wrong with their evidence, the verdict last. */
+/** A run for the terminal: suites in a table, causes with their evidence, the verdict last. */
 export function renderTerminal(record: RunRecord, options: TerminalOptions): string {
   const { colors } = options;
   const paint = painter(colors);
@@ -40,7 +40,7 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
 
 function suiteTable(record: RunRecord, paint: Paint): string {
   const statuses = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
-  // The longest word of a status alone would make the table wider than a terminal of 80 columns.
+  // The full words would make the table wider than a terminal of 80 columns.
   const heads = statuses.map((status) => `${SIGNS[status]} ${status === "not-applicable" ? "n/a" : status}`);
   const rows = [...groupBy(record.checks, ({ suite }) => suite)].map(([suite, checks]) => {
     const counts = countStatuses(checks.map(({ status }) => status));
@@ -49,7 +49,7 @@ function suiteTable(record: RunRecord, paint: Paint): string {
   return terminalTable(["suite", ...figures(...heads)], rows);
 }
 
-/** A result that no cause explains: one that could not be decided, or that is waived. */
+/** A result without a cause: undecided or waived. */
 function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Paint): string {
   const lines = [
     `\n${paint(check.status, `${SIGNS[check.status]} ${check.status} ${oneLine(check.id)}`)}  ${oneLine(check.title)}`,
@@ -64,7 +64,7 @@ function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Pai
   return lines.join("\n");
 }
 
-/** What was not tested, once per missing state, and in one block the lines that would unblock it: it can be pasted as it is. */
+/** What was not tested, grouped by missing state, and the lines that would unblock it in one block to paste. */
 function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
@@ -84,7 +84,7 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
   return lines.join("\n");
 }
 
-/** What stands beside the checks: waivers that do not hold any more, and what the run left behind. */
+/** Notes besides the checks: waivers that no longer apply, and leftovers of the run. */
 function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: Colors): string[] {
   const breaches = verdict.reasons.filter(({ text }) => text.startsWith("waiver "));
   return [

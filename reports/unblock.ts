@@ -4,18 +4,18 @@ import { member } from "../src/core/index.ts";
 import type { RunRecord } from "../src/record/index.ts";
 import { oneLine, visible } from "./clean-text.ts";
 
-/** A reference to a key: the key that a file names stays the one that is meant. */
+/** A reference to a key: a key that the file already names is kept. */
 const REFERENCE = /^(env|file):/;
-/** What the reader has to fill in. */
+/** What the user has to fill in. */
 const PLACEHOLDER = /^<.*>$/;
 
 /**
- * The lines that would unblock checks, as one YAML document: sections of the target file, each with what the file has in it
- * already, so that they can take the place of the sections of the same name.
+ * The lines that would unblock checks, as one YAML document: sections of the target file merged with the file's existing
+ * content, so that they can replace the sections of the same name.
  *
- * @param configuration the target file as it was written.
- * @returns text that ends in a line feed; `undefined` when no check has such lines. Lines of suites that are no YAML are comments
- *   at its end.
+ * @param configuration the target file as written.
+ * @returns text that ends in a line feed; `undefined` when no check has such lines. Lines of suites that are not YAML are
+ * appended as comments.
  */
 export function unblockYaml(
   checks: readonly { readonly unblock: readonly string[] }[],
@@ -42,7 +42,7 @@ export function unblockYaml(
   return text === "" ? undefined : visible(text);
 }
 
-/** What to do with the block. */
+/** How to use the block. */
 export function pasteInto({ target }: Pick<RunRecord, "target">): string {
   const file = target.source === "embedded" ? "a target file" : target.source;
   return `To unblock them, paste this into ${file}, in place of the sections of the same name:`;
@@ -56,7 +56,7 @@ function mergeInto(map: YAMLMap, added: YAMLMap): void {
   }
 }
 
-/** Adds an item that is not there yet. Of an account, which has a key, only what is missing is added: what the file says of it stays. */
+/** Adds an item if it is missing. An account, which has a key, only gets its missing fields: existing values stay. */
 function addItem(list: YAMLSeq, added: Node): void {
   const known = list.items as Node[];
   if (known.some((item) => isDeepStrictEqual(item.toJS(PLAIN), added.toJS(PLAIN)))) return;
@@ -67,10 +67,10 @@ function addItem(list: YAMLSeq, added: Node): void {
   for (const { key, value } of added.items) if (!same.has(String(key))) same.set(String(key), value);
 }
 
-/** For values that refer to nothing. */
+/** For values without references. */
 const PLAIN = new Document();
 
-/** What two lines of one name come to. */
+/** Merges two lines of the same name. */
 function mergedNode(own: Node, added: Node): Node {
   if (isMap(own) && isMap(added)) {
     mergeInto(own, added);
@@ -85,7 +85,7 @@ function mergedNode(own: Node, added: Node): Node {
     if (isReference) own.comment = (added.comment ?? own.comment) || null;
     if (isReference || PLACEHOLDER.test(own.value)) return own;
   }
-  // Of two budgets the larger has room for both.
+  // The larger of two budgets covers both.
   const isLess = isScalar(own) && isScalar(added) && Number(own.value) > Number(added.value);
   return isLess ? own : added;
 }

@@ -3,16 +3,16 @@ import { type RunRecord, STATUSES } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 
-/** Reasons that are named beside the verdict; a failing run's are its causes. */
+/** Reasons that are listed with the verdict; for a failed run these are its causes. */
 const MAX_REASONS = 3;
 
-/** The first line of a verdict, in its color. */
+/** The first line of a verdict, coloured. */
 export function paintedHeadline({ result, headline }: RunRecord["verdict"], colors: Colors): string {
   const paint = result === "pass" ? colors.green : result === "fail" ? colors.red : colors.yellow;
   return paint(colors.bold(oneLine(headline)));
 }
 
-/** The last lines of a run at a terminal, which a person reads first: verdict, first reasons, counts, exit code, report. */
+/** The last lines of a run at a terminal, which a person reads first: verdict, main reasons, counts, exit code, report. */
 export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
   const reasons = verdict.reasons.slice(0, MAX_REASONS).map(({ text }) => `  ${oneLine(text)}`);
@@ -29,7 +29,7 @@ export function verdictLines(record: RunRecord, { colors, ...written }: Omit<Ter
   ];
 }
 
-/** The last line of a run: its exit code, and where to read on. */
+/** The last line of a run: its exit code, and the path of the report. */
 export function endLine(
   { exitCode }: RunRecord["verdict"],
   { folder, isKept = true }: Pick<TerminalOptions, "folder" | "isKept">,

@@ -15,19 +15,19 @@ export function slopeText({ perMinute, unit }: Pick<Leak, "perMinute" | "unit">)
   return `${of(perMinute.value)}${name} per minute (${of(perMinute.low)} … ${of(perMinute.high)})`;
 }
 
-/** What a value of a series is divided by for a reader, and what it is called then. */
+/** The divisor of a series for display, and the resulting unit. */
 export function scaleOf({ name, kind }: Pick<WatchedMetric, "name" | "kind">): {
   readonly by: number;
   readonly unit: string;
 } {
   const perS = kind === "counter" ? "/s" : "";
   if (/_bytes(?:_total)?$/.test(name)) return { by: MIB, unit: ` MiB${perS}` };
-  // Seconds per second: the share of a processor, or of the time.
+  // Seconds per second: a share of a CPU, or of the time.
   if (/_seconds(?:_total|_sum)?$/.test(name)) return { by: 1, unit: kind === "counter" ? " s/s" : " s" };
   return { by: 1, unit: perS };
 }
 
-/** A value of a series as it is read: `12.5 MiB`, `40/s`. */
+/** A value of a series for display: `12.5 MiB`, `40/s`. */
 export function metricText(series: Pick<WatchedMetric, "name" | "kind">, value: number | undefined): string {
   if (value === undefined) return "–";
   const { by, unit } = scaleOf(series);
@@ -37,7 +37,7 @@ export function metricText(series: Pick<WatchedMetric, "name" | "kind">, value: 
   return `${Number(scaled.toFixed(digits))}${unit}`;
 }
 
-/** `28 of 30 scrapes were answered; at 3.0 s: ECONNREFUSED`; nothing where all were. */
+/** `28 of 30 scrapes were answered; at 3.0 s: ECONNREFUSED`; empty if all were. */
 export function failedScrapes({
   scrapes,
   failed,
@@ -51,7 +51,7 @@ export function failedScrapes({
   return `${scrapes - failed} of ${scrapes} scrapes were answered; the first that was not, at ${firstFailure.atS.toFixed(1)} s: ${firstFailure.message}`;
 }
 
-/** `7 more series were not recorded: http_requests_total (7)`; nothing where all did. */
+/** `7 more series were not recorded: http_requests_total (7)`; empty if all were. */
 export function droppedSeries(
   dropped: readonly { readonly name: string; readonly series: number }[],
 ): string | undefined {

@@ -1,9 +1,9 @@
-/** Makes the ids of a page from names, each name always getting the same one, no two names sharing one. */
+/** Generates unique page ids from names; the same name always gets the same id. */
 export class Anchors {
   readonly #byName = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  /** @param kind keeps families apart, e.g. `requirement` and `check`. */
+  /** @param kind keeps namespaces apart, e.g. `requirement` and `check`. */
   of(kind: string, name: string): string {
     const known = this.#byName.get(`${kind} ${name}`);
     if (known !== undefined) return known;

@@ -16,10 +16,10 @@ export interface Curve {
   readonly trusted: number;
 }
 
-/** Share of requests beyond which so few samples say little: -ln 0.025 of them should lie above. */
+/** Requests that must lie above a quantile for it to be trusted: -ln 0.025. */
 const MIN_BEYOND = 3.7;
 
-/** Names of the figures in the tags of the log. */
+/** Names of the figures in the tags of the histogram log. */
 const FIGURES = {
   responseMs: "response",
   serviceMs: "service",
@@ -28,14 +28,14 @@ const FIGURES = {
   eventGapMs: "eventGap",
 } as const;
 
-/** The whole histogram of one figure, where it was kept. */
+/** The full histogram of one figure, if it was recorded. */
 function histogramOf(source: ReportSource, { run, phase, entry, field }: Wanted): Histogram | undefined {
   const name = phase.name === run.name ? run.name : `${run.name}.${phase.name}`;
   const tag = `${name}.${entry.dialect}.${entry.stream ? "streaming" : "non-streaming"}.${entry.outcome}.${FIGURES[field]}`;
   return run.hlog === undefined ? undefined : source.histograms?.(run.hlog).get(tag);
 }
 
-/** Quantiles of one figure: of its whole histogram where that was kept, as the record holds them otherwise. */
+/** Quantiles of one figure: from its full histogram if recorded, otherwise from the record. */
 export function curveOf(source: ReportSource, wanted: Wanted): Curve | undefined {
   const { entry, field } = wanted;
   const quantiles = entry[field];
@@ -65,11 +65,11 @@ export function curveOf(source: ReportSource, wanted: Wanted): Curve | undefined
 /** Twenty points for every nine: from 0 to 99.99 %. */
 const PLACES: readonly number[] = Array.from({ length: 81 }, (_, index) => 1 - 10 ** (-index / 20));
 
-/** Bars of a decade, the finest first, and the most bars that half a page has room for. */
+/** Bars per decade, the finest first, and the maximum number of bars that fit on half a page. */
 const PER_DECADE = [20, 10, 5, 2];
 const MAX_BARS = 48;
 
-/** Bars of a histogram, evenly spaced on a logarithmic scale. @returns `undefined` where the histogram was not kept. */
+/** Bars of a histogram, evenly spaced on a logarithmic scale. @returns `undefined` if the histogram was not recorded. */
 export function barsOf(source: ReportSource, wanted: Wanted): Bar[] | undefined {
   const histogram = histogramOf(source, wanted);
   if (histogram === undefined || histogram.count === 0) return undefined;
@@ -84,7 +84,7 @@ export function barsOf(source: ReportSource, wanted: Wanted): Bar[] | undefined 
   });
 }
 
-/** Values below a bound, by bisection: a histogram tells the value at a rank, and values grow with their rank. */
+/** Number of values below a bound, by bisection: a histogram returns the value at a rank, and values increase with rank. */
 function countBelow(histogram: Histogram, us: number): number {
   let [low, high] = [0, histogram.count];
   while (low < high) {

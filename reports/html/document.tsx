@@ -3,7 +3,7 @@ import { visible } from "../clean-text.ts";
 
 export interface Head {
   readonly policy: string;
-  /** Absent: the files beside the page. */
+  /** Absent: linked from the files next to the page. */
   readonly style?: string;
   readonly script?: string;
 }
@@ -14,7 +14,7 @@ interface DocumentProps {
   readonly children: ComponentChildren;
 }
 
-/** A page with its policy, style and script, and a link that skips to its main part. */
+/** A page with its content security policy, style and script, and a link that skips to the main part. */
 export function Document({ title, head, children }: DocumentProps) {
   return (
     <html lang="en">

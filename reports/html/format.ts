@@ -1,4 +1,4 @@
-/** `2026-11-21 14:09:55 UTC`, whatever the machine's place and language. */
+/** `2026-11-21 14:09:55 UTC`, independent of time zone and locale. */
 export function utc(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
@@ -12,12 +12,12 @@ export function duration(ms: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.round((whole % 3_600) / 60)} min`;
 }
 
-/** Milliseconds without their unit, with as many digits as say something. */
+/** Milliseconds without their unit, rounded to meaningful digits. */
 export function ms(value: number): string {
   return decimal(value, value < 10 ? 1 : 0);
 }
 
-/** A number with thin groups of three, and at most so many digits after the point. */
+/** A number with thin spaces between groups of three, and at most `digits` decimals. */
 export function decimal(value: number, digits = 0): string {
   if (!Number.isFinite(value)) return "–";
   const fixed = value.toFixed(digits);
@@ -40,7 +40,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${decimal(count)} ${count === 1 ? one : many}`;
 }
 
-/** Names for a sentence: `a`, `a and b`, `a, b and 3 more`. */
+/** A list of names for a sentence: `a`, `a and b`, `a, b and 3 more`. */
 export function enumerate(names: readonly string[], most = 4): string {
   if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
   if (names.length < 2) return names.join("");

@@ -1,7 +1,7 @@
 import { readHeatColumn } from "../../src/metrics/index.ts";
 import type { LoadHeat, LoadPhase } from "../../src/record/index.ts";
 
-/** Most columns of a drawing: narrower ones are not seen any more. */
+/** Maximum number of columns in a drawing: narrower ones would be invisible. */
 const MAX_COLUMNS = 130;
 
 export interface HeatCell {
@@ -11,14 +11,14 @@ export interface HeatCell {
 }
 
 export interface HeatColumns {
-  /** Width of a column, s; column i begins i times as many seconds after the beginning of the run. */
+  /** Width of a column, s; column i begins i times this many seconds after the start of the run. */
   readonly everyS: number;
   readonly columns: number;
-  /** Each place once, in order of row and column. */
+  /** Each cell once, ordered by row and column. */
   readonly cells: readonly HeatCell[];
 }
 
-/** Puts the heat of the phases of a run onto one row of columns. @returns `undefined` when nothing was kept. */
+/** Puts the heat maps of all phases of a run onto one row of columns. @returns `undefined` when none were recorded. */
 export function heatColumns(phases: readonly LoadPhase[], figure: "response" | "ttft"): HeatColumns | undefined {
   const kept = phases.flatMap(({ startS, heat }) => {
     const own = heat?.[figure];
@@ -27,7 +27,7 @@ export function heatColumns(phases: readonly LoadPhase[], figure: "response" | "
   const widest = Math.max(0, ...kept.map(({ heat }) => heat.everyS));
   if (widest === 0) return undefined;
   const endS = Math.max(...kept.map(({ startS, heat }) => startS + heat.columns.length * heat.everyS));
-  // A whole multiple of what was kept: anything else would put two columns here and one there.
+  // A whole multiple of the recorded width: otherwise some columns would cover two recorded ones and others only one.
   const everyS = widest * Math.max(1, Math.ceil(endS / (widest * MAX_COLUMNS)));
   const counts = new Map<string, HeatCell>();
   for (const { startS, heat } of kept) {

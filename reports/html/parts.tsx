@@ -10,7 +10,7 @@ interface SectionProps {
   readonly children?: ComponentChildren;
 }
 
-/** A part of the page that can be linked to: its number, its title, and what it found, in one sentence. */
+/** A linkable section of the page: its number, its title, and its main finding in one sentence. */
 export function Section({ id, title, finding, children }: SectionProps) {
   return (
     <section id={id} aria-labelledby={`${id}-title`}>
@@ -30,7 +30,7 @@ interface HeadingProps {
   readonly more?: string;
 }
 
-/** A heading inside a section that can be linked to. */
+/** A linkable heading inside a section. */
 export function Heading({ id, title, more = "" }: HeadingProps) {
   return (
     <h3 id={id}>
@@ -49,7 +49,7 @@ export function Permalink({ id, what }: { readonly id: string; readonly what: st
   );
 }
 
-/** A status in sign, word and colour. */
+/** A status as sign, word and colour. */
 export function StatusMark({ status, label }: { readonly status: Status; readonly label?: string }) {
   return (
     <span class={`mark ${TONES[status]}`}>
@@ -61,12 +61,12 @@ export function StatusMark({ status, label }: { readonly status: Status; readonl
   );
 }
 
-/** Text that somebody else wrote: harmless characters, shown as they are. */
+/** External text, shown verbatim with control characters made visible. */
 export function Foreign({ text }: { readonly text: string }) {
   return <span class="foreign">{visible(text)}</span>;
 }
 
-/** Several of them, one below the other; nothing where there are none. */
+/** Several external texts, one below the other; nothing if there are none. */
 export function ForeignList({ texts }: { readonly texts: readonly string[] }) {
   if (texts.length === 0) return null;
   return (
@@ -80,7 +80,7 @@ export function ForeignList({ texts }: { readonly texts: readonly string[] }) {
   );
 }
 
-/** A sentence of ours, with what stands in backquotes as code. */
+/** One of our own sentences, with text in backquotes as code. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>
@@ -93,28 +93,28 @@ export function Prose({ text }: { readonly text: string }) {
 
 export interface Cell {
   readonly value: ComponentChildren;
-  /** Figures stand right, under each other. */
+  /** Numbers are right-aligned. */
   readonly number?: boolean;
 }
 
-/** Heads of columns of figures. */
+/** Headers of numeric columns. */
 export const numbers = (...names: readonly string[]): Cell[] => names.map((value) => ({ value, number: true }));
 
-/** Columns that a narrow page has room for. */
+/** Columns that fit on a narrow page. */
 const MAX_NARROW = 4;
 
 interface DataTableProps {
   readonly caption: string;
   readonly head: readonly (string | Cell)[];
   readonly rows: readonly (readonly (ComponentChildren | Cell)[])[];
-  /** The caption is for screen readers only, because the place says it already. */
+  /** The caption is for screen readers only, because the context already says it. */
   readonly quietCaption?: boolean;
 }
 
 /**
- * A table that scrolls by itself where the page is narrow, and can be reached by keyboard for that.
+ * A table that scrolls horizontally on narrow pages and can therefore be focused.
  *
- * @param rows first cell of each names the row.
+ * @param rows the first cell of each is the row header.
  */
 export function DataTable({ caption, head, rows, quietCaption = false }: DataTableProps) {
   const heads = head.map(toCell);
@@ -161,7 +161,7 @@ function toCell(cell: ComponentChildren | Cell): Cell {
     : { value: cell as ComponentChildren };
 }
 
-/** Names and values, each pair on its own line. */
+/** Names and values, one pair per line. */
 export function Facts({ pairs }: { readonly pairs: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="facts">
@@ -182,7 +182,7 @@ interface ScrollTextProps {
   readonly children: ComponentChildren;
 }
 
-/** Text in fixed width that scrolls by itself, and can be reached by keyboard for that. */
+/** Monospaced text that scrolls and can therefore be focused. */
 export function ScrollText({ kind, label, copy, children }: ScrollTextProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
@@ -193,7 +193,7 @@ export function ScrollText({ kind, label, copy, children }: ScrollTextProps) {
   );
 }
 
-/** Text to be copied; the script adds the button. */
+/** Text to copy; the script adds the button. */
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <ScrollText kind="command" label={label} copy>
@@ -205,11 +205,11 @@ interface FigureProps {
   readonly title: string;
   readonly note?: ComponentChildren;
   readonly drawing: ComponentChildren;
-  /** The table behind the drawing, where no other place of the page has it. */
+  /** The data table of the drawing, if it is not elsewhere on the page. */
   readonly children?: ComponentChildren;
 }
 
-/** A drawing with the words and the table behind it. */
+/** A drawing with its description and data table. */
 export function Figure({ title, note, drawing, children }: FigureProps) {
   return (
     <figure>

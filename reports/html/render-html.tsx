@@ -15,10 +15,10 @@ export type Layout = "single" | "folder";
 export type ReportFiles = ReadonlyMap<string, string>;
 
 /**
- * The report as one file, or as a folder with the same content for servers whose policy forbids what stands inside a page.
+ * The report as one file, or as a folder with the same content for servers whose policy forbids inline styles and scripts.
  *
- * Its own policy stands in the page: nothing is loaded from anywhere, and only our style and our script count. Text of a
- * gateway that were to get into the page as markup could still not run.
+ * The page has its own policy: it loads nothing from elsewhere and runs only our style and script. Markup in gateway text could
+ * not run even if it were not escaped.
  */
 export function renderHtml(source: ReportSource, layout: Layout): ReportFiles {
   if (layout === "single") return new Map([["report.html", written(<Page source={source} head={inOneFile()} />)]]);
@@ -40,7 +40,7 @@ function inOneFile(): Head {
   return { policy, style: STYLE, script: SCRIPT };
 }
 
-/** A policy in the page cannot forbid framing; that is the server's to say. */
+/** A policy in the page cannot forbid framing; only a server's header can. */
 const REST = "img-src data:; base-uri 'none'; form-action 'none'";
 
 function written(page: VNode): string {

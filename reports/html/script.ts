@@ -1,6 +1,6 @@
 /**
- * What scripting adds: filtering, opening what a link points at, copying. Everything can be read without it. Plain old
- * syntax, because it is shipped as written here.
+ * What scripting adds: filtering, opening linked parts, copying. Everything is readable without it. ES5 syntax, because it is
+ * shipped as written here.
  */
 export const SCRIPT = `"use strict";
 (function () {

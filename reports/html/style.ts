@@ -1,4 +1,4 @@
-/** Colors and type that every page of ours has, light and dark. */
+/** Colors and type that all our pages share, light and dark. */
 export const TOKENS = `
 :root {
   color-scheme: light dark;
@@ -33,7 +33,7 @@ export const TOKENS = `
 }
 `;
 
-/** The style sheet. Calm and dense; two families of type, five tones, one measure. */
+/** The style sheet. Calm and dense; two font families, five tones, one line length. */
 export const STYLE = `${TOKENS}* { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 var(--text); }

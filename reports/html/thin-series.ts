@@ -1,6 +1,6 @@
 import type { LoadSecond } from "../../src/record/index.ts";
 
-/** Most points of a line: more cannot be distinguished on paper. */
+/** Maximum number of points in a line: more cannot be distinguished on paper. */
 const MAX_POINTS = 500;
 
 export interface Point {
@@ -16,8 +16,8 @@ export interface Point {
 }
 
 /**
- * Seconds put together so that a long run stays drawable. Rates are means per second; of in flight, and of latency within
- * each bucket, the highest is kept, because a spike is what a reader looks for.
+ * Merges seconds so that a long run stays drawable. Rates are means per second; for in flight and for latency the highest value
+ * of each bucket is kept, because readers look for spikes.
  */
 export function thin(recorded: readonly LoadSecond[]): { readonly points: readonly Point[]; readonly bucketS: number } {
   const series = withoutGaps(recorded);
@@ -44,7 +44,7 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
   return { points, bucketS };
 }
 
-/** Values put together in the same way: of each bucket the highest is kept. */
+/** Merges values in the same way: the highest of each bucket is kept. */
 export function thinPoints<T extends { readonly atS: number; readonly value: number | null }>(
   points: readonly T[],
 ): readonly T[] {
@@ -57,10 +57,10 @@ export function thinPoints<T extends { readonly atS: number; readonly value: num
   });
 }
 
-/** Longest silence that is filled second by second; nothing that is longer belongs to one run. */
+/** Longest gap that is filled second by second; a longer one cannot be within one run. */
 const MAX_GAP_S = 3_600;
 
-/** A second in which nothing happened and nothing was under way has no entry; a line must not run on through it. */
+/** Idle seconds have no entry; a line must not continue across them. */
 function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
   return series.flatMap((second, index) => {
     const next = series[index + 1];

@@ -1,15 +1,15 @@
 import { didYouMean, UsageError } from "../core/index.ts";
 import { hasBothLimits, type Key, type Limits, type Target } from "../target/index.ts";
 
-/** An account of the target as the user names it. */
+/** An account of the target under the name that the user types. */
 export interface NamedAccount {
   readonly key: Key;
   readonly second: Key | undefined;
-  /** What the target says of it; `undefined` when it says nothing. */
+  /** Limits in the target file; `undefined` if there are none. */
   readonly limits: Limits | undefined;
 }
 
-/** What is declared as "none" is no number that an analysis could begin with. */
+/** A limit declared as "none" is not a number that an analysis could start from. */
 function known(limits: Limits | undefined): Limits | undefined {
   return limits === undefined || hasBothLimits(limits) ? limits : undefined;
 }
@@ -17,7 +17,7 @@ function known(limits: Limits | undefined): Limits | undefined {
 /**
  * Finds an account by name: `valid`, a tier, or `limited.N`.
  *
- * @throws UsageError with the names that there are.
+ * @throws UsageError which lists the existing names.
  */
 export function accountByName(target: Target, name: string): NamedAccount {
   const { keys, tiers, limited } = target;

@@ -3,13 +3,13 @@ import { type ConnectionAdvice, nearestOf } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
 import { headerHint, toldBy } from "./own-words.ts";
 
-/** What is the matter, and what to do next. */
+/** What is wrong, and the next step. */
 export interface Advice extends ConnectionAdvice {
-  /** In the way only of a target file that names no model. */
+  /** A problem only for target files that name no model. */
   readonly withoutModel?: boolean;
 }
 
-/** What the first answer of a gateway says about the target file, if it is not a model list. */
+/** What the first response of a gateway implies about the target file, if it is not a model list. */
 export function listAdvice(target: Target, list: Response): Advice | undefined {
   if (list.admitted && list.json !== undefined) return undefined;
   const { status = 0 } = list;
@@ -58,7 +58,7 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
   };
 }
 
-/** What is wrong with a base URL below which there is no model list. */
+/** Advice for a base URL that has no model list below it. */
 function pathAdvice({ pathname }: URL): Advice {
   const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
   if (wrong !== null)
@@ -77,7 +77,7 @@ function pathAdvice({ pathname }: URL): Advice {
   };
 }
 
-/** What is wrong with the models of a target, by the list that the gateway gives. */
+/** What is wrong with the models of a target, according to the gateway's list. */
 export function modelAdvice(target: Target, listed: readonly string[]): Advice[] {
   if (listed.length === 0) return [];
   const named = target.dialects.flatMap((dialect) =>
@@ -97,7 +97,7 @@ function suggestion(model: string, listed: readonly string[]): string {
   return `${listed.length} models are listed, beginning with "${listed[0]}".`;
 }
 
-/** An advice as one line. Parts of it may come from the gateway: no control characters get through. */
+/** Advice as one line. Parts may come from the gateway, so control characters are replaced. */
 export function adviceLine({ cause, next }: Advice): string {
   return `note: ${cause}. ${next}`.replace(/\p{Cc}+/gu, " ");
 }

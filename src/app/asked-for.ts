@@ -3,15 +3,18 @@ import type { Target } from "../target/index.ts";
 
 type Declared = Pick<Target, "upstream" | "tokenLimits">;
 
-/** Suites about what most gateways do not have, or do not show: the part of the target file that declares it, and their requirements. */
+/**
+ * Suites about features that most gateways lack or do not expose: the section of the target file that declares each, and their
+ * requirements.
+ */
 const OPTIONAL: Readonly<Record<string, { readonly part: keyof Declared; readonly requirements: RegExp }>> = {
   upstream: { part: "upstream", requirements: /^UPSTREAM-/i },
   "token-limits": { part: "tokenLimits", requirements: /^TOKENS-/i },
 };
 
 /**
- * Without the instances of optional suites that nobody named and that the target file does not declare: most gateways are judged in
- * front of real providers, and have no limit on tokens. Whoever names them is told what they lack.
+ * Drops instances of optional suites that are neither selected by name nor declared in the target file: most gateways are
+ * tested in front of real providers and have no token limit. A user who names such a suite sees what is missing.
  */
 export function askedFor(
   instances: readonly Instance[],

@@ -4,7 +4,7 @@ import { readRecord, writeAtomically } from "../record/index.ts";
 import type { Outcome } from "./outcome.ts";
 import { readBaseline } from "./policy-step.ts";
 
-/** Takes a kept run into a baseline file. @param file is made, or brought up to date. */
+/** Accepts a stored run into a baseline file. @param file is created or updated. */
 export function acceptRun(dir: string, file: string): Outcome {
   const record = readRecord(dir);
   writeAtomically(file, baselineText(acceptBaseline(readBaseline(file), record)));

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { processorTimes } from "../core/index.ts";
 
-/** Share of the processors that others may use before latencies are theirs. */
+/** CPU share that others may use before they affect latencies. */
 export const MAX_BUSY = 0.75;
 const LOOK_MS = 500;
 
-/** Share of this machine's processors that is in use while this program only waits, 0 to 1. */
+/** Share of this machine's CPUs in use while this program only waits, 0 to 1. */
 export async function busyShare(): Promise<number> {
   const before = processorTimes();
   await wait(LOOK_MS);

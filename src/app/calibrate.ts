@@ -8,7 +8,7 @@ export interface CalibrateOptions {
   readonly seconds: number;
 }
 
-/** Measures what this machine adds by itself; ends with 4 when latencies of a run would be its own. */
+/** Measures what this machine adds; exits with 4 if it would distort the latencies of a run. */
 export async function calibrate(
   { streams, seconds }: CalibrateOptions,
   { interruption, onProgress }: RunControl,

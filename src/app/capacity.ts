@@ -34,15 +34,15 @@ export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
   readonly seed?: number | undefined;
 }
 
-/** Levels when nobody says what the account allows. */
+/** Levels when the limits of the account are unknown. */
 const FROM = 1;
 const TO = 10_000;
-/** Beyond the limit that is declared, so that what binds shows. */
+/** Goes beyond the declared limit to find out what limits. */
 const BEYOND = 1.2;
 
 /**
- * Searches the capacity. Exit code 1: replies were unusable at some level. Exit code 4: no level certainly met the objective, or time ran
- * out.
+ * Searches for the capacity. Exit code 1: replies were unusable at some level. Exit code 4: no level reliably met the
+ * objective, or time ran out.
  */
 export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
@@ -94,10 +94,10 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       calibration: null,
     },
   );
-  // Why a level was missed may be in the gateway's words, and these may hold a key.
+  // The reason for a missed level may quote the gateway, and that text may contain a key.
   const found = redactor.redactValue(raw);
   const isOpen = found.best === undefined || found.cut !== null || found.binds === "generator";
-  // A 2xx promises a reply. A gateway without one must reject the request, at any level of load.
+  // A 2xx promises a reply. A gateway that has none must reject the request, at any level of load.
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
   return {
@@ -107,7 +107,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   };
 }
 
-/** The figures of a step stand in the frontier. */
+/** The figures of a step are in the frontier. */
 function documentOf({ best, beyond, held, steps, ...found }: Capacity, head: object): object {
   const bare = (step: CapacityStep | undefined) => step && { ...step, point: undefined };
   return { ...head, ...found, best: bare(best), beyond: bare(beyond), held: bare(held), steps: steps.map(bare) };

@@ -18,21 +18,21 @@ interface SuiteState {
   readonly total: number;
   readonly statuses: Map<string, number>;
   done: number;
-  /** Checks that send and are not judged yet; the others look at the whole run when it is over. */
+  /** Checks that are still sending; the others judge the whole run at its end. */
   sending: number;
   running: string[];
 }
 
-/** What keeps a suite without failures from passing. */
+/** What prevents a suite without failures from passing. */
 const OPEN = ["harness-error", "blocked", "inconclusive"];
-/** More causes than this are not read while they scroll by. */
+/** More causes than this would scroll by unread. */
 const MAX_CAUSES = 20;
 
-/** Follows the checks of a run: how far each suite is, what it waits for, and each cause of a failure as it is found. */
+/** Follows the checks of a run: the progress of each suite, what it waits for, and each cause of a failure as it is found. */
 export class CheckProgress {
   readonly #options: CheckProgressOptions;
   readonly #suites = new Map<string, SuiteState>();
-  /** What the causes told so far are of. */
+  /** The deviations of the causes reported so far. */
   readonly #deviations = new Set<string>();
   readonly #byId: ReadonlyMap<string, Instance>;
   #timeLeft: TimeLeft;
@@ -117,8 +117,8 @@ export class CheckProgress {
   }
 
   /**
-   * The verdict of a suite as soon as nothing more is sent for it. It is not final: some checks judge the traffic of the whole run
-   * at its end, and waivers and a policy are laid over all.
+   * Reports the verdict of a suite once it has nothing left to send. It is preliminary: some checks judge the traffic of the
+   * whole run at its end, and waivers and a policy apply last.
    */
   #reportSuite(name: string, { statuses, done, total }: SuiteState): void {
     const counts = STATUSES.filter((status) => statuses.has(status)).map(
@@ -142,7 +142,7 @@ export class CheckProgress {
   }
 }
 
-/** Parts of it come from the gateway: no control characters get through. */
+/** Parts may come from the gateway: control characters are replaced. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, " ");
 }

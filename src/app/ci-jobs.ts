@@ -1,13 +1,13 @@
 /** A CI job that `gauntlet init` writes and docs/ci.md shows. */
 export interface CiJob {
-  /** Below the folder of the project. */
+  /** Relative to the project folder. */
   readonly path: string;
   readonly text: string;
 }
 
-/** By path: a command that names the package could be answered by a package that somebody else published under the name. */
+/** By path: a bare name could resolve to a package that someone else published under it. */
 const RUN = "./node_modules/.bin/gauntlet run --target gauntlet.yaml --policy gauntlet-policy.yaml --out gauntlet-run";
-/** Keeps the figures of the run for years, in a file that CI hands from job to job. */
+/** Keeps the figures of the run for years, in a file that CI passes from job to job. */
 const KEEP = "./node_modules/.bin/gauntlet history gauntlet-run --html gauntlet-run/trends.html";
 const INSTALL = "npm ci --include=dev --ignore-scripts --no-audit --no-fund";
 

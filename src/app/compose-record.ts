@@ -19,14 +19,14 @@ interface Facts {
   readonly target: Target;
   readonly seed: number;
   readonly startedAt: Date;
-  /** What was found under load among them. */
+  /** Includes load findings. */
   readonly results: readonly CheckResult[];
   readonly load?: JudgedLoad | undefined;
   readonly requests: number;
   readonly outputTokens?: number;
   readonly build?: string | undefined;
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
-  /** Why the run ended before its end, other than by a signal. */
+  /** Why the run ended early, other than by a signal. */
   readonly cutOff?: string | undefined;
   readonly redactor: Redactor;
   readonly waivers?: readonly Waiver[];
@@ -37,13 +37,13 @@ interface Facts {
   /** Ids of the check instances that were not selected. */
   readonly notSelected?: readonly string[];
   readonly leftovers?: readonly string[];
-  /** Only requirements that bind this side stand in the record. Default: all. */
+  /** The record only includes requirements that bind this side. Default: all. */
   readonly binds?: "client";
   /** Further qualifiers of the verdict. */
   readonly qualifiers?: readonly string[];
 }
 
-/** Puts a run into its record: the product of which every report is a rendering. */
+/** Composes the record of a run, from which every report is rendered. */
 export function composeRecord(facts: Facts): RunRecord {
   const { startedAt, build } = facts;
   const head = recordHead(facts);
@@ -51,7 +51,7 @@ export function composeRecord(facts: Facts): RunRecord {
     ...facts,
     head: { ...head, target: { ...head.target, ...(build === undefined ? {} : { build }) } },
     qualifiers: qualifiersOf(facts),
-    // By the monotonic clock: a wall clock that is set back would make a run of negative length.
+    // By the monotonic clock: if the wall clock is set back, the duration would be negative.
     durationMs: Math.round(performance.now() - (startedAt.getTime() - performance.timeOrigin)),
   });
 }
@@ -61,7 +61,7 @@ interface FactsFrom extends Omit<Facts, "command" | "target" | "seed" | "started
   readonly durationMs: number;
 }
 
-/** The same of a run that was begun elsewhere: its head and all qualifiers of its verdict are known. */
+/** The same for a run that was started elsewhere: its head and all qualifiers of its verdict are known. */
 export function composeFrom(facts: FactsFrom): RunRecord {
   const { head, durationMs, results, qualifiers = [] } = facts;
   const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
@@ -99,11 +99,11 @@ export function composeFrom(facts: FactsFrom): RunRecord {
     },
     ...(facts.load === undefined ? {} : { load: figuresOfLoad(facts.load) }),
   };
-  // Answers were redacted one by one; what is left is text of ours and of the operator, such as a path or a name.
+  // Responses are already redacted; the rest is our own and the operator's text, such as paths and names.
   return facts.redactor.redactValue(record);
 }
 
-/** What the first line of a verdict must not hide. */
+/** What the headline of a verdict must not hide. */
 function qualifiersOf({ target, results, unscored = [], rounds = 1, qualifiers = [] }: Facts): string[] {
   const waived = results.filter((result) => result.waived !== undefined).length;
   return [

@@ -56,16 +56,16 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
   readonly only: readonly string[];
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
-  /** Modules with suites of one's own. */
+  /** Modules with custom suites. */
   readonly suite?: readonly string[] | undefined;
   /** Path of a waiver file. */
   readonly waivers?: string | undefined;
-  /** Path of a policy file, and of a baseline in place of the one that it names. */
+  /** Path of a policy file, and of a baseline that replaces the one it names. */
   readonly policy?: string | undefined;
   readonly baseline?: string | undefined;
   /** Measure failed performance gates once more. */
   readonly confirm?: boolean | undefined;
-  /** How often every check is run; default 1. */
+  /** How often every check runs; default 1. */
   readonly repeat?: number | undefined;
   /** Say what would be sent, and send nothing. */
   readonly dryRun?: boolean | undefined;
@@ -75,10 +75,10 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
   readonly quick?: boolean | undefined;
 }
 
-/** More rounds than this say nothing more about flaky checks and wear out the gateway. */
+/** More rounds say nothing more about flaky checks and only load the gateway. */
 const MAX_ROUNDS = 100;
 
-/** Runs conformance checks, and load where a run has it; writes the run folder. */
+/** Runs conformance checks, and load if the run includes it; writes the run folder. */
 export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const checks = await checksWith(options.suite ?? []);
@@ -110,9 +110,9 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
 
 interface Planned {
   readonly options: ConformOptions;
-  /** All that there are. */
+  /** All existing checks. */
   readonly checks: readonly Check[];
-  /** Those to be run. */
+  /** The selected instances. */
   readonly instances: readonly Instance[];
   /** Ids of the instances that were not selected. */
   readonly notSelected: readonly string[];
@@ -125,7 +125,7 @@ interface Planned {
   readonly plan: RunPlan;
 }
 
-/** Runs what is planned and writes the run folder. */
+/** Runs the plan and writes the run folder. */
 async function carryOut(planned: Planned, opened: OpenTarget, control: RunControl): Promise<Outcome> {
   const { options, checks, instances, notSelected, rounds, waivers, unscored, head } = planned;
   const { target, seed, startedAt } = head;
@@ -212,7 +212,7 @@ function judgeStop({ checks, notSelected }: Planned, { watch, responses }: Traff
     });
 }
 
-/** The record as the policy has it, where there is one. */
+/** The record with the policy applied, if there is one. */
 async function judged(found: RunRecord, { options, policy }: Planned, again: PolicyStep["again"]): Promise<RunRecord> {
   if (policy === undefined) return found;
   return judgeByPolicy(found, { policy, again: options.confirm === true ? again : undefined });
@@ -233,7 +233,7 @@ async function outcomeOf(found: RunRecord, folder: RunFolder, interruption: Inte
   };
 }
 
-/** @throws UsageError when gates are to be measured again and there are none. */
+/** @throws UsageError for `confirm` without gates. */
 function policyOf({ policy, baseline, confirm }: ConformOptions, checks: readonly Check[]): Policy | undefined {
   if (policy !== undefined) return readPolicy(policy, { baseline, checks });
   if (confirm !== true) return undefined;
@@ -248,7 +248,7 @@ function notSelectedOf(instances: readonly Instance[], checks: readonly Check[])
   return checks.flatMap(instancesOf).flatMap(({ id }) => (selected.has(id) ? [] : [id]));
 }
 
-/** @throws UsageError when a quick run has none of the selected checks. */
+/** @throws UsageError when none of the selected checks is in the quick set. */
 function quickOf(selected: readonly Instance[]): Instance[] {
   const instances = selected.filter(isQuick);
   if (instances.length > 0) return instances;

@@ -4,14 +4,14 @@ import type { Target } from "../target/index.ts";
 import type { Advice } from "./advice.ts";
 
 const PATHS: Readonly<Record<Dialect, string>> = { chat: "/chat/completions", messages: "/messages" };
-/** What a gateway answers on a path or for a form of request that it does not have. */
+/** How a gateway responds to a path or form of request that it does not support. */
 const NOT_THERE: readonly number[] = [404, 405, 501];
 
 /**
- * Whether a gateway seems to serve one dialect only and the target file does not say so.
+ * Whether a gateway seems to serve only one dialect and the target file does not say so.
  *
  * @param responses of a run so far, whatever they were sent for.
- * @returns `undefined` unless the one was served and every valid request in the other met 404, 405 or 501.
+ * @returns `undefined` unless one dialect was served and every valid request in the other got 404, 405 or 501.
  */
 export function dialectAdvice(
   { dialects }: Pick<Target, "dialects">,

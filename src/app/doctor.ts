@@ -17,16 +17,16 @@ import type { Symptom } from "./symptom.ts";
 export { symptomText } from "./symptom.ts";
 
 export interface DoctorControl {
-  /** Gets each symptom as it is found. */
+  /** Receives each symptom as it is found. */
   readonly onSymptom: (symptom: Symptom) => void;
   readonly onProgress: OnProgress;
 }
 
 /**
- * Looks at a target and at this machine before a run: reach, clocks, each key once, models, limits, open files. Says what can
- * be judged with what is configured, and what would unlock more. Sends a dozen requests at most.
+ * Checks a target and this machine before a run: reachability, clocks, each key once, models, limits, open files. Reports what
+ * can be judged with this configuration, and what would unlock more. Sends at most a dozen requests.
  *
- * @returns exit code 0 when everything is ready, 3 when nothing answers, 4 when a key or model is not what the file says.
+ * @returns exit code 0 when everything is ready, 3 when nothing responds, 4 when a key or model does not match the file.
  */
 export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
   const target = loadTarget(file, process.env);
@@ -50,7 +50,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const responses: Response[] = [];
   const [endpoint = "chat"] = target.dialects;
   const first = { endpoint, mode: "non-streaming" } as const;
-  // Where no model is known, one that there is not still shows whether the key is.
+  // If no model is known, an unknown one still shows whether the key is accepted.
   const attempt: RequestSpec = {
     intent: "either",
     maxTokens: 8,
@@ -86,7 +86,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   };
 }
 
-/** Clocks that differ by more than this make dates in Retry-After and daily caps hard to judge, ms. */
+/** Larger clock differences make dates in Retry-After and daily caps hard to judge, ms. */
 const MAX_SKEW_MS = 5_000;
 
 function reachSymptoms(target: Target, list: Response): Symptom[] {
@@ -108,7 +108,7 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   const date = Date.parse(list.header("date") ?? "");
   if (Number.isNaN(date))
     return [reach, { about: "clock", level: "note", text: "no Date header; clocks cannot be compared" }];
-  // A Date header has whole seconds, and the answer took its time.
+  // A Date header has whole seconds, and the response took time to arrive.
   const skewMs = list.exchange.startedAtMs + list.durationMs / 2 - (date + 500);
   const close = Math.abs(skewMs) <= MAX_SKEW_MS;
   return [
@@ -122,7 +122,7 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   ];
 }
 
-/** What a key in a state should meet: served, or one of these statuses. */
+/** How the gateway should treat each key: served, or one of these statuses. */
 const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> = {
   revoked: { reason: "key_revoked" },
   capped: { reason: "quota_exceeded" },
@@ -131,7 +131,7 @@ const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> 
   emptySecond: { reason: "insufficient_credits" },
 };
 
-/** Served, as far as the status says, and yet nothing of a reply. */
+/** A success status without a reply. */
 function isNoReply(response: Response): boolean {
   return response.admitted && response.reply.parts === undefined;
 }
@@ -145,7 +145,7 @@ function noReply(about: string, { status }: Response): Symptom {
   };
 }
 
-/** @param responses of both dialects; the last is the one of the messages dialect. */
+/** @param responses of both dialects; the last is in the messages dialect. */
 function messagesSymptom(responses: readonly Response[], target: Target): Symptom {
   const about = "messages dialect";
   const response = responses.at(-1) as Response;
@@ -190,12 +190,12 @@ function keySymptom(name: KeyName, response: Response, target: Target): Symptom 
   };
 }
 
-/** Each key once, plus one request in the dialect in which the first key is not tried. */
+/** Each key once, plus one request in the dialect that the first key was not tried in. */
 function doctorPlan(target: Target): SendingPlan {
   return sumOf([requestsOnly("doctor", preflightOf(target) + Object.keys(target.keys).length + 1)], false);
 }
 
-/** What to look at when a key that should be served is not. */
+/** What to check when a key that should be served is not. */
 function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: Target): string {
   const [dialect = "chat"] = dialects;
   if (models[dialect].plain === undefined && status !== 401 && status !== 403)

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { didYouMean, UsageError } from "../core/index.ts";
 import { loadWorkload, type Workload } from "../load/index.ts";
 
-/** Tiers and workloads that come with Gauntlet. */
+/** Tiers and workloads that ship with Gauntlet. */
 const SHIPPED = ["starter", "growth", "scale", "own", "peak", "soak", "stress"];
 
 /** A workload by the name of a shipped one, or by its path. */
 export function findWorkload(name: string): Workload {
   const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
-  // A bare word that is no file is a name that was mistyped.
+  // A bare word that is not a file is a mistyped name.
   if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
     throw new UsageError(`there is no tier, shipped workload or file "${name}"`, {
       hint: `${didYouMean(name, SHIPPED)}Shipped are ${SHIPPED.join(", ")}; a workload of your own is a YAML file.`,
@@ -19,7 +19,7 @@ export function findWorkload(name: string): Workload {
   return loadWorkload(shipped ?? name);
 }
 
-/** The folder of shipped workloads stands at another height above the source than above the build. */
+/** The folder of shipped workloads is at a different depth relative to the source than to the build. */
 function shippedWorkload(name: string): string | undefined {
   const here = dirname(fileURLToPath(import.meta.url));
   return [join(here, "../../suites/throughput"), join(here, "../../../suites/throughput")]

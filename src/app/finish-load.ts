@@ -21,18 +21,18 @@ interface Ended {
   readonly seed: number;
   readonly startedAt: Date;
   readonly redactor: Redactor;
-  /** Of a run that sends and can be interrupted. */
+  /** Present if the run sends and can be interrupted. */
   readonly interruption?: Interruption;
-  /** Why the run ended before its end, other than by a signal. */
+  /** Why the run ended early, other than by a signal. */
   readonly cutOff?: string | undefined;
-  /** Of one of several processes: which share it sent, and what it hands over to be merged. */
+  /** For one of several processes: which share it sent, and the file that it hands over for merging. */
   readonly shard?: { readonly name: string; readonly file: string } | undefined;
 }
 
-/** With the first line of the verdict. */
+/** With the headline of the verdict. */
 type LoadOutcome = Outcome & Pick<RunRecord["verdict"], "headline">;
 
-/** Judges what was kept; writes record, histograms and reports. */
+/** Judges what was recorded; writes record, histograms and reports. */
 export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
   const { samples, target, folder, shard } = ended;
   const section = judgeSamples(ended.section, samples, readingRules(target));
@@ -53,7 +53,7 @@ export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
   return await keepLoad(record, folder, files, ended.interruption);
 }
 
-/** Writes the record of a load, files that belong to it, and reports. */
+/** Writes the record of a load run, its files and reports. */
 export async function keepLoad(
   found: RunRecord,
   folder: RunFolder,

@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { type Gateway, type GatewayOptions, startGateway } from "../reference-gateway/index.ts";
 import { scenarioSchema, startUpstream } from "../upstream/index.ts";
 
-/** Names of the providers, in the order in which the gateway asks them. */
+/** Names of the providers, in the order in which the gateway tries them. */
 const PROVIDERS = ["primary", "secondary"] as const;
-/** Most requests to providers for one of a client; the gateway itself asks each once. */
+/** Maximum number of provider requests per client request; the gateway itself tries each provider once. */
 const ATTEMPTS = 3;
 
 /**
- * Starts the reference gateway with two providers of `gauntlet upstream` beside its simulated models. The model of these is the
- * provider's `upstream-model`; the ready line says where they are controlled.
+ * Starts the reference gateway with two providers of `gauntlet upstream` in addition to its simulated models. Their model is
+ * the provider's `upstream-model`; the ready line says where they are controlled.
  *
- * @throws UsageError when an option cannot be used, or the port is taken.
+ * @throws UsageError when an option is invalid, or the port is taken.
  */
 export async function startGatewayInFront(options: GatewayOptions = {}): Promise<Gateway> {
   const scenario = scenarioSchema.parse({ providers: Object.fromEntries(PROVIDERS.map((name) => [name, {}])) });

@@ -16,7 +16,7 @@ import { startGatewayInFront } from "./gateway-in-front.ts";
 import { keyByReference } from "./key-by-reference.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** The options of `gauntlet gateway`, as they are typed; durations in ms. */
+/** The options of `gauntlet gateway`, as typed; durations in ms. */
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
@@ -38,7 +38,7 @@ export interface ServeOptions {
   readonly pieces?: number | undefined;
   readonly pace?: number | undefined;
   readonly slow?: number | undefined;
-  /** Two providers of `gauntlet upstream` are started beside it. */
+  /** Also starts two providers of `gauntlet upstream`. */
   readonly "with-upstream": boolean;
   readonly upstream: readonly string[];
   /** References `env:NAME`, in the order of the providers. */
@@ -63,7 +63,7 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     host: args.host,
     port: args.port,
     adminPort: args["admin-port"],
-    // Closed sets are checked by the gateway, which knows them.
+    // The gateway validates enumerated values.
     tier: args.tier as Tier | undefined,
     limits: args.limits === undefined ? undefined : parseLimits(args.limits),
     seed: args.seed,
@@ -114,7 +114,7 @@ function parseLimits(value: string): Limits {
   return { rpm: Number(parts[1]), inFlight: Number(parts[2]) };
 }
 
-/** Keys come from a file, never from the command line: that can be read by everyone on the machine. */
+/** Keys come from a file, never from the command line, which every user of the machine can read. */
 async function readKeys(file: string): Promise<Record<string, string>> {
   let parsed: unknown;
   try {

@@ -15,12 +15,12 @@ import type { Outcome } from "./outcome.ts";
 import { readOrRecover } from "./recover-record.ts";
 
 export interface HistoryOptions {
-  /** Folders of runs, or folders with such folders, or one history file. */
+  /** Folders of runs, folders that contain such folders, or one history file. */
   readonly paths: readonly string[];
   readonly db: string;
-  /** Metrics to show, as they begin; default: all. */
+  /** Prefixes of the metrics to show; default: all. */
   readonly metric: readonly string[];
-  /** A run id or a date: what is older is left out. */
+  /** A run id or a date; older runs are omitted. */
   readonly since?: string | undefined;
   /** Percent. */
   readonly margin: number;
@@ -29,9 +29,9 @@ export interface HistoryOptions {
 }
 
 /**
- * Keeps runs in a SQLite file, and tells how their metrics developed: of the file, or of what the runs in the folders measured.
+ * Stores runs in a SQLite file, and shows how their metrics developed: those of the file, or of the runs in the folders.
  *
- * @throws UsageError for a path that is neither, and a run or metric that is not there.
+ * @throws UsageError for a path that is neither, and for an unknown run or metric.
  */
 export async function history(options: HistoryOptions): Promise<Outcome> {
   const { paths, db, html } = options;
@@ -101,7 +101,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** How deep below a folder runs are looked for, as in the artifacts of several jobs. */
+/** How deep runs are searched below a folder, as in the artifacts of several jobs. */
 const MAX_DEPTH = 4;
 
 /** @throws UsageError when there are none. */
@@ -126,7 +126,7 @@ function below(path: string, depth: number): string[] {
     .flatMap((name) => below(join(path, name), depth - 1));
 }
 
-/** @throws UsageError when it names neither a run nor a date. */
+/** @throws UsageError when it is neither a run nor a date. */
 function since(runs: readonly StoredRun[], from: string | undefined): readonly StoredRun[] {
   if (from === undefined) return runs;
   const startedAt = runs.find(({ runId }) => runId === from)?.startedAt;
@@ -138,7 +138,7 @@ function since(runs: readonly StoredRun[], from: string | undefined): readonly S
   return runs.filter((run) => Date.parse(run.startedAt) >= fromMs);
 }
 
-/** What is comparable with some runs: others of the same target with the same workload. */
+/** Runs that are comparable with the given ones: the same target and the same workload. */
 function comparable(runs: readonly StoredRun[], ids: ReadonlySet<string> | undefined): readonly StoredRun[] {
   if (ids === undefined) return runs;
   const keysOf = ({ target, address, measured }: StoredRun) =>

@@ -3,7 +3,7 @@ export type { Colors, Outcome } from "./outcome.ts";
 export type { Interruption, OnProgress, ProgressEvent, RunControl, Step, SuiteProgress } from "./run-control.ts";
 export { VERSION } from "./version.ts";
 
-/** Use cases. Each is loaded when it is called for: `--help` waits for none, and a load not for what judges it. */
+/** Use cases. Each is loaded on demand, so that `--help` loads none, and a load run does not load the code that judges it. */
 export const useCase = {
   baseline: () => import("./baseline.ts"),
   calibrate: () => import("./calibrate.ts"),

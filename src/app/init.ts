@@ -8,7 +8,7 @@ import { CI_JOBS } from "./ci-jobs.ts";
 import { propose } from "./propose/propose.ts";
 import { proposalPlan } from "./propose/sample-gateway.ts";
 
-/** What `gauntlet init` needs to know. Empty texts leave a line commented out. */
+/** The input of `gauntlet init`. An empty string leaves its line commented out. */
 export interface InitAnswers {
   readonly baseUrl: string;
   readonly name: string;
@@ -22,32 +22,29 @@ export interface InitOptions {
   readonly answers: InitAnswers;
   /** CI job to write; `none` writes none. */
   readonly ci: keyof typeof CI_JOBS | "none";
-  /** Overwrite files that are there. */
+  /** Overwrite existing files. */
   readonly force: boolean;
 }
 
-/** Default of the base address. */
+/** Default base URL. */
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1";
 
-/** Default of the name in reports. */
+/** Default name in reports. */
 export function defaultName(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : "gateway";
 }
 
-/** What `init` wrote, and what it found at the gateway. */
+/** What `init` wrote, and what it found out about the gateway. */
 export interface Initialised {
   readonly paths: readonly string[];
-  /** Whether the target file has what was seen at the gateway; or why not. */
+  /** `true` if the target file contains what the gateway showed; otherwise the reason why not. */
   readonly looked: true | string;
 }
 
-/** Where the keys of the target file that is made come from. */
+/** The environment variable of the key in the generated target file. */
 const KEY_VARIABLE = "GW_KEY";
 
-/**
- * @throws UsageError when a file that is to be written is there already: asked before the first question, so that no answer is
- *   given in vain.
- */
+/** @throws UsageError when a file to be written already exists: checked before the first prompt, so that no input is lost. */
 export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void {
   const there = filesOf("", ci)
     .map(({ path }) => path)
@@ -58,7 +55,7 @@ export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void 
   });
 }
 
-/** What our own reader says of one answer, as soon as it is given; `undefined` when it makes a target file. */
+/** What our own reader says about one input, as soon as it is entered; `undefined` when it is valid. */
 export function problemOf(answer: Partial<InitAnswers>): string | undefined {
   const others: InitAnswers = { baseUrl: DEFAULT_BASE_URL, name: "gateway", model: "", messagesModel: "", limits: "" };
   if (answer.limits !== undefined && !/^(starter|growth|scale|[1-9]\d*:[1-9]\d*)?$/.test(answer.limits))
@@ -72,18 +69,18 @@ export function problemOf(answer: Partial<InitAnswers>): string | undefined {
 }
 
 /**
- * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. No key is ever asked for or
- * written: keys belong into the environment.
+ * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. It never prompts for a key or writes
+ * one: keys belong in the environment.
  *
- * Where the key is in the environment, the gateway is looked at first: the file then says how it words its denials, and which
- * models and dialects answer. What was answered stays.
+ * If the key is in the environment, the gateway is contacted first: the file then has its denial messages, and the models and
+ * dialects that respond. The user's own input has priority.
  *
- * @throws UsageError when the answers make no target file or a file is there already. Nothing is written then.
+ * @throws UsageError when the input is not a valid target file or a file already exists. Nothing is written then.
  */
 export async function init({ answers, ci, force }: InitOptions): Promise<Initialised> {
   const wrong = (Object.keys(answers) as (keyof InitAnswers)[]).flatMap((name) => {
     const problem = problemOf({ [name]: answers[name] });
-    // An address may contain a key, so the message does not repeat it.
+    // A URL may contain a key, so the message does not repeat it.
     const value = name === "baseUrl" ? "" : ` ${JSON.stringify(answers[name])}`;
     return problem === undefined ? [] : [`${name}${value}: ${problem}`];
   });
@@ -99,7 +96,7 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
   return { paths: files.map(({ path }) => path), looked };
 }
 
-/** The target file with what the gateway shows, if it can be asked. */
+/** The target file with what the gateway shows, if it can be reached. */
 async function lookedAt(written: string): Promise<{ text: string; looked: Initialised["looked"] }> {
   if (!process.env[KEY_VARIABLE]) return { text: written, looked: `${KEY_VARIABLE} is not set` };
   try {
@@ -108,7 +105,7 @@ async function lookedAt(written: string): Promise<{ text: string; looked: Initia
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
     return { text: (await propose(traffic, written)).yaml, looked: true };
   } catch (error) {
-    // What was answered is worth writing down without a gateway, too.
+    // The input is useful without a gateway, too.
     return { text: written, looked: messageOf(error) };
   }
 }
@@ -125,12 +122,12 @@ function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string
 /** Path of the program in a project that has it installed. */
 const INSTALLED = "./node_modules/.bin/gauntlet";
 
-/** How the program is called from here: by its path, which never fetches a package that has its name. */
+/** How to call this program: by its path, which never fetches a package of the same name. */
 export function programHere(): string {
   return existsSync(INSTALLED) ? INSTALLED : "gauntlet";
 }
 
-/** JSON strings are YAML strings, whatever was typed. */
+/** JSON strings are valid YAML strings, whatever was typed. */
 const quoted = (text: string) => JSON.stringify(text);
 
 function targetFile({ baseUrl, name, model, messagesModel, limits }: InitAnswers): string {

@@ -4,23 +4,23 @@ import { groupBy } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../record/index.ts";
 
-/** Judges that count all the traffic of an account: over samples they would count too little. */
+/** Invariants that count all the traffic of an account: samples would give counts that are too low. */
 const NEED_ALL: readonly string[] = ["limits.rate-far-below", "limits.rate-any-minute", "robustness.busy-streams"];
-/** Judges of moments: the load's own findings know when this process stood still, samples do not. */
+/** Invariants about timing: load findings know when this process was stalled, samples do not. */
 const TIMED: readonly string[] = ["robustness.answer-in-time", "limits.concurrency-denied-when-idle"];
 
 const INVARIANTS = CHECKS.filter(
   ({ kind, id }) => kind === "invariant" && ![...NEED_ALL, ...TIMED].includes(id),
 ).flatMap(instancesOf);
 
-/** An exchange of load that was kept, and the phase in which it was sent. */
+/** A recorded exchange of a load, and its phase. */
 export interface SampledExchange {
   readonly phase: string;
   readonly requested: RequestInfo;
   readonly exchange: Exchange;
 }
 
-/** Judges the kept exchanges of every phase by the invariants of the suites. */
+/** Judges the recorded exchanges of every phase by the invariants of the suites. */
 export function judgeSamples(load: JudgedLoad, samples: readonly SampledExchange[], rules: ReadingRules): JudgedLoad {
   const byPhase = groupBy(samples, ({ phase }) => phase);
   const responses = (phase: string) =>
@@ -33,10 +33,10 @@ export function judgeSamples(load: JudgedLoad, samples: readonly SampledExchange
   };
 }
 
-/** What broke off is counted by the load's own findings, among all that was sent: samples hold every one of few. */
+/** Interrupted replies are judged by load findings over all traffic: samples are a biased selection of them. */
 const isCut = ({ exchange, status }: Response): boolean => exchange.ending.kind === "reset" && status !== undefined;
 
-/** What an answer holds is wrong whether or not the generator was on time. */
+/** Wrong response content is wrong whether or not the generator was on time. */
 function judgePhase(phase: JudgedPhase, responses: readonly Response[]): JudgedPhase {
   const whole = responses.filter((response) => !isCut(response));
   if (whole.length === 0) return phase;
@@ -46,7 +46,7 @@ function judgePhase(phase: JudgedPhase, responses: readonly Response[]): JudgedP
   return { ...phase, invariants: invariants.map(withoutAll), sampled: responses.length };
 }
 
-/** A result with a few of the exchanges that it was judged by: all of them stand in the phase. */
+/** A result with a few of the exchanges it was judged by: the phase lists all of them. */
 function withoutAll(result: CheckResult): CheckResult {
   return { ...result, exchanges: [...new Set(result.findings.flatMap(({ exchanges }) => exchanges))].slice(0, 5) };
 }

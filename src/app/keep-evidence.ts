@@ -8,19 +8,19 @@ export interface Evidence {
   readonly folder: RunFolder;
   readonly redactor: Redactor;
   readonly workloads: readonly Workload[];
-  /** Samples are collected here, for the judges. */
+  /** Samples are collected here for the checks. */
   readonly samples: Sample[];
   readonly onProgress: OnProgress;
 }
 
-/** How often the counters of a run go into its journal, ms. */
+/** How often the counters of a run are written to its journal, ms. */
 const EVERY_MS = 1_000;
-/** A progress a moment early is as good. */
+/** Progress that is this early counts as on time. */
 const SLACK_MS = 100;
 
 /**
- * Writes what a load shows into the run's folder as it happens: counters every second, phases and samples when they are
- * there, so that a run that is killed has lost no more than its last second.
+ * Writes load data into the run's folder as it arises: counters every second, phases and samples when they are complete, so
+ * that a killed run loses at most its last second.
  */
 export function keepEvidence({
   folder,

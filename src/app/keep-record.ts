@@ -5,26 +5,26 @@ import type { RunFolder, RunRecord } from "../record/index.ts";
 import type { Interruption } from "./run-control.ts";
 import { openSource, writeReport } from "./write-reports.ts";
 
-/** A run that has ended, as it is shown once its folder is written. */
+/** A finished run, for display once its folder is written. */
 export interface KeptRun {
-  /** Its verdict says so if something could not be written. */
+  /** Its verdict says whether something could not be written. */
   readonly record: RunRecord;
   /** Whether everything was written. */
   readonly isKept: boolean;
-  /** Why something could not be kept: the caller still prints what was found, and then throws it. */
+  /** Why something could not be written: the caller still prints the results and then throws it. */
   readonly ioError: StorageError | undefined;
 }
 
 interface Keeping {
-  /** Of a run that can be interrupted. */
+  /** Present if the run can be interrupted. */
   readonly interruption?: Interruption | undefined;
-  /** Writes what the record refers to. */
+  /** Writes the files that the record refers to. */
   readonly before?: () => void;
 }
 
 /**
- * Writes record and reports of a run that has ended, and the last line of its journal. Only then is known which verdict the
- * command can print. An interrupted run that must end leaves reports out: `gauntlet report` renders them from the record.
+ * Writes record and reports of a finished run, and the last line of its journal. The verdict that the command prints is only
+ * known after that. An interrupted run that is short of time skips reports: `gauntlet report` renders them from the record.
  */
 export async function keepRecord(folder: RunFolder, record: RunRecord, keeping: Keeping): Promise<KeptRun> {
   try {
@@ -45,7 +45,7 @@ export async function keepRecord(folder: RunFolder, record: RunRecord, keeping: 
 const RENDERED_MS = 1_600;
 
 /**
- * Renders from what stands on the disk, so that rendering again later gives the same bytes.
+ * Renders from the files on disk, so that rendering again later gives the same bytes.
  *
  * @returns whether all reports were written.
  */
@@ -54,7 +54,7 @@ async function writeInTime(path: string, interruption: Interruption | undefined)
   if (isLate()) return false;
   const source = openSource(path);
   for (const format of DEFAULT_FORMATS) {
-    // A signal must not wait for all of them.
+    // Handle signals between reports.
     await nextTurn();
     if (isLate()) return false;
     writeReport(path, format, source);
@@ -62,7 +62,7 @@ async function writeInTime(path: string, interruption: Interruption | undefined)
   return true;
 }
 
-/** A failure stays one, because what broke a requirement did so; nothing else can be relied on without its evidence. */
+/** A failure stays a failure, because a requirement was violated; nothing else can be trusted without its evidence. */
 function withStorageError(record: RunRecord, { message, exit }: StorageError): RunRecord {
   const { verdict } = record;
   const { result, headline, reasons } = verdict;

@@ -1,9 +1,9 @@
 import { UsageError } from "../core/index.ts";
 
 /**
- * A key by its reference. The key itself never stands on the command line: that can be read by everyone on the machine.
+ * A key given by reference. The key itself is never on the command line, which every user of the machine can read.
  *
- * @param option that has the reference, as it is typed. @throws UsageError for anything but `env:NAME` of a variable that is set.
+ * @param option that has the reference, as typed. @throws UsageError for anything but `env:NAME` of a variable that is set.
  */
 export function keyByReference(option: string, reference: string): string {
   const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(reference)?.[1];

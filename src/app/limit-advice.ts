@@ -2,7 +2,7 @@ import { type Response, undeclaredRpm } from "../checks/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Advice } from "./advice.ts";
 
-/** What to say once of a limit that slowed the run down and that the target file does not declare. */
+/** Advice, given once, about a limit that slowed the run down and that the target file does not declare. */
 export function limitAdvice({ limits }: Pick<Target, "limits">, responses: readonly Response[]): Advice | undefined {
   if (limits !== undefined) return undefined;
   const rpm = undeclaredRpm(responses);

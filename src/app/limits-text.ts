@@ -3,7 +3,7 @@ import type { Limits } from "../target/index.ts";
 
 type Inferred = { readonly answer: unknown; readonly confidence: string; readonly evidence: string };
 
-/** What the analysis found, one answer a line, each with its confidence and its evidence. */
+/** The results of the analysis, one per line, each with its confidence and evidence. */
 export function renderLimits(
   analysis: LimitsAnalysis,
   { declared, budget }: { readonly declared: Limits | undefined; readonly budget: number },

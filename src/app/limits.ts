@@ -16,7 +16,7 @@ export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
   readonly minutes?: number | undefined;
 }
 
-/** Analyses the limits of one account. Ends with 4 when it could not tell the rate or was cut short. */
+/** Analyses the limits of one account. Exits with 4 when the rate could not be determined or the run was interrupted. */
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const { key, second, limits: declared } = accountByName(opened.target, options.account);
@@ -47,7 +47,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       onProgress({ kind: "step", text, leftS, atMost: true });
     },
   });
-  // Not before: the analysis begins with an account that is quiet.
+  // Not before: the analysis must start with an idle account.
   if (rejected.signal.aborted) await assertKeysAccepted({ ...permit, target }, [key]);
   const exitCode = exitAfter(interruption, exitOf(analysis));
   return {

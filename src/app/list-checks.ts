@@ -9,7 +9,7 @@ import { checksWith } from "./own-suites.ts";
 /**
  * Every check with the requirements it covers and their levels.
  *
- * @param suite modules with suites of one's own.
+ * @param suite modules with custom suites.
  */
 export async function listChecks(suite: readonly string[]): Promise<Outcome> {
   const all = await checksWith(suite);
@@ -36,7 +36,7 @@ export async function listChecks(suite: readonly string[]): Promise<Outcome> {
 }
 
 /**
- * Explains a check, or a requirement with the checks and the scenarios for clients that cover it.
+ * Explains a check, or a requirement with the checks and client scenarios that cover it.
  *
  * @throws UsageError for an id that is neither.
  */
@@ -58,7 +58,7 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
   return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`;
 }
 
-/** An explanation for a terminal. */
+/** An explanation for the terminal. */
 function explanationText({ id, title, text, onFailure, needs, requirements }: Explanation): string {
   const needed = needs.map(({ need, lines }) => `  ${need}${lines.map((line) => `\n      ${line}`).join("")}`);
   return [

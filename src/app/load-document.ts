@@ -1,6 +1,6 @@
 import { checkOfPhase, checksOfRun, type LoadRun, type RunRecord, worstStatus } from "../record/index.ts";
 
-/** What `gauntlet load --json` prints. Of one run its phases stand at the top; of several each has its own. */
+/** What `gauntlet load --json` prints. A single run has its phases at the top level; otherwise each run has its own. */
 export function loadDocument(record: RunRecord, folder: string): object {
   const runs = record.load?.runs ?? [];
   const [only] = runs;

@@ -6,9 +6,9 @@ import type { Target } from "../target/index.ts";
 import { askForList, modelsToTry, unreachable } from "./preflight.ts";
 
 /**
- * The target with the models that the requests of workloads need, where those do not name their own.
+ * The target with the models that the requests of workloads need, if they do not name their own.
  *
- * @throws UsageError where neither the target file nor the gateway's list has a model.
+ * @throws UsageError when neither the target file nor the gateway's list has a model.
  */
 export async function loadTargetOf(permit: Permit, workloads: readonly Workload[]): Promise<Target> {
   const { target } = permit;
@@ -26,8 +26,8 @@ function isOpen({ dialect, model }: Workload["mix"][number], asked: Dialect): bo
 }
 
 /**
- * As `fillModels`, for loads that are no tier: what they send is counted by their plan and by the account, and no request is
- * spent on models that the target file names. A chat model that is named stands for both dialects.
+ * Like `fillModels`, for loads other than tiers: their plan and the account count what they send, and no request is spent on
+ * models that the target file names. A chat model in the file is used for both dialects.
  */
 async function fillPlain(permit: Permit, dialects: readonly Dialect[]): Promise<Target> {
   const { target } = permit;
@@ -37,10 +37,10 @@ async function fillPlain(permit: Permit, dialects: readonly Dialect[]): Promise<
 }
 
 /**
- * The target with plain models from the model list where it names none (CLIENT-1), and without models that the gateway does
- * not know in a dialect. Sends nothing where the target file leaves nothing open.
+ * The target with plain models from the model list if it names none (CLIENT-1), and without models that the gateway does not
+ * know in a dialect. Sends nothing when the target file is complete.
  *
- * @throws UnreachableError when a list is needed and no HTTP answer comes.
+ * @throws UnreachableError when a list is needed and no HTTP response arrives.
  */
 export async function fillModels(
   { target, budget }: Pick<Permit, "target" | "budget">,

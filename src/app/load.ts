@@ -29,20 +29,20 @@ import { type ShardOptions, shardRequest } from "./shards/shard-options.ts";
 import { openTargetWatch, type TargetWatchOptions } from "./watch/open-watch.ts";
 
 export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions, WatchOptions, TargetWatchOptions {
-  /** Tiers, shipped workloads, or workload files; several run side by side. */
+  /** Tiers, shipped workloads, or workload files; several run concurrently. */
   readonly what: readonly string[];
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
   readonly engine?: string | undefined;
-  /** Instances of k6, each with its share of the schedule. */
+  /** k6 instances, each with its share of the schedule. */
   readonly instances: number;
   /** Path of k6. */
   readonly k6?: string | undefined;
-  /** Tier runs without what needs longer overload. */
+  /** Skips the phases of tier runs that need longer overload. */
   readonly brief: boolean;
-  /** `ttft_ms p99 within 5%`: ends the load as soon as it is known so well. */
+  /** `ttft_ms p99 within 5%`: ends the load as soon as the figure is this precise. */
   readonly until?: string | undefined;
-  /** Seconds after which it ends nevertheless; default: the duration of the workload. */
+  /** Time limit in seconds for `until`; default: the duration of the workload. */
   readonly atMost?: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     ...watch?.listeners(evidence),
   });
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
-  // What judges and renders is loaded when the load is over: the first request does not wait for it.
+  // The code that judges and renders is loaded after the load, so that the first request does not wait for it.
   const { finishLoad } = await import("./finish-load.ts");
   const cutOff = folder.ioError?.message;
   const closed = only && handedOver?.close(only, { target, redactor, cut: interruption.by() ?? cutOff });
@@ -100,7 +100,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   return outcome;
 }
 
-/** What is to be sent, and how; whatever the command line is at fault for is said before anything is started. */
+/** What to send, and how; usage errors are thrown before anything starts. */
 async function readOptions(options: LoadOptions, onProgress: OnProgress) {
   const until = options.until === undefined ? undefined : parseUntil(options.until);
   const named = options.what
@@ -150,7 +150,7 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
   return { ...workload, engine };
 }
 
-/** On one machine: more threads than that have more to do with each other than with the load. */
+/** With more threads on one machine, coordination outweighs the load. */
 const MAX_WORKERS = 64;
 
 /** Threads are for plain workloads of our own engine; a tier run says so and sends from one. */
@@ -164,12 +164,12 @@ function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], 
       hint: other.engine === "k6" ? "k6 has --instances." : "Leave --workers out.",
     });
   const tiers = workloads.filter(({ tier }) => tier !== undefined).map(({ name }) => name);
-  // Its phases wait for each other's answers, and one thread sends a tier's load many times over.
+  // Its phases depend on each other's responses, and one thread can send a tier's load many times over.
   if (tiers.length > 0)
     onProgress({ kind: "note", text: `${tiers.join(", ")}: a tier run sends from one thread, --workers is ignored` });
 }
 
-/** Looks for k6 before anything is started: without it the command line is at fault. */
+/** Looks for k6 before anything starts: its absence is a usage error. */
 async function k6Options(
   { instances, k6 }: LoadOptions,
   workloads: readonly Workload[],
@@ -184,5 +184,5 @@ async function k6Options(
   return { path: findK6(k6, process.env), instances };
 }
 
-/** On one machine; more machines run what `gauntlet k6 export` writes. */
+/** Per machine; for more machines use `gauntlet k6 export`. */
 const MAX_INSTANCES = 64;

@@ -5,7 +5,7 @@ import type { JudgedPhase } from "../record/index.ts";
 export interface K6Options {
   readonly path: string;
   readonly instances: number;
-  /** Folder of the run; plan and raw outputs are left in `k6/` in it. */
+  /** Folder of the run; plan and raw outputs are written to `k6/` in it. */
   readonly folder: string;
 }
 
@@ -14,12 +14,12 @@ export interface LoadsContext extends Omit<LoadContext, "keys" | "calibration"> 
   readonly workers: number;
   readonly length: TierLength;
   readonly onProgress: (progress: LoadProgress) => void;
-  /** What takes a while before the load begins. */
+  /** Steps that take a while before the load begins. */
   readonly onStep: (text: string) => void;
-  /** One line for whoever started the run. */
+  /** Receives one-line notices for the user. */
   readonly onNotice: (text: string) => void;
   readonly onPhase: (run: string, phase: JudgedPhase) => void;
-  /** Of this machine, where it was measured just now; otherwise tier runs measure it before they begin. */
+  /** Calibration of this machine, if it was just measured; otherwise tier runs measure it first. */
   readonly calibration?: Calibration | undefined;
   /** For workloads that k6 plays. */
   readonly k6?: K6Options | undefined;

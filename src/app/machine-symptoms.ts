@@ -3,10 +3,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Limits, Target } from "../target/index.ts";
 import type { Symptom } from "./symptom.ts";
 
-/** Timers that are later than this at the 99th percentile make latencies doubtful, ms. */
+/** A higher p99 timer lag makes latencies doubtful, ms. */
 const MAX_LATE_MS = 20;
 
-/** Whether this machine has the open files and the punctual timers that a run needs. */
+/** Whether this machine has the open-file limit and the timer precision that a run needs. */
 export async function machineSymptoms(target: Target): Promise<Symptom[]> {
   const most = Math.max(
     64,
@@ -39,7 +39,7 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
   ];
 }
 
-/** `undefined` where there is no such limit, or no shell to ask. */
+/** `undefined` if there is no such limit, or no shell to query it. */
 function openFiles(): number | undefined {
   if (process.platform === "win32") return undefined;
   const { stdout, status } = spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" });

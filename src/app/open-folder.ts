@@ -5,9 +5,9 @@ import { defaultFolder } from "./open-target.ts";
 import type { Interruption } from "./run-control.ts";
 
 /**
- * Opens the folder of a run. When it cannot be written any more the run ends as on a signal, and says so.
+ * Opens the folder of a run. If it becomes unwritable, the run ends as on a signal, and says so.
  *
- * @throws UsageError when the folder cannot be made, or was named and already holds a run.
+ * @throws UsageError when the folder cannot be created, or was given explicitly and already holds a run.
  */
 export function openFolder(
   named: string | undefined,
@@ -23,7 +23,7 @@ export function openFolder(
   };
   if (named !== undefined) return open(named);
   const usual = defaultFolder(startedAt, target);
-  // Runs that are started side by side, as by a matrix of CI jobs, may begin in the same millisecond.
+  // Concurrent runs, such as those of a CI matrix, may begin in the same millisecond.
   for (let attempt = 1; ; attempt++) {
     const path = attempt === 1 ? usual : `${usual}-${attempt}`;
     try {

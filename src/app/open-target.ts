@@ -6,26 +6,26 @@ import { hookProvisioner, loadTarget, type Provisioner, startEmbedded, type Targ
 import type { OnProgress } from "./run-control.ts";
 
 export interface TargetOptions {
-  /** Path of a target file, or `embedded`; without it `gauntlet.yaml` where it exists. */
+  /** Path of a target file, or `embedded`; default `gauntlet.yaml` if it exists. */
   readonly target?: string | undefined;
   /** Of the embedded gateway. */
   readonly mutation?: readonly string[];
   readonly variant?: readonly string[];
-  /** A machine reads the verdict: it must say what it judged. */
+  /** A program reads the verdict, so the target must be explicit. */
   readonly json?: boolean | undefined;
   /** A policy decides: likewise. */
   readonly policy?: string | undefined;
 }
 
-/** Target file that is taken when none is named, as `gauntlet init` writes it. */
+/** Default target file, as written by `gauntlet init`. */
 const TARGET_FILE = "gauntlet.yaml";
 const EMBEDDED = "embedded";
 
 /**
- * The target of a command: as named, else `gauntlet.yaml` of this folder. Only a person at a terminal gets the embedded gateway
- * without naming it: a release gate must not go green for a gateway that nobody ships.
+ * The target of a command: the given one, otherwise `gauntlet.yaml` in this folder. Only a person at a terminal gets the
+ * embedded gateway by default: a release gate must not pass for a gateway that nobody ships.
  *
- * @throws UsageError when nothing is named where a verdict would be taken for that of a gateway in use.
+ * @throws UsageError when no target is given and the verdict could be mistaken for that of a production gateway.
  */
 function chooseTarget(
   { target, mutation = [], variant = [], json = false, policy }: TargetOptions,
@@ -51,9 +51,7 @@ function chooseTarget(
   return EMBEDDED;
 }
 
-/**
- * How the command runs if nobody watches which gateway it judges; `undefined` at a terminal. A cron job has neither a terminal nor `CI`.
- */
+/** Why the run counts as unattended; `undefined` at a terminal. A cron job has neither a terminal nor `CI`. */
 function unattendedMode(): string | undefined {
   if (isCi(process.env)) return "In CI";
   return process.stdout.isTTY === true || process.stderr.isTTY === true ? undefined : "Without a terminal";
@@ -68,7 +66,7 @@ export interface OpenTarget extends AsyncDisposable {
   readonly provisioner: Provisioner | undefined;
 }
 
-/** The target of a run, with the embedded gateway started if it is that. */
+/** The target of a run; starts the embedded gateway if that is the target. */
 export async function openTarget(
   options: TargetOptions,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: OnProgress },
@@ -97,7 +95,7 @@ export async function openTarget(
     command: [process.execPath, mainFile(), "gateway", "--with-upstream", ...switches],
     signal,
   });
-  // With a mutation or a variant it is another gateway: the record says so, and so do the commands that repeat it.
+  // A mutation or a variant makes it a different gateway: the record and the commands that repeat the run include it.
   const configuration = {
     target: "embedded",
     ...(mutation.length === 0 ? {} : { mutations: mutation }),
@@ -106,7 +104,7 @@ export async function openTarget(
   return { ...embedded, target: { ...embedded.target, configuration } };
 }
 
-/** Our own entry file: the embedded gateway is this program, started again. */
+/** Our own entry file: the embedded gateway is another process of this program. */
 export function mainFile(): string {
   return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
 }

@@ -10,22 +10,22 @@ import { mainFile } from "./open-target.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
 import type { RunControl } from "./run-control.ts";
 
-/** The upstream and the gateways in front of it, all answering. */
+/** The upstream and the gateways in front of it, all responding. */
 export interface Arms extends AsyncDisposable {
   readonly direct: Permit;
   readonly gateways: readonly Permit[];
-  /** Process of the first gateway, where it was started here. */
+  /** Process of the first gateway, if it was started here. */
   readonly pid: number | undefined;
 }
 
-/** In which a gateway that is started finds its upstream. */
+/** Tells a started gateway the address of its upstream. */
 const UPSTREAM_VARIABLE = "GAUNTLET_UPSTREAM";
 
 /**
  * Reads or starts what is measured.
  *
- * @throws UsageError when it is not said which upstream the gateways call.
- * @throws ConfigError for a target file that cannot be used, or a host that may not be loaded.
+ * @throws UsageError when the upstream of the gateways is not given.
+ * @throws ConfigError for an invalid target file, or a host that must not be loaded.
  */
 export async function openArms(
   options: OverheadCommandOptions,
@@ -51,7 +51,7 @@ export async function openArms(
 }
 
 interface Opening {
-  /** Everything that is started is added here, to be stopped at the end. */
+  /** Everything started is added here, to be stopped at the end. */
   readonly started: AsyncDisposable[];
   readonly signal: AbortSignal;
   /** Called before the first request to a target. */
@@ -81,7 +81,7 @@ async function openAll(
 /** Name in the printed plan. */
 const OVERHEAD = "overhead";
 
-/** The permit for a target, completed with the models that its file does not name. */
+/** The permit for a target, with the models that its file does not name filled in. */
 async function permitted(target: Target, onPermit: Opening["onPermit"]): Promise<Permit> {
   const permit = searchPermit(target, OVERHEAD);
   onPermit(permit);
@@ -96,7 +96,7 @@ interface OwnUpstream {
   readonly token: Key;
 }
 
-/** Starts an upstream for a gateway that is started as well; `undefined` where an option names one. */
+/** Starts an upstream for a gateway that is started as well; `undefined` if an option gives one. */
 async function ownUpstream(
   { direct, upstream: named, start }: OverheadCommandOptions,
   started: AsyncDisposable[],
@@ -116,7 +116,7 @@ async function ownUpstream(
   return { address: upstream, controlUrl: String(controlUrl), token: new Key("upstream.token", String(controlToken)) };
 }
 
-/** A gateway that was started with an upstream of ours calls it, whatever else its target file names. */
+/** A gateway that was started with our upstream calls it, whatever its target file says. */
 function withLog(target: Target, own: OwnUpstream | undefined): Target {
   if (own === undefined) return target;
   const { controlUrl, token } = own;
@@ -124,7 +124,7 @@ function withLog(target: Target, own: OwnUpstream | undefined): Target {
   return { ...target, upstream: { ...declared, controlUrl, token } };
 }
 
-/** The log of a gateway's upstream, where its control interface is known. */
+/** The log of a gateway's upstream, if its control interface is known. */
 export function upstreamLogOf(target: Target, dialect: Dialect): UpstreamLog | undefined {
   const { upstream } = target;
   if (upstream === undefined) return undefined;
@@ -141,7 +141,7 @@ function assertOwnUpstream(address: string): void {
   throw new ConfigError([{ file: "--upstream", path: "", message, hint }]);
 }
 
-/** The upstream as a target: what the gateway gets, and a key that is nobody's. */
+/** The upstream as a target: the same requests as the gateway, with a dummy key. */
 function upstreamTarget(address: string, gateway: Target): Target {
   return {
     ...gateway,

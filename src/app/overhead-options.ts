@@ -2,11 +2,11 @@
 export interface OverheadCommandOptions {
   /** Target files of the gateways. */
   readonly target: readonly string[];
-  /** Base address of the upstream that the gateways call. */
+  /** Base URL of the upstream that the gateways call. */
   readonly upstream?: string | undefined;
   /** Target file of the upstream. */
   readonly direct?: string | undefined;
-  /** Command that starts the first gateway; it finds its upstream in GAUNTLET_UPSTREAM. */
+  /** Command that starts the first gateway; it gets its upstream from GAUNTLET_UPSTREAM. */
   readonly start?: string | undefined;
   /** Process of the first gateway. */
   readonly pid?: number | undefined;
@@ -17,7 +17,7 @@ export interface OverheadCommandOptions {
   readonly blockS: number;
   readonly frontier: boolean;
   readonly anyway: boolean;
-  /** Path of a policy file, and of a baseline in place of the one that it names. */
+  /** Path of a policy file, and of a baseline that replaces the one it names. */
   readonly policy?: string | undefined;
   readonly baseline?: string | undefined;
   readonly seed?: number | undefined;

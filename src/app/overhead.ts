@@ -20,14 +20,14 @@ import { judgeByPolicy, readPolicy } from "./policy-step.ts";
 import { ProcessWatch } from "./process-tree.ts";
 import type { Interruption, RunControl } from "./run-control.ts";
 
-/** Bounds of the options: a machine has so many ports, and a body so many bytes. */
+/** Bounds of the options: ports of a machine, bytes of a body. */
 const MAX_CLIENTS = 4_096;
 const MAX_BYTES = 8_000_000;
 const MIN_ROUNDS = 4;
 const MAX_ROUNDS = 1_000;
 const MAX_TOKENS = 64;
 
-/** Measures what gateways add to the latency of their upstream, and writes the run folder. */
+/** Measures the latency that gateways add to their upstream, and writes the run folder. */
 export async function overhead(options: OverheadCommandOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const levels = levelsOf(options);
@@ -74,7 +74,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
     blockS: options.blockS,
     frontier: options.frontier,
     seed,
-    // If the budget of one arm is used up, there is nothing left to compare.
+    // When the budget of one arm is used up, nothing is left to compare.
     stop: AbortSignal.any([interruption.signal, ...guards.map(({ guard }) => spentSignal(guard))]),
     abort: interruption.now,
     onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
@@ -96,7 +96,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
 
 type Signal = ReturnType<RunControl["interruption"]["by"]>;
 
-/** What was measured, with the address of the upstream, and with what the processes of the first gateway used. */
+/** The measurements, the address of the upstream, and the resource usage of the first gateway. */
 function foundOf(
   { arms, ...measured }: Measured,
   { name, baseUrl }: Target,
@@ -155,7 +155,7 @@ async function finish(found: RunRecord, folder: RunFolder, interruption: Interru
   };
 }
 
-/** The name of a target; with its file where another has the same name. */
+/** The name of a target, with its file if the name is not unique. */
 function nameOf({ name, source }: Target, all: readonly Target[]): string {
   return all.filter((one) => one.name === name).length > 1 ? `${name} (${source})` : name;
 }
@@ -177,7 +177,7 @@ function stopsOf(lanes: readonly LaneTarget[]): string[] {
   });
 }
 
-/** Every number of clients with the first size; every further size with the smallest number of clients. */
+/** Each number of clients with the first size; each further size with the smallest number of clients. */
 function levelsOf({ concurrency, promptBytes }: OverheadCommandOptions): Level[] {
   const clients = numbersOf(concurrency, "--concurrency", MAX_CLIENTS);
   const [first, ...further] = numbersOf(promptBytes, "--prompt-bytes", MAX_BYTES) as [number, ...number[]];
@@ -218,7 +218,7 @@ function dialectOf({ dialect }: OverheadCommandOptions, gateways: readonly Targe
   );
 }
 
-/** Words without meaning, so many bytes long. */
+/** Meaningless words with a total length of `bytes`. */
 function promptOf(bytes: number): string {
   return "measure ".repeat(Math.ceil(bytes / 8)).slice(0, bytes);
 }
@@ -236,7 +236,7 @@ function verdictOf(
   { by, busy }: { readonly by: Signal; readonly busy: number },
 ): RunRecord["verdict"] {
   const concluded = conclude(found);
-  // Whatever adds nothing to itself has shown nothing.
+  // Comparing something with itself shows nothing.
   const itself = gateways.filter(({ baseUrl }) => baseUrl === direct.baseUrl);
   const isOpen = itself.length > 0 || stops.length > 0;
   const result = isOpen && concluded.result === "pass" ? "inconclusive" : concluded.result;
@@ -268,7 +268,7 @@ const EXITS = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.incon
   ExitCode
 >;
 
-/** Nothing is sent from a machine that has no time for it. */
+/** Nothing is sent from a machine that is too busy. */
 function refused(busy: number): Outcome {
   const why = `other programs use ${Math.round(busy * 100)} % of this machine's processors: what is measured now says nothing`;
   const exitCode = EXIT.inconclusive;

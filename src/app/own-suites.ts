@@ -8,17 +8,17 @@ const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
 
 const QUICK = { isQuick: true, loadFollows: false };
 
-/** Whether a quick run has an instance: one of those chosen for it, or a check of the user's own that does not wait. */
+/** Whether an instance is part of a quick run: one of the quick set, or a custom check that does not wait. */
 export function isQuick({ id, check }: Instance): boolean {
   if (CHECKS.includes(check)) return CHOSEN.has(id);
   return waitSOf(check, QUICK) === 0;
 }
 
 /**
- * The built-in checks, and those of suites of one's own: modules whose default export is a list of checks made with
- * `defineCheck` and `defineInvariant`.
+ * The built-in checks, and those of custom suites: modules whose default export is a list of checks made with `defineCheck` and
+ * `defineInvariant`.
  *
- * @throws UsageError when a module cannot be loaded, exports no checks, or gives a check an id that there is already.
+ * @throws UsageError when a module cannot be loaded, exports no checks, or reuses the id of an existing check.
  */
 export async function checksWith(files: readonly string[]): Promise<readonly Check[]> {
   const checks = [...CHECKS];
@@ -63,7 +63,7 @@ function isCheck(value: unknown): value is Check {
   );
 }
 
-/** Node reads TypeScript from 22.18 on only, and `import` in a .ts file only where package.json does not say "commonjs". */
+/** Node reads TypeScript only from 22.18 on, and `import` in a .ts file only if package.json does not say "commonjs". */
 async function importTypeScript(path: string): Promise<unknown> {
   const { createJiti } = await import("jiti");
   return createJiti(import.meta.url).import(path);

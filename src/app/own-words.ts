@@ -1,16 +1,16 @@
 import type { Response } from "../checks/index.ts";
 import { member } from "../core/index.ts";
 
-/** Characters of a message that are repeated: a sentence or two, and no page. */
+/** Quoted characters of a message: a sentence or two, not a page. */
 const LONGEST = 240;
-/** Characters of a body without a message in it that are looked at. */
+/** Searched characters of a body that has no message. */
 const LOOKED_AT = 1_000;
 
 /**
- * What a gateway said of an error, in its own words: one line without control or direction characters, cut to a length that
- * fits a terminal. Keys are masked already, where the exchange was recorded.
+ * The gateway's own error message: one line without control or direction characters, shortened to fit a terminal. Keys were
+ * already masked when the exchange was recorded.
  *
- * @returns `undefined` when the request was served, or when nothing was said that a person would read.
+ * @returns `undefined` when the request was served, or the response has no human-readable message.
  */
 function ownWords(response: Response): string | undefined {
   if (response.admitted) return undefined;
@@ -18,7 +18,7 @@ function ownWords(response: Response): string | undefined {
     (text) => typeof text === "string" && text.trim() !== "",
   );
   if (typeof said !== "string") return undefined;
-  // Replaced by a space, not taken out: parts of a key that was cut up must not come together again.
+  // Replaced by a space, not removed: the parts of a split key must not be joined again.
   const line = said
     .slice(0, LOOKED_AT)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
@@ -27,27 +27,30 @@ function ownWords(response: Response): string | undefined {
   return letters.length <= LONGEST ? line : `${letters.slice(0, LONGEST - 1).join("")}…`;
 }
 
-/** A body that is meant for people and is no page: some servers and proxies answer so. */
+/** A plain-text body that is not a page: some servers and proxies respond like this. */
 function plainText(response: Response): string | undefined {
   if (response.json !== undefined || /html/i.test(response.header("content-type") ?? "")) return undefined;
   const text = response.text.slice(0, LOOKED_AT);
   return text.trimStart().startsWith("<") ? undefined : text;
 }
 
-/** What happened in a few words, and what the gateway said of it: `400: "a model is required"`. */
+/** The outcome in a few words, with the gateway's message: `400: "a model is required"`. */
 export function toldBy(response: Response): string {
   const words = ownWords(response);
   return words === undefined ? response.summary : `${response.summary}: "${words}"`;
 }
 
-/** Sent by us, or a place for the key: in `extraHeaders` one key would go with every request, also where another is tried. */
+/**
+ * Headers that we send ourselves, or that carry keys: in `extraHeaders` one key would be sent with every request, even when
+ * another key is tested.
+ */
 const NOT_EXTRA = /^(authorization|(x-)?(goog-)?api-key|content-type|accept|user-agent|anthropic-version)$/i;
 const MAX_NAMES = 3;
 
 /**
- * What to do when a gateway asks for a header of its own, such as a tenant or a provider.
+ * What to do when a gateway requires an extra header, such as a tenant or a provider.
  *
- * @returns `undefined` when its words ask for none, or for one that is sent anyway.
+ * @returns `undefined` when its message names none, or one that is sent anyway.
  */
 export function headerHint(response: Response): string | undefined {
   const words = ownWords(response);

@@ -12,7 +12,7 @@ import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
 /**
- * The tiers and workloads that a policy asks for, before anything is sent.
+ * The tiers and workloads that a policy requires, before anything is sent.
  *
  * @throws UsageError when one is unknown.
  */
@@ -20,7 +20,7 @@ export function policyWorkloads(names: readonly string[], target: Target): Workl
   return names.map((name) => servedWorkload(findWorkload(name), target));
 }
 
-/** The most that the workloads of a policy send. They run one after another. */
+/** The maximum that the workloads of a policy send. They run one after another. */
 export function policyParts(target: Target, workloads: readonly Workload[]): readonly PlanPart[] {
   return loadParts(target, workloads, POLICY_LENGTH);
 }
@@ -28,7 +28,7 @@ export function policyParts(target: Target, workloads: readonly Workload[]): rea
 /** Tiers of a policy do not wait for a minute without other traffic. */
 const POLICY_LENGTH = "brief";
 
-/** A workload by the name that its run has. */
+/** Finds a workload by the name of its run. */
 export function named(workloads: readonly Workload[], target: Target): (name: string) => Workload {
   return (name) => workloads.find((workload) => workload.name === name) ?? servedWorkload(findWorkload(name), target);
 }
@@ -40,11 +40,11 @@ export interface LoadStep {
   readonly redactor: Redactor;
   readonly folder: RunFolder;
   readonly control: RunControl;
-  /** A second measurement leaves the histograms of the first as they are. */
+  /** A second measurement does not overwrite the histograms of the first. */
   readonly second?: boolean;
 }
 
-/** Drives workloads one after another, so that none is measured beside another; judges what was kept of them. */
+/** Runs workloads one after another, so that they do not affect each other; judges the results. */
 export async function driveLoads(workloads: readonly Workload[], step: LoadStep): Promise<JudgedLoad> {
   const { seed, redactor, folder } = step;
   const { interruption, onProgress } = step.control;
@@ -67,7 +67,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
       abort: interruption.now,
       ...keepEvidence({ folder, redactor, workloads: [workload], samples, onProgress }),
     });
-    // One log per workload: their tags would not tell them apart in one.
+    // One log per workload: in a shared log their tags would collide.
     const name = HLOG.replace(".", `-${workload.name}.`);
     if (step.second !== true) folder.file(name, hlog);
     runs.push(...section.runs.map((run) => ({ ...run, hlog: name })));
@@ -75,7 +75,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
   return judgeSamples({ runs }, samples, readingRules(target));
 }
 
-/** The tiers that were run, and what the policy asks for beyond them. */
+/** The finished tiers, and the further workloads of the policy. */
 export async function driveFurther(
   tiers: JudgedLoad | undefined,
   workloads: readonly Workload[],

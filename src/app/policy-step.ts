@@ -27,7 +27,7 @@ interface PolicyContext {
 }
 
 /**
- * Reads a policy and the baseline that it names, before anything is sent.
+ * Reads a policy and its baseline, before anything is sent.
  *
  * @throws ConfigError with every problem of the file.
  */
@@ -111,7 +111,7 @@ function coverageOf(checks: readonly Check[]): Map<string, string[]> {
   return coverage;
 }
 
-/** A baseline that is not there yet is no problem of the file: gates that need it are not decided, and say so. */
+/** A missing baseline is not an error of the file: gates that need it stay undecided, and say so. */
 export function readBaseline(path: string) {
   return existsSync(path) ? parseBaseline(readText(path), path) : undefined;
 }
@@ -122,7 +122,7 @@ export interface PolicyStep {
   readonly again?: ((names: readonly string[]) => Promise<RunRecord>) | undefined;
 }
 
-/** Lays a policy over a run: its gates, what changed since the baseline, and the verdict that comes of it. */
+/** Applies a policy to a run: its gates, the changes since the baseline, and the resulting verdict. */
 export async function judgeByPolicy(record: RunRecord, { policy, again }: PolicyStep): Promise<RunRecord> {
   let section = applyPolicy(record, policy);
   const names = toConfirm(record, policy, section);
@@ -146,7 +146,7 @@ function readText(path: string): string {
   }
 }
 
-/** As it would be written here: no absolute path of a machine goes into a record. */
+/** The path as a user here would type it: absolute paths of a machine must not get into a record. */
 function shown(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? (path.split(/[\\/]/).at(-1) ?? path) : short;

@@ -6,11 +6,11 @@ import { toldBy } from "./own-words.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 
 /**
- * Makes sure that something answers before anything is judged, and finds out the plain model when the target does not name one: taken
- * verbatim from the list (CLIENT-1).
+ * Makes sure that a gateway responds before anything is judged, and finds the plain model when the target does not name one:
+ * taken verbatim from the list (CLIENT-1).
  *
- * @param advise gets what looks wrong about the target file: a run goes on, because it may be the gateway that is wrong.
- * @throws UnreachableError when no HTTP answer comes, or nothing but a proxy's word that there is nobody behind it.
+ * @param advise receives suspected mistakes in the target file: the run continues, because the gateway may be wrong instead.
+ * @throws UnreachableError when no HTTP response arrives, or only a proxy's response that its backend is down.
  * @throws ConfigError if the target is not a gateway, or rejects the key.
  */
 export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
@@ -28,8 +28,8 @@ export async function prepare(traffic: Traffic, advise?: (advice: Advice) => voi
 }
 
 /**
- * Makes sure that what answers is a gateway at all: a verdict about a web server or a wrong path says nothing of any gateway.
- * One answer of three that only a gateway gives is enough, however wrong the others are.
+ * Makes sure that the target is a gateway at all: a verdict about a web server or a wrong path is meaningless. One of three
+ * responses that only a gateway gives is enough, however wrong the others are.
  */
 async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
   if (isOfGateway(list)) return;
@@ -44,14 +44,14 @@ async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
       ...(!isNamed && { model: { id: "gauntlet" } }),
     };
     const response = await traffic.send(request, { endpoint, mode: "non-streaming" });
-    // Clients of the messages dialect add the version to a bare host: what is there says nothing of this address.
+    // Clients of the messages dialect append the version to a bare host: such a response says nothing about this base URL.
     const isBelow = response.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
     if (isBelow && isOfGateway(response)) return;
     seen.push(response);
   }
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
   const advice = listAdvice(target, list);
-  // Parts of it come from whatever answers: no control characters get through.
+  // Parts come from the target: control characters are replaced.
   const clean = (text: string) => text.replace(/\p{Cc}+/gu, " ");
   const hint = clean(advice === undefined ? "Check baseUrl." : `${advice.cause}. ${advice.next}`);
   const what = clean(seen.map(shown).join("; "));
@@ -63,7 +63,7 @@ async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
 
 const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;
 
-/** An answer in a few words, with the kind of its body where that tells the most. */
+/** A response in a few words, with its body type if that is the most informative part. */
 function shown(response: Response): string {
   const { endpoint } = response.requested;
   const type = response.header("content-type")?.split(";")[0]?.trim();
@@ -72,12 +72,12 @@ function shown(response: Response): string {
   return `/${PATHS[endpoint]} answers ${what}`;
 }
 
-/** Whether an answer is one that only a gateway gives: a list, a reply, or an error in words that programs read. */
+/** Whether only a gateway responds like this: a list, a reply, or a machine-readable error. */
 function isOfGateway(response: Response): boolean {
   const { status = 0, json } = response;
   if (response.admitted) return Array.isArray(member(json, "data")) || response.reply.parts !== undefined;
   const { reason } = response;
-  // That a path or a method is unknown is said in JSON, too, by frameworks and by gateways; here only of a model it counts.
+  // Frameworks also send JSON errors for unknown paths and methods; only an unknown model counts here.
   if (status === 404 || status === 405)
     return /\bmodel\b|model_/i.test(`${reason} ${JSON.stringify(member(json, "error"))}`);
   return (
@@ -88,13 +88,13 @@ function isOfGateway(response: Response): boolean {
   );
 }
 
-/** Asks for the model list. */
+/** Requests the model list. */
 export function askForList(traffic: Traffic): Promise<Response> {
   return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "non-streaming" });
 }
 
 /**
- * Asks for the model list, and names the models that the target file leaves open.
+ * Requests the model list, and names the models that the target file leaves open.
  *
  * @throws UnreachableError if nothing arrives. The caller judges malformed responses.
  */
@@ -105,26 +105,26 @@ export async function listModels(traffic: Traffic): Promise<Response> {
   return list;
 }
 
-/** Whether a response arrived that is not HTTP/1.1. Other responses of the gateway may be well-formed, and are judged. */
+/** Whether the response is not valid HTTP/1.1. Other responses of the gateway may be well-formed, and are judged. */
 function isMalformed({ exchange }: Response): boolean {
   return exchange.ending.kind === "protocol-error";
 }
 
-/** Ids that are read of a list. */
+/** Maximum number of ids read from a list. */
 const MAX_MODELS = 100_000;
 const MAX_ID_CHARACTERS = 256;
 
-/** An id that can be asked for: each request repeats it, so that one of megabytes would be sent a thousand times. */
+/** An id that can be requested: every request repeats it, so an id of megabytes would be sent a thousand times. */
 export function isModelId(id: unknown): id is string {
   return typeof id === "string" && id !== "" && id.length <= MAX_ID_CHARACTERS && !/\p{Cc}/u.test(id);
 }
 
-/** Ids of a model list; none when it is no such thing. */
+/** Ids of a model list; empty when the response is not one. */
 export function listedModels(list: Response): string[] {
   return idsOf(listEntries(list.json));
 }
 
-/** The same, those first that are likeliest to serve a chat. */
+/** The same, those most likely to serve chat first. */
 export function modelsToTry(list: Response): string[] {
   return idsOf(likeliestFirst(listEntries(list.json).slice(0, MAX_MODELS)));
 }

@@ -5,30 +5,30 @@ const TICKS_PER_S = 100;
 const PAGE_BYTES = 4_096;
 const SAMPLE_MS = 500;
 
-/** What a process and those that it started used. */
+/** Resources used by a process and its descendants. */
 export interface ProcessUse {
   readonly cpuS: number;
   readonly peakMemoryBytes: number;
   readonly peakOpenFiles: number;
 }
 
-/** What a process and those that it started hold at one moment. */
+/** Resources held by a process and its descendants at one moment. */
 export interface TreeUse {
-  /** Since they began. */
+  /** Since they started. */
   readonly cpuS: number;
   readonly memoryBytes: number;
-  /** `null` where they may not be counted: of processes that belong to somebody else. */
+  /** `null` for processes of another user, which may not be read. */
   readonly openFiles: number | null;
   readonly threads: number;
 }
 
-/** @returns nothing where there is no `/proc`, or no such process. */
+/** @returns `undefined` without `/proc`, or without such a process. */
 export function treeUse(pid: number): TreeUse | undefined {
   const tree = treeOf(pid);
   return tree.size === 0 ? undefined : sumOf(tree);
 }
 
-/** What some processes hold together; those that have ended count as nothing. */
+/** The total of several processes; ended ones count as zero. */
 export function useOf(pids: Iterable<number>): TreeUse {
   const stats = new Map<number, Stat>();
   for (const pid of pids) {
@@ -59,8 +59,8 @@ interface Stat {
 }
 
 /**
- * Watches a process and those that it started, by `/proc`. What a process used that began and ended between two looks is only in
- * the figures of its parent.
+ * Watches a process and its descendants through `/proc`. A process that starts and ends between two samples is only counted
+ * through its parent.
  */
 export class ProcessWatch implements Disposable {
   readonly #pid: number;
@@ -79,13 +79,13 @@ export class ProcessWatch implements Disposable {
     this.#look();
   }
 
-  /** @returns nothing where there is no `/proc`, or no such process. */
+  /** @returns `undefined` without `/proc`, or without such a process. */
   static of(pid: number): ProcessWatch | undefined {
     const use = treeUse(pid);
     return use === undefined ? undefined : new ProcessWatch(pid, use.cpuS);
   }
 
-  /** What was used since the watch began. */
+  /** Usage since the watch began. */
   get used(): ProcessUse {
     this.#look();
     return {
@@ -108,7 +108,7 @@ export class ProcessWatch implements Disposable {
   }
 }
 
-/** A process and all below it; none where it cannot be read. */
+/** A process and its descendants; empty if it cannot be read. */
 function treeOf(root: number): ReadonlyMap<number, Stat> {
   const all = new Map<number, Stat>();
   for (const pid of processes()) {
@@ -132,12 +132,15 @@ function processes(): number[] {
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
   } catch {
-    // Another system than Linux.
+    // Not Linux.
     return [];
   }
 }
 
-/** Fields of proc(5): 4 is the parent, 14 and 15 the CPU time, 20 the threads, 24 the memory in pages. The name may hold anything. */
+/**
+ * Fields of proc(5): 4 is the parent, 14 and 15 the CPU time, 20 the threads, 24 the memory in pages. The name may contain
+ * anything.
+ */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -145,7 +148,7 @@ function statOf(pid: number): Stat | undefined {
     const at = (field: number) => Number(fields[field - 3]);
     return { parent: at(4), ticks: at(14) + at(15), pages: at(24), threads: at(20) };
   } catch {
-    // It has ended since the folder was read.
+    // It ended after the folder was read.
     return undefined;
   }
 }
@@ -154,7 +157,7 @@ function openFilesOf(pid: number): number | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
-    // It has ended, or belongs to somebody else.
+    // It has ended, or belongs to another user.
     return undefined;
   }
 }

@@ -59,7 +59,7 @@ export function runIdOf(startedAt: Date, seed: number, { baseUrl }: Pick<RunReco
   return createHash("sha256").update(`${startedAt.getTime()} ${seed} ${baseUrl}`).digest("hex").slice(0, 16);
 }
 
-/** What the first line of a verdict must not hide about a target. */
+/** What the headline of a verdict must not hide about a target. */
 export function targetQualifiers(target: Target): string[] {
   const gaps = Object.keys(target.skip);
   const contract = contractInWords(target);

@@ -12,13 +12,13 @@ import {
 type Counts = Pick<JudgedPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped">;
 
 const NAMES = ["offered", "sent", "admitted", "denied", "failed", "invalid", "dropped"] as const;
-/** Event of the journal: what load has shown so far is measured again. */
+/** Journal event: the load so far is discarded and measured again. */
 export const LOAD_DISCARDED = "load-discarded";
 const CUT = "cut off before its end";
 
-/** The load of a run that was killed: its phases as they were noted, the last one from the counters of each second. */
+/** The load of a killed run: its phases as recorded, the last one from its per-second counters. */
 export function recoverLoad(all: readonly JournalLine[]): JudgedLoad | undefined {
-  // What was measured again before the end counts no longer.
+  // Discarded measurements do not count.
   const lines = all.slice(all.map(({ event }) => event).lastIndexOf(LOAD_DISCARDED) + 1);
   const runs = lines
     .filter(({ event }) => event === "load-started")
@@ -46,7 +46,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Ju
     name,
     kind,
     engine,
-    // A phase that failed has failed, whatever was to come; what passed so far is no pass.
+    // A failed phase stays failed, whatever would have followed; passes so far are not a pass.
     verdict: failed.length > 0 ? "fail" : "inconclusive",
     reasons: [...failed.map((phase) => `${phase.name}: ${phase.message}`), CUT],
     limits: null,
@@ -71,7 +71,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Ju
   };
 }
 
-/** The phase under way, as far as its counters were noted. */
+/** The running phase, as far as its counters were recorded. */
 function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): JudgedPhase | undefined {
   const progress = own.filter(({ event, phase }) => event === "load-progress" && !finished.has(String(phase)));
   const last = progress.at(-1);
@@ -115,7 +115,7 @@ function openPhase(own: readonly JournalLine[], finished: ReadonlySet<string>): 
 /** A day: more than a chart shows. */
 const MAX_SECONDS = 86_400;
 
-/** The counters of each second, from those of the whole phase. */
+/** Per-second counters, from the cumulative ones. */
 function seriesOf(progress: readonly JournalLine[]): LoadSecond[] {
   let before: Counts = countsOf(undefined);
   return progress.slice(-MAX_SECONDS).map((line) => {

@@ -21,17 +21,17 @@ import {
 import { REQUIREMENTS } from "../requirements/index.ts";
 import { recoverLoad } from "./recover-load.ts";
 
-/** The record of a run; when the run was killed before it wrote one, what its journal tells. @throws UsageError */
+/** The record of a run; if the run was killed before it wrote one, it is recovered from the journal. @throws UsageError */
 export function readOrRecover(folder: string): RunRecord {
   if (existsSync(join(folder, "run.json"))) return readRecord(folder);
   return recoverRecord(folder) ?? readRecord(folder);
 }
 
 /**
- * Composes the record of a run that never wrote one: what was judged until then stands, what was not is said to be
- * missing, and nothing of it is a pass.
+ * Composes the record of a run that never wrote one: results so far are kept, missing ones are marked as missing, and none of
+ * them counts as a pass.
  *
- * @returns `undefined` when there is no journal to go by. @throws UsageError when it is not one of this version.
+ * @returns `undefined` without a journal. @throws UsageError when it is from another version.
  */
 function recoverRecord(folder: string): RunRecord | undefined {
   const lines = readJournal(folder);
@@ -81,7 +81,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
   );
 }
 
-/** Results as far as they came; of what was planned and not reached, that it was not. */
+/** Recorded results, and for planned instances that were not reached, that they were not. */
 function resultsOf(lines: readonly JournalLine[], started: JournalLine): { results: CheckResult[]; judged: number } {
   const finished = lines.flatMap((line) => {
     const parsed = line.event === "check-finished" ? checkResultSchema.safeParse(line["result"]) : undefined;

@@ -12,11 +12,11 @@ import { truncatedFile } from "./truncated-file.ts";
 
 export interface RejudgeOptions {
   readonly dir: string;
-  /** Modules with suites of one's own, as they were given to the run. */
+  /** Modules with custom suites, as given to the run. */
   readonly suite?: readonly string[];
 }
 
-/** Judges a kept run again from its recording. Sends nothing. */
+/** Judges a stored run again from its recording. Sends nothing. */
 export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outcome> {
   const checks = await checksWith(suite);
   const stored = readRun(dir, readOrRecover);
@@ -68,7 +68,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
   };
 }
 
-/** Judges every check again of which a recording was kept. */
+/** Judges every recorded check again. */
 function rejudgeChecks(
   { record, exchanges, recordings }: StoredRun,
   checks: readonly Check[],
@@ -92,7 +92,7 @@ function rejudgeChecks(
     const isMissing = recorded.every((recording) => recording === undefined);
     if (instance !== undefined && isMissing && record.complete && wasJudged(before))
       throw truncatedFile(dir, RECORDINGS, `the recording of ${before.id}, which was judged`);
-    // What came to no recording (blocked, interrupted) has nothing to be judged by; it stays as it was.
+    // Results without a recording (blocked, interrupted) cannot be judged again and stay as they were.
     if (instance === undefined || isMissing) return before;
     const { rounds = [before], waived: _, ...facts } = before;
     return mergeRounds(

@@ -16,7 +16,7 @@ export type Printed = Exclude<Format, "html"> | "terminal" | "json";
 
 export interface ReportOptions {
   readonly dirs: readonly string[];
-  /** Default: what every run leaves in its folder. */
+  /** Default: what every run writes to its folder. */
   readonly format: readonly Format[];
   readonly layout: Layout;
   /** Print this to stdout instead of writing files. */

@@ -3,29 +3,29 @@ import type { LoadProgress } from "../load/index.ts";
 
 /** What a use case reports while it runs. */
 export type ProgressEvent =
-  /** One line that is shown even when the caller wants no progress. */
+  /** One line that is shown even if progress is disabled. */
   | { readonly kind: "notice"; readonly text: string }
   /** One line. */
   | { readonly kind: "note"; readonly text: string }
-  /** `done` of `total` check instances are judged; the first event has `done` 0. */
+  /** `done` of `total` check instances are judged; `done` is 0 in the first event. */
   | { readonly kind: "checks"; readonly done: number; readonly total: number; readonly what: string }
   | { readonly kind: "load"; readonly progress: LoadProgress }
-  /** What takes a while now, such as connecting; replaces the step before. */
+  /** A step that takes a while, such as connecting; replaces the previous step. */
   | ({ readonly kind: "step" } & Step)
-  /** How far the suites are, and how long all checks still take, about. */
+  /** Progress of the suites, and the approximate remaining time of all checks. */
   | { readonly kind: "suites"; readonly suites: readonly SuiteProgress[]; readonly leftS: number }
-  /** A check of a suite waits from now on. */
+  /** A check of a suite starts to wait. */
   | { readonly kind: "wait"; readonly suite: string; readonly what: string; readonly forMs: number }
-  /** Nothing more is sent for a suite. */
+  /** A suite has nothing more to send. */
   | { readonly kind: "suite"; readonly text: string; readonly verdict: "PASS" | "FAIL" | "INCONCLUSIVE" }
-  /** A deviation that no failure before had. */
+  /** A deviation that no earlier failure had. */
   | { readonly kind: "cause"; readonly text: string };
 
 export interface Step {
   readonly text: string;
-  /** Seconds until the whole of it is over. */
+  /** Seconds until everything is over. */
   readonly leftS?: number | undefined;
-  /** It may be over sooner. */
+  /** It may end earlier. */
   readonly atMost?: boolean;
 }
 
@@ -34,29 +34,29 @@ export interface SuiteProgress {
   readonly done: number;
   readonly total: number;
   readonly failed: number;
-  /** Nothing more is sent for it; what is left judges the whole run at its end. */
+  /** It has nothing more to send; the remaining checks judge the whole run at its end. */
   readonly over: boolean;
-  /** The check that was started last of those under way. */
+  /** The most recently started check in progress. */
   readonly running: string | undefined;
 }
 
 export type OnProgress = (event: ProgressEvent) => void;
 
 export interface Interruption {
-  /** Fired by the first signal: nothing new is begun, what runs may end. */
+  /** Fired by the first signal: nothing new is started, running work may finish. */
   readonly signal: AbortSignal;
-  /** Fired by the second one: everything stops now; the report is still written. */
+  /** Fired by the second signal: everything stops now; the report is still written. */
   readonly now: AbortSignal;
   by(): "SIGINT" | "SIGTERM" | undefined;
-  /** Time since the first signal, ms; 0 before it. What takes long is left out when the process must end soon. */
+  /** Time since the first signal, ms; 0 before it. Slow work is skipped when the process must end soon. */
   sinceMs(): number;
-  /** Names the folder in which the run is recorded, for the message of a process that could not write its report in time. */
+  /** Sets the folder in which the run is recorded, for the message of a process that could not write its report in time. */
   recordedIn(folder: string): void;
-  /** Ends the run as the first signal does, for a reason of our own. */
+  /** Ends the run like the first signal, for an internal reason. */
   stop(): void;
 }
 
-/** What a caller gives to a use case that takes a while. */
+/** What a caller passes to a use case that takes a while. */
 export interface RunControl {
   readonly interruption: Interruption;
   readonly onProgress: OnProgress;

@@ -14,15 +14,15 @@ import { loadParts } from "../run/index.ts";
 import { keysOf } from "../target/index.ts";
 import type { LoadsContext } from "./loads-context.ts";
 
-/** Histogram log of a run, beside its record. */
+/** Histogram log of a run, next to its record. */
 export const HLOG = "load.hlog";
 
-/** Runs workloads side by side. */
+/** Runs workloads concurrently. */
 export async function runLoads(
   workloads: readonly Workload[],
   context: LoadsContext,
 ): Promise<{ readonly section: JudgedLoad; readonly hlog: string }> {
-  // Tier runs judge latencies: the machine is measured first. Plain load begins at once.
+  // Tier runs judge latencies, so the machine is measured first. Plain load begins at once.
   const judges = workloads.some(({ tier, engine }) => tier !== undefined && engine === "native");
   const isMeasured = context.calibration !== undefined;
   if (judges && !isMeasured) context.onStep("measuring this machine, so that its own delays are known");
@@ -38,8 +38,8 @@ export async function runLoads(
 }
 
 /**
- * Output token limit of one of several concurrent workloads: the remaining budget, divided in proportion to their plans. The plans are
- * estimates; the gateway's own counts are what is charged to the budget.
+ * Output token limit of one of several concurrent workloads: the remaining budget, divided in proportion to their plans. The
+ * plans are estimates; the gateway's own counts are charged to the budget.
  */
 function tokensFor(
   workload: Workload,

@@ -16,7 +16,7 @@ interface Rounds {
   readonly startLoad: () => Promise<LoadBeside | undefined> | undefined;
 }
 
-/** Runs every check as often as asked, and writes into the folder what becomes of each. */
+/** Runs every check as often as requested, and writes each result into the folder. */
 export async function runRounds({ instances, rounds, traffic, folder, control, progress, startLoad }: Rounds) {
   const { redactor } = traffic.recorder;
   const runs: CheckResult[][] = [];

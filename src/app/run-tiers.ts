@@ -12,13 +12,13 @@ import type { LoadsContext } from "./loads-context.ts";
 import type { RunControl } from "./run-control.ts";
 import { HLOG, runLoads } from "./run-loads.ts";
 
-/** The load of a run over the tiers, as it is known before the first request. */
+/** The tier load of a run, as known before the first request. */
 export interface TierPlan {
-  /** One for each tier whose account the target has; one only of a quick run; none where no load may be generated. */
+  /** One for each tier whose account the target has; only one in a quick run; none if load is not permitted. */
   readonly workloads: readonly Workload[];
   /** Tiers of the target that may not be loaded, and why. */
   readonly refused: { readonly names: readonly string[]; readonly why: string } | undefined;
-  /** The most that they send. */
+  /** The maximum that they send. */
   readonly parts: readonly PlanPart[];
 }
 
@@ -31,14 +31,14 @@ export interface TiersOptions {
   readonly folder: RunFolder;
   readonly quick: boolean;
   readonly control: RunControl;
-  /** For how long the checks have sent nothing on an account, ms; infinite when they never did. */
+  /** How long the checks have sent nothing on an account, ms; infinite if they never did. */
   readonly unusedForMs: (account: string) => number;
   readonly onGauge?: LoadsContext["onGauge"];
   readonly calibration?: LoadsContext["calibration"];
 }
 
 const TIERS = ["starter", "growth", "scale"];
-/** One tier shows the phases; a quick run has no time for windows of a minute. */
+/** One tier shows all phases; a quick run has no time for windows of a minute. */
 const QUICK_TIER = "starter";
 
 /**
@@ -61,9 +61,9 @@ const NO_TIERS: TierPlan = { workloads: [], refused: undefined, parts: [] };
 const lengthOf = (quick: boolean) => (quick ? "quick" : "brief");
 
 /**
- * Runs the tiers side by side whose accounts the target has.
+ * Concurrently runs the tiers whose accounts the target has.
  *
- * @returns `undefined` when it has none, or may not be loaded: a run then says what conformance alone shows.
+ * @returns `undefined` when it has none, or load is not permitted: the run then reports conformance only.
  */
 export async function runTiers(options: TiersOptions): Promise<JudgedLoad | undefined> {
   const { target, folder, quick } = options;
@@ -73,7 +73,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   if (workloads.length === 0) return undefined;
   const length = lengthOf(quick);
   onProgress({ kind: "note", text: planText(target, sumOf(options.plan.parts, true)) });
-  // What the checks sent on these accounts must have left every window of a minute.
+  // Requests of the checks on these accounts must have left every one-minute window.
   const unused = workloads.map((workload) => options.unusedForMs(accountOfKey(accountOf(workload, target).key)));
   const quietMs = UNKNOWN_MS - Math.min(...unused);
   if (quietMs > 0)

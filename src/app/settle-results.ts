@@ -8,13 +8,13 @@ export interface Terms {
   /** Requirements that are newer than the target's requirement set. */
   readonly unscored: readonly string[];
   readonly waivers: readonly Waiver[];
-  /** Every check there is, whether it was run or not. */
+  /** Every existing check, whether it ran or not. */
   readonly checks: readonly Check[];
-  /** Day of the run, by which waivers expire. */
+  /** Day of the run, for the expiry of waivers. */
   readonly today: Date;
 }
 
-/** Lays over results what the gateway's team has agreed on: its requirement set, its waivers. */
+/** Applies what the gateway's team has agreed on to the results: its requirement set, its waivers. */
 export function settle(
   results: readonly CheckResult[],
   { unscored, waivers, checks, today }: Terms,
@@ -24,7 +24,7 @@ export function settle(
 }
 
 /**
- * Requirements that a target is not judged by yet.
+ * Requirements that do not apply to a target yet.
  *
  * @throws UsageError when it pins a set that this harness does not have.
  */

@@ -1,7 +1,7 @@
 import type { Sizing } from "../load/index.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
 
-/** What a sizing says, for people. */
+/** A sizing for the terminal. */
 export function renderSizing(sizing: Sizing, verified: Verified | undefined, options: SizeOptions): string {
   const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.01 ? 2 : 1)} %`;
   const tiers = sizing.tiers.map(({ tier, limits, denied, fits }) => {

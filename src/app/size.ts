@@ -22,11 +22,12 @@ import { exitAfter, type RunControl } from "./run-control.ts";
 import { renderSizing } from "./size-text.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
 
-/** Shares that differ by no more agree: arrivals near a limit fall on either side of it. */
+/** Maximum difference between shares that agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
 
 /**
- * Predicts which tier a workload needs. Exit code 1: a run disagrees, or requests were not served. Exit code 4: the run cannot be judged.
+ * Predicts which tier a workload needs. Exit code 1: a run disagrees, or requests were not served. Exit code 4: the run cannot
+ * be judged.
  */
 export async function size(options: SizeOptions, control: RunControl): Promise<Outcome> {
   const { ttftMs, tokensPerS, seed } = options;
@@ -49,7 +50,7 @@ function exitOf({ broken, undecided, agrees }: Verified): number {
   return agrees ? EXIT.pass : EXIT.gateFailed;
 }
 
-/** Defects of the gateway that have nothing to do with its limits: unusable replies, and failures that its responses state. */
+/** Gateway defects unrelated to its limits: unusable replies, and failures reported by its responses. */
 function brokenBy({ findings }: JudgedPhase): string | null {
   const broken = findings.filter(
     ({ outcome, weight, basis }) => outcome === "broken" && weight === "fail" && basis === "content",
@@ -57,7 +58,7 @@ function brokenBy({ findings }: JudgedPhase): string | null {
   return broken.find(({ name }) => name !== "load.admitted" && name !== "load.denial-reasons")?.observed ?? null;
 }
 
-/** What keeps a run from saying anything of a limiter: nothing got through, or much ended otherwise than by a limit. */
+/** Why a run says nothing about a limiter: nothing was admitted, or many requests ended for other reasons. */
 function undecidedBy({ sent, admitted, denials, failed }: JudgedPhase, generatorValid: boolean): string | null {
   if (!generatorValid) return "the generator was too busy to judge";
   if (admitted === 0) return `none of ${sent} requests was admitted`;
@@ -116,7 +117,7 @@ async function verify(
   };
 }
 
-/** How long admitted requests of a class really took, in the middle; what was never admitted keeps the assumption. */
+/** The measured median duration of admitted requests of a class; classes without any keep the assumption. */
 function measuredDurations({ classes }: JudgedPhase, assumed: DurationOf): DurationOf {
   return (request) => {
     const found = classes.find(

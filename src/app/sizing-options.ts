@@ -11,17 +11,17 @@ export interface SizeOptions {
   readonly json: boolean;
 }
 
-/** What came of running the workload, beside what was predicted with the durations that were measured. */
+/** The result of running the workload, next to a prediction based on the measured durations. */
 export interface Verified {
   readonly account: string;
   readonly limits: Limits;
   readonly requests: number;
   readonly deniedShare: number;
-  /** Least and most share that the simulated limiters deny. */
+  /** Smallest and largest share that the simulated limiters deny. */
   readonly predicted: readonly [low: number, high: number];
   readonly agrees: boolean;
   /** Unusable replies or failures beyond what the workload allows; `null` if there are none. */
   readonly broken: string | null;
-  /** Why the run says nothing of the prediction; `null` when it does. */
+  /** Why the run does not test the prediction; `null` when it does. */
   readonly undecided: string | null;
 }

@@ -1,10 +1,10 @@
 import type { Traffic } from "../checks/index.ts";
 import type { RunPlan } from "./plan-run.ts";
 
-/** Replies that take longer make a run longer than it was planned, ms. */
+/** Slower replies make a run longer than planned, ms. */
 const SLOW_REPLY_MS = 400;
 
-/** How long the checks take with a gateway whose replies take time, and what they use. */
+/** How long the checks take with a gateway that replies slowly, and what they use. */
 export function slowNote(replyTimes: Traffic["replyTimes"], checks: RunPlan["checks"]): string | undefined {
   if (replyTimes.medianMs < SLOW_REPLY_MS) return undefined;
   const replyS = (replyTimes.medianMs / 1_000).toFixed(1);

@@ -1,6 +1,6 @@
 import type { Colors } from "./outcome.ts";
 
-/** What doctor says about one thing. */
+/** One finding of doctor. */
 export interface Symptom {
   readonly about: string;
   readonly level: "good" | "note" | "bad";
@@ -10,7 +10,7 @@ export interface Symptom {
 
 const SIGNS = { good: "✓", note: "▲", bad: "✗" } as const;
 
-/** A symptom for a terminal. Parts of it come from the gateway: no control characters get through. */
+/** A symptom for the terminal. Parts come from the gateway: control characters are replaced. */
 export function symptomText({ about, level, text, next }: Symptom, colors: Colors): string {
   const paint = { good: colors.green, note: colors.yellow, bad: colors.red }[level];
   const said = `${about}: ${text}`.replace(/\p{Cc}+/gu, " ");

@@ -8,17 +8,18 @@ import { keysOf, type Provisioner, type Target } from "../target/index.ts";
 import { LOAD_DISCARDED } from "./recover-load.ts";
 import { runTiers, type TiersOptions } from "./run-tiers.ts";
 
-/** What the tiers of a run are measured with. */
+/** The options for measuring the tiers of a run. */
 type StepOptions = Omit<TiersOptions, "unusedForMs" | "target">;
 
-/** Checks and load share a processor otherwise. */
+/** With fewer, checks and load would share a CPU. */
 const MIN_CPUS = 2;
-/** A machine that is later than this by itself, ms at p99, has no time for both. */
+/** A machine with a higher p99 lag on its own, ms, is too slow for both. */
 const BESIDE_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
 
 /**
- * The tiers of a run. Where the target can make accounts for them that no check uses, and this machine is on time, they are loaded
- * beside the checks. A tier that does not pass there is measured again alone: what the checks may have disturbed fails no gateway.
+ * The tiers of a run. If the target can create unused accounts for them, and this machine is on time, they run concurrently
+ * with the checks. A tier that does not pass then is measured again alone, so that interference from checks never fails a
+ * gateway.
  */
 export class TierRuns {
   readonly #options: StepOptions;
@@ -32,17 +33,17 @@ export class TierRuns {
     this.#provisioner = provisioner;
   }
 
-  /** Requests of tiers that are under way. */
+  /** Requests of tiers in flight. */
   get inFlight(): number {
     return this.#gauges.reduce((sum, gauge) => sum + gauge(), 0);
   }
 
-  /** Requests of measurements that were made again. */
+  /** Requests of discarded measurements. */
   get sentBefore(): number {
     return this.#sentBefore;
   }
 
-  /** Begins the load beside the checks where that can be. */
+  /** Starts the load concurrently with the checks if possible. */
   async startBeside(target: Target): Promise<LoadBeside | undefined> {
     const { plan, quick, control } = this.#options;
     if (quick || plan.workloads.length === 0 || this.#provisioner?.loadAccounts === undefined) return undefined;
@@ -65,13 +66,13 @@ export class TierRuns {
     });
     const ended = this.#beside.then(
       () => undefined,
-      // Told when the result is asked for.
+      // Errors are reported when the result is requested.
       () => undefined,
     );
     return { ended };
   }
 
-  /** The load, when the checks are over. */
+  /** The load, after the checks are over. */
   async result(traffic: Traffic): Promise<JudgedLoad | undefined> {
     const { interruption, onProgress } = this.#options.control;
     if (this.#beside !== undefined) {
@@ -97,7 +98,7 @@ export class TierRuns {
     return runTiers({ ...this.#options, target: traffic.target, unusedForMs });
   }
 
-  /** The target with new accounts in place of those that checks have used. */
+  /** The target with new accounts that replace those used by checks. */
   async #withOwnAccounts(target: Target): Promise<Target> {
     const tiers = (await this.#provisioner?.loadAccounts?.()) ?? target.tiers;
     for (const key of Object.values(tiers).flatMap(keysOf)) this.#options.redactor.add(key.secret());
@@ -111,7 +112,7 @@ function openOf({ runs }: JudgedLoad): string[] {
 
 const hasPassed = (load: JudgedLoad): boolean => openOf(load).length === 0;
 
-/** What load sent, in requests. */
+/** Number of requests that load sent. */
 export function sentBy(load: JudgedLoad | undefined): number {
   return (load?.runs ?? []).flatMap(({ phases }) => phases).reduce((sum, { sent }) => sum + sent, 0);
 }

@@ -7,7 +7,7 @@ import { exitAfter, type RunControl } from "./run-control.ts";
 
 const CONNECTIONS = 32;
 const SECONDS = 3;
-/** Pieces of a stream, and the events that it has with its beginning and its end. */
+/** Pieces of a stream, and its number of events including its beginning and end. */
 const PIECES = 64;
 const EVENTS = PIECES + 3;
 
@@ -16,7 +16,7 @@ interface Measured {
   readonly repliesPerCpuS: number;
 }
 
-/** Measures how much an upstream serves on this machine, in a process of its own. */
+/** Measures how much an upstream can serve on this machine, in a separate process. */
 export async function measureCeiling({ interruption, onProgress }: RunControl): Promise<Outcome> {
   const command = [process.execPath, mainFile(), "upstream"] as const;
   const signal = interruption.signal;

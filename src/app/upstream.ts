@@ -12,7 +12,7 @@ export interface UpstreamCommandOptions {
   readonly scenario?: string | undefined;
 }
 
-/** Starts the providers of a scenario. @throws ConfigError for a file that is no scenario. */
+/** Starts the providers of a scenario. @throws ConfigError for a file that is not a scenario. */
 export function startProviders(options: UpstreamCommandOptions): Promise<RunningUpstream> {
   const scenario = options.scenario === undefined ? scenarioSchema.parse({}) : readScenario(options.scenario);
   return startUpstream({ host: options.host, port: options.port, controlPort: options["control-port"], scenario });

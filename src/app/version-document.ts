@@ -3,7 +3,7 @@ import { RECORD_VERSION } from "../record/index.ts";
 import { REQUIREMENT_SET, REQUIREMENTS } from "../requirements/index.ts";
 import { NAME, VERSION } from "./version.ts";
 
-/** What `--version --json` prints: everything that decides what a run means. */
+/** What `--version --json` prints: everything that determines the meaning of a run. */
 export function versionDocument(): object {
   return {
     schemaVersion: 1,

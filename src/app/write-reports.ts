@@ -13,12 +13,12 @@ import {
 import { type RunRecord, readExchanges, writeAtomically } from "../record/index.ts";
 import { readOrRecover } from "./recover-record.ts";
 
-/** A run as reports see it: its record, and the exchanges that they want to show. */
+/** The input of the reports: a record, and the exchanges that they show. */
 export function openSource(folder: string): ReportSource {
   const record = readOrRecover(folder);
   const logs = new Map<string, ReturnType<typeof readHistogramLog>>();
   const histograms = (hlog: string) => {
-    // A record names a file of its own folder; nothing it says leads anywhere else.
+    // A record may only name files in its own folder.
     const path = join(folder, basename(hlog));
     const known = logs.get(path) ?? readHistogramLog(existsSync(path) ? readFileSync(path, "utf8") : "");
     logs.set(path, known);
@@ -27,7 +27,7 @@ export function openSource(folder: string): ReportSource {
   return { record, evidence: evidenceOf(folder, record), histograms };
 }
 
-/** Finds the exchanges that a report of the record shows, as they were kept. */
+/** Finds the exchanges that a report of the record shows, as recorded. */
 export function evidenceOf(folder: string, record: RunRecord): ReportSource["evidence"] {
   const lines = readExchanges(folder, wantedExchanges(record));
   return (id) => readEvidence(lines.get(id));
@@ -39,7 +39,7 @@ interface Wanted {
 }
 
 /**
- * Renders a run folder's reports into it, from what stands on the disk: rendering again later gives the same bytes.
+ * Renders a run folder's reports from the files on disk: rendering again later gives the same bytes.
  *
  * @returns paths of the files.
  */

@@ -24,7 +24,7 @@ export async function assertKeyAccepted(traffic: Traffic, key: Key = traffic.tar
   throw new ConfigError([{ file: source, path, message, hint }]);
 }
 
-/** The same for commands whose requests are not those of checks. */
+/** The same for commands that do not run checks. */
 export async function assertKeysAccepted(
   { target, budget }: Pick<Permit, "target" | "budget">,
   keys: readonly Key[],

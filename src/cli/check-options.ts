@@ -9,7 +9,7 @@ interface Range {
 
 const MAX_MS = 24 * 3_600_000;
 
-/** What each numeric option takes, whatever the command: a value that cannot be is refused before anything is sent. */
+/** The range of each numeric option, for all commands: invalid values are rejected before anything is sent. */
 const RANGES: Readonly<Record<string, Range>> = {
   "admin-port": { least: 0, most: 65_535 },
   "at-most": { least: 1, most: 86_400, fractions: true },
@@ -57,14 +57,14 @@ const REPEATABLE: readonly string[] = [
   "suites",
   "variant",
 ];
-/** The same of one command; other commands have an option of the same name that has one value. */
+/** The same for one command; other commands have a single-valued option of the same name. */
 const REPEATABLE_IN: Readonly<Record<string, readonly string[]>> = { gateway: ["upstream", "upstream-key"] };
 
 /**
- * Makes sure that every option holds a value that it can have, before the command begins.
+ * Validates all options before the command begins.
  *
  * @param argv as yargs parsed it. @param raw the command line, for the value as it was typed.
- * @throws UsageError for a number that is none or out of range, and for an option that is given twice.
+ * @throws UsageError for an invalid or out-of-range number, and for an option that is given twice.
  */
 export function checkOptions(argv: Readonly<Record<string, unknown>>, raw: readonly string[]): void {
   const [command] = Array.isArray(argv["_"]) ? argv["_"] : [];
@@ -94,7 +94,7 @@ function countOf(name: string, raw: readonly string[]): number {
   return raw.filter((argument) => isOption(name, argument)).length;
 }
 
-/** The value as it was typed; `undefined` for a default. */
+/** The value as typed; `undefined` for a default. */
 function typed(name: string, raw: readonly string[]): string | undefined {
   const at = raw.findIndex((argument) => isOption(name, argument));
   if (at < 0) return undefined;

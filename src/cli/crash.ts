@@ -2,12 +2,12 @@ import { writeSync } from "node:fs";
 import { EXIT, maskLikely, messageOf } from "../core/index.ts";
 import { internalError, wantsJson, writeErrorNow } from "./json-output.ts";
 
-/** Shorter values of the environment stand in ordinary text. */
+/** Shorter values of the environment occur in ordinary text. */
 const SHORTEST = 8;
 
 /**
- * What may be printed of an error that nobody foresaw. Its text may quote anything, such as the beginning of a key file
- * that is no JSON; here no redactor knows the keys of the run any more.
+ * The printable part of an unexpected error. Its text may quote anything, such as the start of a key file that is not JSON, and
+ * no redactor knows the keys of the run at this point.
  */
 export function describeCrash(thrown: unknown, environment: NodeJS.ProcessEnv): string {
   const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";
@@ -21,8 +21,8 @@ export function describeCrash(thrown: unknown, environment: NodeJS.ProcessEnv): 
 }
 
 /**
- * Ends the process after an error that no code of ours caught. The only place that does: what is still under way would
- * keep it alive for good. Journals are written line by line and are whole.
+ * Ends the process after an uncaught error. This is the only place that calls exit, because pending work would keep the process
+ * alive forever. Journals are written line by line and stay intact.
  */
 export function crashWith(thrown: unknown): void {
   const text = describeCrash(thrown, process.env);
@@ -30,21 +30,21 @@ export function crashWith(thrown: unknown): void {
     if (wantsJson(process.argv)) writeErrorNow(internalError(text), EXIT.internal);
     writeSync(2, `gauntlet: ${text}\n`);
   } catch {
-    // Nobody reads it; the exit code still says it.
+    // Nobody reads the stream; the exit code still reports it.
   }
   process.exit(EXIT.internal);
 }
 
 /**
- * Called when a standard stream cannot be written. A reader that left is its own affair; a full disk means that the
- * output is not what the caller asked for.
+ * Called when a standard stream cannot be written. A reader that closed the pipe is fine; a full disk means that the output is
+ * incomplete.
  */
 export function outputFailed(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return;
   try {
     writeSync(2, `gauntlet: the output cannot be written: ${error.message}\n`);
   } catch {
-    // The stream that failed is this one.
+    // This is the stream that failed.
   }
   process.exitCode ||= EXIT.inconclusive;
 }

@@ -10,14 +10,14 @@ import { wrapLines } from "./wrap-lines.ts";
 interface Definition<A> {
   readonly command: string;
   readonly describe: string;
-  /** Command lines, each with what it does. */
+  /** Command lines, each with a description. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   readonly builder: (yargs: Argv) => Argv<A>;
-  /** Loads what it needs when it runs, so that `--help` does not wait for it. */
+  /** Loads its dependencies when it runs, so that `--help` does not wait for them. */
   readonly run: (argv: ArgumentsCamelCase<A>) => Promise<Outcome>;
 }
 
-/** A command whose arguments have the types that its options say; prints the outcome and leaves the exit code. */
+/** A command whose arguments are typed by its options; prints the outcome and sets the exit code. */
 export function defineCommand<A>({ run, examples, ...definition }: Definition<A>): CommandModule<object, A> {
   return {
     ...definition,
@@ -31,7 +31,7 @@ export function defineCommand<A>({ run, examples, ...definition }: Definition<A>
   };
 }
 
-/** Not as yargs shows examples: it breaks long command lines, which nobody can copy then. */
+/** Not with the examples of yargs: it wraps long command lines, which then cannot be copied. */
 function examplesText(examples: readonly (readonly [line: string, what: string])[]): string {
   return ["Examples:", ...examples.map(([line, what]) => `  ${line}\n      ${what}`)].join("\n");
 }
@@ -62,7 +62,7 @@ class InterruptedError extends GauntletError {
   }
 }
 
-/** Requests that a signal cut off look like a gateway that is not there, or is none. */
+/** Requests aborted by a signal look like an unreachable gateway, or like something that is not a gateway. */
 function isOfInterruption(error: unknown): boolean {
   if (error instanceof UnreachableError || error instanceof ConfigError) return true;
   return error instanceof Error && error.name === "AbortError";
@@ -82,7 +82,7 @@ function print({ document, text, ioError }: Outcome, json: boolean): void {
     writeDocument(ioError === undefined ? document : { ...document, ...errorOf(ioError) });
 }
 
-/** Where a command leaves its exit code: yargs has no return value for handlers. */
+/** Holds the exit code of a command: yargs has no return value for handlers. */
 export interface ExitCodeHolder {
   exitCode: number;
 }

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * Keeps keys out of what a crash leaves behind and nobody can mask: the environment in Node's diagnostic reports, and the
- * memory of the process in a core file (SEC-1). What this process starts inherits the latter.
+ * Keeps keys out of crash artefacts that cannot be masked: the environment in Node's diagnostic reports, and the process memory
+ * in a core file (SEC-1). Child processes inherit the latter setting.
  */
 export function keepOutOfDumps(): void {
   const { report } = process;
@@ -12,20 +12,20 @@ export function keepOutOfDumps(): void {
   if (mayLeaveCore()) forbidCore();
 }
 
-/** Before Node 22.13 the environment is in every one of them. */
+/** Before Node 22.13 every report contains the environment. */
 function forbidReports(): void {
   const { report } = process;
-  // What asks for one would end a process that does not listen.
+  // Without a listener the report signal would end the process.
   if (report.reportOnSignal) process.on(report.signal, () => {});
   Object.assign(report, { reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false });
 }
 
-/** Whether the system was told to keep the memory of processes that crash, which it seldom is. */
+/** Whether core files are enabled on this system, which is rare. */
 function mayLeaveCore(): boolean {
   try {
     return !/^Max core file size\s+0\s/m.test(readFileSync("/proc/self/limits", "latin1"));
   } catch {
-    // No Linux: nothing is known here.
+    // Not Linux: unknown.
     return false;
   }
 }
@@ -33,7 +33,7 @@ function mayLeaveCore(): boolean {
 /** Sets the soft limit only, so that a command that we start (`client -- COMMAND`) may raise it again. */
 function forbidCore(): void {
   const child = spawn("prlimit", ["--core=0:", "--pid", String(process.pid)], { stdio: "ignore" });
-  // A system without the tool: SECURITY.md says what holds then.
+  // A system without the tool: SECURITY.md describes what applies then.
   child.on("error", () => {});
   child.unref();
 }

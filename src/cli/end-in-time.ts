@@ -5,12 +5,12 @@ import { wantsJson, writeErrorNow } from "./json-output.ts";
 
 export type EndingSignal = "SIGINT" | "SIGTERM";
 
-/** After a signal the process ends by itself, or after this time, ms: whatever it still waits for. */
+/** After a signal the process exits within this time, ms, whatever it still waits for. */
 const EXIT_MS = 2_200;
-/** After this time, ms, it is killed: the event loop has not turned since. */
+/** After this time, ms, it is killed: the event loop is blocked. */
 const KILL_MS = 2_500;
 
-/** Ends a thread's process although its event loop stands still; nothing but another thread can do that. */
+/** Kills the process from another thread, which is the only way while the event loop is blocked. */
 const KILLER = `
 const { workerData } = require("node:worker_threads");
 setTimeout(() => {
@@ -20,8 +20,8 @@ setTimeout(() => {
 `;
 
 /**
- * Bounds the time from a signal to the end of the process. Journal and exchanges are written line by line, so that
- * `gauntlet report` makes the report of whatever was recorded by then.
+ * Bounds the time from a signal to the end of the process. Journal and exchanges are written line by line, so that `gauntlet
+ * report` can report whatever was recorded by then.
  *
  * @param by the signal that was received.
  * @param folder in which the run is recorded; `undefined` if nothing is.
@@ -35,7 +35,7 @@ export function endInTime(by: EndingSignal, folder: string | undefined): void {
       if (wantsJson(process.argv)) writeErrorNow({ code: "INTERRUPTED", message, hint }, exitCodeOf(by));
       writeSync(2, text);
     } catch {
-      // Nobody reads it; the exit code still says it.
+      // Nobody reads the stream; the exit code still reports it.
     }
     process.exit(exitCodeOf(by));
   };
@@ -46,7 +46,7 @@ export function endInTime(by: EndingSignal, folder: string | undefined): void {
     killer.on("error", () => undefined);
     killer.unref();
   } catch {
-    // No thread, as where memory is short: the timer remains.
+    // No thread, for example if memory is short: the timer remains.
   }
 }
 

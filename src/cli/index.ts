@@ -64,19 +64,19 @@ const COMMANDS = [
   completionCommand,
 ] as CommandModule[];
 
-/** Commands that have commands of their own. */
+/** Commands that have subcommands. */
 const WITH_ACTIONS = ["baseline", "k6", "k8s", "waivers"];
 
 const nameOf = ({ command }: CommandModule): string => String(command).split(" ")[0] ?? "";
 
-/** Whether nothing but help is asked for, and of no command. */
+/** Whether only the general help is requested, not that of a command. */
 function asksForOverview(own: readonly string[]): boolean {
   return own.length === 1 && ["--help", "-h", "help"].includes(own[0] ?? "");
 }
 
 /**
- * Parses the command line, runs the command, and tells the exit code. Errors become one message on stderr; nothing else
- * sets an exit code, so that reports are always flushed.
+ * Parses the command line, runs the command, and returns the exit code. Errors become one message on stderr; nothing else sets
+ * an exit code, so that reports are always flushed.
  */
 export async function main(args: readonly string[]): Promise<number> {
   const { own, behindDashes } = splitAtDashes(args);
@@ -108,7 +108,7 @@ const MAX_COLUMNS = 110;
 function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?: readonly string[]) {
   const parser = yargs([...own])
     .scriptName("gauntlet")
-    // Its complaints are read by rules, in one language.
+    // Its messages are matched by rules in one language.
     .detectLocale(false)
     .version(VERSION)
     .strict()
@@ -134,7 +134,7 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
       },
     )
     .fail((message, error) => {
-      // An error of the parser's own (YError) is a complaint, too; every other one is thrown by a command.
+      // Errors of the parser itself (YError) are usage errors, too; commands throw all others.
       throw error === undefined || error.name === "YError" ? new ParserComplaint(error?.message ?? message) : error;
     });
 
@@ -142,10 +142,10 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
   return parser;
 }
 
-/** What the argument parser says is wrong, in its words. */
+/** The argument parser's own message. */
 class ParserComplaint extends Error {}
 
-/** The same in ours, with the name that was probably meant. */
+/** The same as our own message, with the name that was probably meant. */
 async function inOurWords({ message }: ParserComplaint, own: readonly string[]): Promise<UsageError> {
   const words = own.filter((word) => !word.startsWith("-"));
   const help = await helpFor(words);
@@ -161,7 +161,7 @@ async function inOurWords({ message }: ParserComplaint, own: readonly string[]):
 
 const NO_COMMAND = { message: "no command is named", hint: "`gauntlet --help` lists the commands." };
 
-/** The help of the command that was typed, or as much of it as exists; empty when none does. */
+/** The help of the typed command, or of its longest known prefix; empty if there is none. */
 async function helpFor(words: readonly string[]): Promise<string> {
   const [name, action] = words;
   if (!COMMANDS.some((command) => nameOf(command) === name)) return "";
@@ -172,7 +172,7 @@ async function helpFor(words: readonly string[]): Promise<string> {
   });
 }
 
-/** What stands behind `--` of `gauntlet client` is another program's command line, and none of ours to parse. */
+/** The part after `--` of `gauntlet client` is another program's command line and is not parsed. */
 function splitAtDashes(args: readonly string[]): {
   readonly own: readonly string[];
   readonly behindDashes?: readonly string[];
@@ -181,7 +181,7 @@ function splitAtDashes(args: readonly string[]): {
   return at < 0 ? { own: args } : { own: args.slice(0, at), behindDashes: args.slice(at + 1) };
 }
 
-/** What yargs would complete by itself. */
+/** The default completion of yargs. */
 type Usual = (take: (error: Error | null, found: string[] | undefined) => void) => void;
 
 /** One message on stderr, and with `--json` the same as a document on stdout. */

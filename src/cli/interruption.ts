@@ -5,8 +5,8 @@ import { type EndingSignal, endInTime } from "./end-in-time.ts";
 const IN_FLIGHT_MS = 800;
 
 /**
- * The first signal ends the run with a report: requests in flight get a moment, then they are aborted as by a second signal. A third
- * one ends the process, and so does the time that all this may take.
+ * The first signal ends the run with a report: requests in flight get a moment, then they are aborted as by a second signal. A
+ * third signal, or a timeout for all of this, ends the process.
  */
 export function watchInterruption(): Interruption & AsyncDisposable {
   const first = new AbortController();
@@ -39,7 +39,7 @@ export function watchInterruption(): Interruption & AsyncDisposable {
     },
     stop: () => first.abort(),
     async [Symbol.asyncDispose]() {
-      // After an error checks may still wait for a rate window; the process must not wait with them.
+      // After an error, checks may still wait for a rate window; the process must not wait for them.
       first.abort();
       process.off("SIGINT", stop);
       process.off("SIGTERM", stop);

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { EXIT, escapedJson, GauntletError } from "../core/index.ts";
 
-/** Whether this process has written its document: stdout is one for all, and takes one document only. */
+/** Whether this process has written its document: stdout takes only one. */
 let isWritten = false;
 
 /** Writes the one JSON document of a command. */
@@ -10,7 +10,7 @@ export function writeDocument(document: object): void {
   process.stdout.write(`${escapedJson(document)}\n`);
 }
 
-/** Whether a command line wants JSON, also one that cannot be parsed. */
+/** Whether a command line requests JSON, even if it cannot be parsed. */
 export function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   const own = end < 0 ? args : args.slice(0, end);
@@ -18,9 +18,9 @@ export function wantsJson(args: readonly string[]): boolean {
 }
 
 /**
- * Writes how a command ended without an outcome, unless a document is there already.
+ * Writes how a command ended without an outcome, unless a document was already written.
  *
- * @param text of an error that is none of ours, without anything secret.
+ * @param text of an unexpected error, without secrets.
  */
 export function writeError(error: unknown, text: string): void {
   if (!isWritten)
@@ -31,7 +31,7 @@ export function writeError(error: unknown, text: string): void {
     );
 }
 
-/** The same where the process ends at once. */
+/** The same if the process ends immediately. */
 export function writeErrorNow(error: ErrorDocument["error"], exitCode: number): void {
   if (!isWritten) writeSync(1, `${escapedJson({ verdict: "error", exitCode, error })}\n`);
   isWritten = true;

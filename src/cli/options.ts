@@ -1,4 +1,4 @@
-/** Options that several commands have, each said once. */
+/** Options that several commands share. */
 
 export const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
 export const many = (describe: string) =>
@@ -30,7 +30,7 @@ export const baseline = {
 export const confirm = flag("measure failed performance gates of the policy again");
 export const k6 = text("path of k6; default: K6_PATH, then PATH");
 
-/** Options of `conform`; `run` has some more. */
+/** Options of `conform`; `run` has more. */
 const quick = {
   type: "boolean",
   default: false,

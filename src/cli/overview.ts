@@ -1,13 +1,13 @@
 import { wrap } from "./progress/fit.ts";
 
-/** What the overview says of a command. */
+/** What the overview shows of a command. */
 export interface Described {
-  /** As yargs has it: `conform [suites..]`. */
+  /** In yargs syntax: `conform [suites..]`. */
   readonly command: string;
   readonly describe: string;
 }
 
-/** The commands by what people come for. A command that stands in no group is not found: a test compares this with the commands. */
+/** The commands by purpose. A command that is in no group would be missing: a test compares this with the commands. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Judge a gateway", ["run", "conform", "rejudge", "report"]],
   ["Load and limits", ["load", "merge", "limits", "capacity", "size", "overhead"]],
@@ -46,11 +46,11 @@ export function overview(commands: readonly Described[], columns: number): strin
     .concat("\n");
 }
 
-/** Blanks that wrapping must not take for the space between two words. */
+/** Non-breaking spaces, which wrapping must not treat as word breaks. */
 const KEPT = "\u00a0";
 const keep = (blanks: string): string => `${KEPT.repeat(blanks.length - 1)} `;
 
-/** Commands that stand in no group, and names in groups that are no commands. */
+/** Commands that are in no group, and group entries that are not commands. */
 export function ungrouped(commands: readonly Described[]): string[] {
   const grouped = GROUPS.flatMap(([, names]) => names);
   const names = commands.map(nameOf);

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 
-/** Resolves on a signal, and when the run that started this process has gone. */
+/** Resolves on a signal, and when the parent run has ended. */
 export async function untilStopped(onReady: () => void): Promise<void> {
   const asked = new AbortController();
   const stop = () => asked.abort();
   process.on("SIGTERM", stop).on("SIGINT", stop);
-  // Started by a run of ours: without it there is nobody to serve, and nobody to end us.
+  // Started by one of our runs: without it there are no clients, and nobody would stop us.
   if (process.connected) process.once("disconnect", stop);
-  // It was killed before we came this far.
+  // The parent ended before this point.
   else if (process.send !== undefined) stop();
   onReady();
   if (!asked.signal.aborted) await once(asked.signal, "abort");

@@ -1,12 +1,12 @@
 import { didYouMean } from "../core/index.ts";
 
-/** What may stand on a command line. */
+/** What the command line accepts. */
 export interface Known {
-  /** Of `gauntlet`, or of a command that has commands of its own. */
+  /** Of `gauntlet`, or of a command with subcommands. */
   readonly commands: readonly string[];
   /** Of the command, without dashes. */
   readonly options: readonly string[];
-  /** The command that was typed, as its help has it: `conform [suites..]`; absent when none is known. */
+  /** Usage of the typed command, as in its help: `conform [suites..]`; absent when it is unknown. */
   readonly usage?: string | undefined;
 }
 
@@ -25,14 +25,14 @@ const nextStep = ({ usage }: Known): string =>
 /** The command without its arguments. */
 const wordsOf = (usage: string): string => usage.replace(/\s[<[].*$/, "");
 
-/** The argument parser's complaints, each in words of ours. */
+/** Replacements for the argument parser's messages. */
 const RULES: readonly Rule[] = [
   [
     /^Unknown arguments?: (.+)$/s,
     ([names = ""], known) => {
       const all = [...new Set(names.split(", "))];
       const [first = ""] = all;
-      // A word that is no option is a command that there is not, or one argument too many.
+      // A word that is not an option is an unknown command, or an extra argument.
       const isOption = first.length > 1 && known.usage !== undefined && !/\s/.test(first);
       const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
       const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
@@ -96,7 +96,7 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
-/** What is wrong with a command line, and what to do next, in place of the argument parser's own words. */
+/** What is wrong with a command line, and the next step, instead of the argument parser's own message. */
 export function usageMessage(complaint: string, known: Known): UsageMessage {
   for (const [sign, words] of RULES) {
     const found = sign.exec(complaint);

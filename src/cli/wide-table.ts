@@ -7,8 +7,8 @@ const JUNCTION = /[\u252c\u253c\u2534]/;
 export const isOfTable = (line: string): boolean => TABLE.test(line);
 
 /**
- * Lays a framed table that is too wide for a terminal out as several, one below the other, each with the first column: a terminal
- * would break every row in two.
+ * Splits a framed table that is too wide for a terminal into several, one below the other, each with the first column:
+ * otherwise the terminal would wrap every row.
  *
  * @param lines of the table, from its upper to its lower edge. @param columns of the terminal.
  */
@@ -19,7 +19,7 @@ export function splitTable(lines: readonly string[], columns: number): string[] 
   const widths = (rows[0] ?? []).map((cell) => cell.length);
   const first = widths[0] ?? 0;
   const whole = widths.reduce((sum, width) => sum + width + 1, 1);
-  // Something in a cell looks like a frame: better left alone.
+  // A cell contains a frame character: leave the table alone.
   if (whole <= columns || rows.some((cells) => cells.length !== widths.length)) return [...lines];
   const groups: number[][] = [];
   let used = Number.POSITIVE_INFINITY;
@@ -35,7 +35,7 @@ export function splitTable(lines: readonly string[], columns: number): string[] 
   return groups.flatMap((group) => lines.map((line, index) => rowOf(line, rows[index] ?? [], [0, ...group])));
 }
 
-/** A row with some of its cells, framed as the whole row was. */
+/** A row with some of its cells, framed like the full row. */
 function rowOf(line: string, cells: readonly string[], chosen: readonly number[]): string {
   const between = RULE.test(line) ? ({ "┌": "┬", "├": "┼", "└": "┴" }[line.charAt(0)] ?? "│") : "│";
   return line.charAt(0) + chosen.map((column) => cells[column] ?? "").join(between) + line.charAt(line.length - 1);

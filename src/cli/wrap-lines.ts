@@ -1,12 +1,12 @@
 import { isOfTable, splitTable } from "./wide-table.ts";
 
-/** A command to copy: the terminal breaks it, and a selection puts it together again. */
+/** A command to copy: if the terminal wraps it, a selection joins it again. */
 const COMMAND = /\bcurl -/;
 const COLOUR = /\p{Cc}\[[\d;]*m/gu;
 
 const widthOf = (text: string): number => text.replace(COLOUR, "").length;
 
-/** Makes a text fit a terminal: lines are broken between words and keep their indent, tables are laid out below each other. */
+/** Makes a text fit a terminal: lines are wrapped at spaces and keep their indent, tables are split. */
 export function wrapLines(text: string, columns: number): string {
   const lines: string[] = [];
   let table: string[] = [];

@@ -5,7 +5,7 @@ import type { Behaviour } from "./pipeline/behaviour.ts";
 import { DEFAULT_BEHAVIOUR } from "./pipeline/default-behaviour.ts";
 import { VARIANTS } from "./variants/variant-table.ts";
 
-/** Which defects and variants a gateway has at the moment. Requests that run already keep the behaviour they began with. */
+/** The currently enabled mutations and variants of a gateway. Requests in flight keep the behaviour they began with. */
 export class BehaviourSwitch {
   #mutations: readonly string[] = [];
   #variants: readonly string[] = [];
@@ -13,8 +13,8 @@ export class BehaviourSwitch {
   readonly #onTop: (behaviour: Behaviour) => Behaviour;
 
   /**
-   * @param onTop laid over all defects and variants, whichever are switched on.
-   * @throws UsageError for a name that does not exist.
+   * @param onTop applied after all mutations and variants, whichever are enabled.
+   * @throws UsageError for an unknown name.
    */
   constructor(
     mutations: readonly string[],
@@ -43,9 +43,9 @@ export class BehaviourSwitch {
   }
 
   /**
-   * Makes the behaviour anew, with variants below and defects on top; counters of defects begin again.
+   * Rebuilds the behaviour, with variants below and mutations on top; counters of mutations restart.
    *
-   * @throws UsageError for a name that does not exist; nothing is changed then.
+   * @throws UsageError for an unknown name; nothing is changed then.
    */
   set({
     mutations = this.#mutations,

@@ -1,6 +1,6 @@
 import type { Behaviour } from "./pipeline/behaviour.ts";
 
-/** A change of one gateway's behaviour. State that it needs lives in the closure of one `apply`. */
+/** A change of one gateway's behaviour. Its state lives in the closure of one `apply`. */
 interface Change {
   readonly name: string;
   readonly area: string;
@@ -11,20 +11,20 @@ interface Change {
 
 /** A single defect of the kind that real gateways have. */
 export interface Mutation extends Change {
-  /** What it breaks: ids of requirements, of the interface and of the standards and clients around it. */
+  /** Ids of the violated requirements: of the interface, and of the standards and clients around it. */
   readonly requirements: readonly string[];
-  /** True when only many requests, or many at a time, show it. */
+  /** True when only many requests, or many concurrent ones, reveal it. */
   readonly needsLoad?: true;
 }
 
-/** A gateway that is sound but unusual. */
+/** A gateway that is conformant but unusual. */
 export interface Variant extends Change {
   /**
-   * Requirements that may at most warn about it: what clients of a dialect are used to beyond the interface, and what the
-   * interface recommends without demanding it. No requirement may fail.
+   * Requirements that may warn about it: client habits beyond the interface, and recommendations of the interface. No
+   * requirement may fail.
    */
   readonly warns?: readonly string[];
-  /** Checks that need of a model what this one does not do: they may be blocked. */
+  /** Checks that need a model capability that this variant lacks: they may be blocked. */
   readonly blocks?: readonly string[];
   /** What a target file has to declare about it, as its `contract`. */
   readonly contract?: VariantContract;
@@ -38,7 +38,7 @@ export interface VariantContract {
   >;
 }
 
-/** @param name area and name with a dot between them. */
+/** @param name area and name, separated by a dot. */
 export function mutation(
   name: string,
   requirements: readonly string[],
@@ -48,7 +48,7 @@ export function mutation(
   return { name, area: areaOf(name), requirements, summary, apply };
 }
 
-/** A defect that only many requests, or many at a time, show. */
+/** A defect that only many requests, or many concurrent ones, reveal. */
 export function loadMutation(
   name: string,
   requirements: readonly string[],

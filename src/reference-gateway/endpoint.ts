@@ -1,2 +1,2 @@
-/** What a path asks for. */
+/** The resource that a path addresses. */
 export type Endpoint = "chat" | "messages" | "models" | "other";

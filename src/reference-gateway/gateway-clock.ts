@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../core/index.ts";
 
 /**
- * A clock that an operator can shift, each half on its own: moving the wall clock over a day's boundary must not
- * empty or refill a rate window, and skipping a rate window must not start a new day.
+ * A clock whose wall and monotonic parts an operator can shift independently: moving the wall clock over a day boundary must
+ * not empty or refill a rate window, and skipping a rate window must not start a new day.
  */
 export class GatewayClock implements Clock {
   readonly #base: Clock;
@@ -34,7 +34,7 @@ export class GatewayClock implements Clock {
     this.#wallShiftMs += ms;
   }
 
-  /** @param ms added to the monotonic clock; 0 or more, because limiters rely on time that never runs back. */
+  /** @param ms added to the monotonic clock; 0 or more, because limiters rely on time that never goes backwards. */
   skipMonotonic(ms: number): void {
     this.#monotonicShiftUs += Math.max(0, ms) * 1_000;
   }

@@ -2,7 +2,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { Outcome } from "./pipeline/outcome.ts";
 import { Ring } from "./ring.ts";
 
-/** One row of the activity history. Names the key by its id; a key's text never gets here. */
+/** One row of the activity history. It names the key by its id, never by its text. */
 export interface Activity {
   readonly requestId: string;
   /** Unix epoch milliseconds. */
@@ -23,7 +23,7 @@ export interface Activity {
   readonly upstreamError: string | undefined;
 }
 
-/** Rows that are kept; older ones are forgotten. */
+/** Rows that are kept; older ones are dropped. */
 export const KEPT_ROWS = 20_000;
 
 export class History {
@@ -35,7 +35,7 @@ export class History {
     this.#added += 1;
   }
 
-  /** Rows so far, those that are forgotten among them. */
+  /** Rows added so far, including dropped ones. */
   get added(): number {
     return this.#added;
   }

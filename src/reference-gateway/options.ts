@@ -7,7 +7,7 @@ import type { UpstreamProvider } from "./upstream/upstream.ts";
 
 /** How to start a gateway. Every field has a default. */
 export interface GatewayOptions {
-  /** Address to listen on. Default: 127.0.0.1. The admin interface stays on loopback whatever this says. */
+  /** Address to listen on. Default: 127.0.0.1. The admin interface always listens on loopback. */
   readonly host?: string | undefined;
   /** TCP port; 0 takes a free one. Default: 0. */
   readonly port?: number | undefined;
@@ -17,19 +17,19 @@ export interface GatewayOptions {
   readonly tier?: Tier | undefined;
   /** Limits of the main account by numbers, 1 or more each. Default: 6,000 per minute, 256 in flight. */
   readonly limits?: Limits | undefined;
-  /** Decides what the simulated providers say. Default: 1. */
+  /** Seed of the simulated providers' replies. Default: 1. */
   readonly seed?: number | undefined;
-  /** How the rate is limited. Default: `sliding-log`. */
+  /** Rate limiting algorithm. Default: `sliding-log`. */
   readonly limiter?: LimiterKind | undefined;
   /** Size of the bucket of `token-bucket`, requests. Default: the limit per minute. Minimum: 1. */
   readonly burst?: number | undefined;
-  /** A further account with a limit on tokens per minute. Default: none, nothing limits tokens. */
+  /** An additional account with a token limit per minute. Default: none, tokens are not limited. */
   readonly tokens?: { readonly perMinute: number; readonly counts?: TokenCounts | undefined } | undefined;
-  /** Names of defects to begin with. Default: none. */
+  /** Names of the mutations enabled at start. Default: none. */
   readonly mutations?: readonly string[] | undefined;
-  /** Names of legal variants to begin with. Default: none. */
+  /** Names of the variants enabled at start. Default: none. */
   readonly variants?: readonly string[] | undefined;
-  /** Milliseconds until a charge shows in a key's tallies. Default: 0. */
+  /** Milliseconds until a charge appears in a key's tallies. Default: 0. */
   readonly settlingLagMs?: number | undefined;
   /** Pieces of a reply of `echo-stream`. Default: 40. Minimum: 1. */
   readonly pieces?: number | undefined;
@@ -37,23 +37,23 @@ export interface GatewayOptions {
   readonly paceMs?: number | undefined;
   /** Milliseconds that a reply of `slow` takes. Default: 5,000. */
   readonly slowMs?: number | undefined;
-  /** Milliseconds after which the gateway gives up on a provider. Default: 1,500 for simulated, 60,000 for real ones. Minimum: 1. */
+  /** Timeout of a provider, milliseconds. Default: 1,500 for simulated, 60,000 for real ones. Minimum: 1. */
   readonly upstreamTimeoutMs?: number | undefined;
-  /** Providers that are called over HTTP in place of the simulated ones, in the order in which they are asked. */
+  /** Providers that are called over HTTP instead of the simulated ones, in this order. */
   readonly upstream?: readonly UpstreamProvider[] | undefined;
-  /** Whether the simulated models are there beside those of real providers. Default: no. */
+  /** Whether to offer the simulated models in addition to those of real providers. Default: no. */
   readonly simulatedToo?: boolean | undefined;
   /** Largest request body, bytes. Default: 8 MiB. Minimum: 1,024. */
   readonly bodyLimitBytes?: number | undefined;
-  /** Milliseconds that `drain` waits for running requests. Default: 2,000. */
+  /** Milliseconds that `drain` waits for requests in flight. Default: 2,000. */
   readonly drainMs?: number | undefined;
   /** Texts of ready-made keys by name, visible ASCII, at least 8 characters. Default: random ones. */
   readonly keys?: Readonly<Record<string, string>> | undefined;
-  /** SQLite file that keeps accounts, keys and the history over restarts. Default: none, all is in memory only. */
+  /** SQLite file that keeps accounts, keys and the history across restarts. Default: none, everything is in memory. */
   readonly data?: string | undefined;
   /** Bearer token of the admin interface. Default: a random one. */
   readonly adminToken?: string | undefined;
-  /** Decides what happens to inference requests, on top of everything else. Default: none. */
+  /** Decides what happens to inference requests, after all other changes. Default: none. */
   readonly script?: Script | undefined;
   /** Time. Default: the system's. */
   readonly clock?: Clock | undefined;
@@ -71,7 +71,7 @@ export interface GatewaySettings {
   readonly port: number;
   readonly adminPort: number;
   readonly limits: Limits;
-  /** Whether `limits` were asked for, and are no default. */
+  /** Whether `limits` was given explicitly. */
   readonly hasOwnLimits: boolean;
   readonly seed: number;
   readonly limiter: LimiterKind;
@@ -84,7 +84,7 @@ export interface GatewaySettings {
   readonly paceMs: number;
   readonly slowMs: number;
   readonly upstreamTimeoutMs: number;
-  /** The same of real providers. */
+  /** The same for real providers. */
   readonly realTimeoutMs: number;
   readonly upstream: readonly UpstreamProvider[];
   readonly simulatedToo: boolean;
@@ -93,7 +93,7 @@ export interface GatewaySettings {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** @throws UsageError for the first value that cannot be used. */
+/** @throws UsageError for the first invalid value. */
 export function resolveOptions(options: GatewayOptions): GatewaySettings {
   const { tier, limiter = "sliding-log", upstream = [] } = options;
   if (tier !== undefined && !TIER_NAMES.includes(tier)) {

@@ -8,19 +8,19 @@ import { REMAINING_TOKENS, rollingTokens, type TokenCounts } from "./limits/toke
 import type { TokenSettings } from "./options.ts";
 import { MODELS } from "./providers/model-table.ts";
 
-/** Two keys of one account that was set aside for limit checks. */
+/** Two keys of one account reserved for limit checks. */
 export interface LimitedAccount {
   readonly key: string;
   readonly second: string;
   readonly limits: Limits;
 }
 
-/** Texts of the keys that a gateway has from its start, and what they are good for. */
+/** Texts of the keys that a gateway has at start, and their purposes. */
 export interface ReadyAccounts {
   readonly keys: Readonly<Record<ReadyKeyName, string>>;
   readonly limited: readonly LimitedAccount[];
   readonly tiers: Readonly<Record<Tier, { readonly key: string; readonly second: string }>>;
-  /** Micro-dollars that the small cap and the small budget amount to, and roughly how many minimal requests that is. */
+  /** The small cap and the small budget in micro-dollars, and roughly how many minimal requests that is. */
   readonly spending: {
     readonly capMicroUsd: number;
     readonly budgetMicroUsd: number;
@@ -43,13 +43,13 @@ const KEY_NAMES = [
 
 type ReadyKeyName = (typeof KEY_NAMES)[number];
 
-/** A thousand dollars: no run of ours uses that up. */
+/** A thousand dollars: none of our runs uses that up. */
 const AMPLE_MICRO_USD = 1_000_000_000;
 
 /** Minimal requests that the small cap and the small budget allow. */
 const MINIMAL_REQUESTS = 40;
 
-/** A few tokens in and a few out: what a minimal request costs, micro-dollars. */
+/** A few tokens in and a few out: the cost of a minimal request, micro-dollars. */
 const MINIMAL_COST = (MODELS[0]?.price.perRequest ?? 100) + 15;
 
 const SMALL_MICRO_USD = MINIMAL_REQUESTS * MINIMAL_COST;
@@ -59,11 +59,11 @@ const LIMITED: readonly Limits[] = [
   { rpm: 6_000, inFlight: 4 },
 ];
 
-/** Ready-made keys by name; `limited1`, `limited1Second`, `starter`, `starterSecond` and so on name those of pairs. */
+/** Ready-made keys by name; `limited1`, `limited1Second`, `starter`, `starterSecond` and so on are the keys of pairs. */
 export type ReadyKeys = ReadonlyMap<string, ApiKey>;
 
 /**
- * Makes one account or key for every state that the interface knows.
+ * Creates one account or key for every state that the interface knows.
  *
  * @param keyTexts texts of keys by name.
  */
@@ -108,13 +108,13 @@ export function makeReadyKeys(
   return made;
 }
 
-/** @throws UsageError when a name is none of a ready-made key. */
+/** @throws UsageError for a name that is not a ready-made key. */
 export function refuseUnknown(keyTexts: Readonly<Record<string, string>>, made: ReadyKeys): void {
   const unknown = Object.keys(keyTexts).filter((name) => !made.has(name));
   if (unknown.length > 0) throw new UsageError(`keys: there is no ready-made key named "${unknown.join('", "')}".`);
 }
 
-/** What the ready line says about the keys. @throws UsageError when one of them is missing. */
+/** The keys in the ready line. @throws UsageError when one of them is missing. */
 export function readyAccountsOf(made: ReadyKeys): ReadyAccounts {
   const keyOf = (name: string): ApiKey => {
     const key = made.get(name);
@@ -143,16 +143,16 @@ export interface TokenLimitedKey {
   readonly key: string;
   readonly tokensPerMinute: number;
   readonly counts: TokenCounts;
-  /** Tokens that requests in flight may take beyond it: what a reply may be is held back, so none. */
+  /** Tokens that requests in flight may take beyond it: none, because the maximum of each reply is reserved. */
   readonly inFlightTokens: 0;
   readonly remainingHeaders: readonly string[];
 }
 
 const TOKEN_LIMITED = "tokenLimited";
-/** So many that the tokens are limited first. */
+/** High enough that the token limit applies first. */
 const AMPLE_LIMITS: Limits = { rpm: 6_000, inFlight: 64 };
 
-/** Adds the account with a limit on tokens, unless a data file has it already. @returns all ready-made keys. */
+/** Adds the account with a token limit, unless a data file already has it. @returns all ready-made keys. */
 export function withTokenLimit(
   made: ReadyKeys,
   store: AccountStore,
@@ -168,7 +168,7 @@ export function withTokenLimit(
   return new Map(made).set(TOKEN_LIMITED, key);
 }
 
-/** What the ready line says about the limit on tokens. */
+/** The token limit in the ready line. */
 export function tokenLimitsOf({ perMinute, counts }: TokenSettings, made: ReadyKeys): TokenLimitedKey {
   const key = made.get(TOKEN_LIMITED);
   if (key === undefined) throw new UsageError(`there is no ready-made key "${TOKEN_LIMITED}"`);

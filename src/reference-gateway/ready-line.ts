@@ -2,7 +2,7 @@ import type { Limits } from "./accounts/tiers.ts";
 import type { VariantContract } from "./change.ts";
 import type { ReadyAccounts, TokenLimitedKey } from "./ready-accounts.ts";
 
-/** Model ids by the part they can play for a client that tests. */
+/** Model ids by the role they play for a test client. */
 export const MODEL_ROLES = {
   chat: "echo-fast",
   messages: "echo-fast",
@@ -18,7 +18,7 @@ export const MODEL_ROLES = {
   cutStream: "drop-midstream",
 } as const;
 
-/** Further models: a second plain one, and one that repeats everything it was given. */
+/** Further models: a second plain one, and one that repeats all its input. */
 export const EXTRA_MODELS = {
   second: "shout-fast",
   transcript: "transcript",
@@ -28,12 +28,12 @@ export const EXTRA_MODELS = {
   upstreamThrottled: "fail-429",
 } as const;
 
-/** Roles that the models of a real provider can play as far as anybody knows: the first stands for all of them. */
+/** Roles of the models of a real provider: nothing is known about them, so the first is used for all. */
 export function rolesOf([first]: readonly string[]): ReadyLine["models"] {
   return { chat: first, messages: first, stream: first, unknown: MODEL_ROLES.unknown } as ReadyLine["models"];
 }
 
-/** What a started gateway says about itself. */
+/** What a started gateway prints about itself. */
 export interface ReadyLine extends ReadyAccounts {
   readonly event: "ready";
   readonly pid: number;
@@ -47,17 +47,17 @@ export interface ReadyLine extends ReadyAccounts {
   readonly contract?: VariantContract;
   /** Of the account of `keys.valid`. */
   readonly limits: Limits;
-  /** An account with a limit on tokens per minute, where the gateway was started with one. */
+  /** An account with a limit on tokens per minute, if the gateway was started with one. */
   readonly tokenLimits?: TokenLimitedKey;
-  /** Providers of `gauntlet upstream` that were started beside the gateway, and how it uses them. */
+  /** Providers of `gauntlet upstream` that were started with the gateway, and how it uses them. */
   readonly upstream?: {
     readonly controlUrl: string;
     readonly controlToken: string;
     /** Model of the gateway that they serve. */
     readonly model: string;
-    /** Most requests to providers for one request of a client. */
+    /** Maximum number of provider requests per client request. */
     readonly attempts: number;
-    /** Names of the providers, in the order in which they are asked. */
+    /** Names of the providers, in the order in which they are called. */
     readonly failover: readonly string[];
   };
 }

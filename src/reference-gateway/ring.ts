@@ -1,4 +1,4 @@
-/** The newest entries of an endless series, oldest first. Adding never grows it beyond its capacity. */
+/** The newest entries of an endless series, oldest first. Never exceeds its capacity. */
 export class Ring<T> {
   readonly #entries: T[] = [];
   readonly #capacity: number;
@@ -18,7 +18,7 @@ export class Ring<T> {
   newest(count: number): T[] {
     const size = this.#entries.length;
     const length = Math.min(count, size);
-    // Where the next entry goes is behind the newest one, full or not.
+    // The next entry goes after the newest one, full or not.
     const start = this.#next - length + size;
     return Array.from({ length }, (_none, offset) => this.#entries[(start + offset) % size] as T);
   }

@@ -9,7 +9,7 @@ import type { ProviderSettings } from "./providers/plan.ts";
 import type { TrafficLog } from "./traffic-log.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
-/** What every request of one gateway shares. */
+/** What all requests of one gateway share. */
 export interface Services {
   readonly clock: GatewayClock;
   readonly accounts: AccountStore;
@@ -20,12 +20,12 @@ export interface Services {
   /** Saves accounts, keys and the history. Absent: they are in memory only. */
   readonly saver: Saver | undefined;
   readonly providers: ProviderSettings;
-  /** Real providers in place of the simulated ones. */
+  /** Real providers instead of the simulated ones. */
   readonly upstream: Upstream | undefined;
-  /** What counts toward a limit on tokens, on accounts that have one. */
+  /** What counts toward a token limit, for accounts that have one. */
   readonly tokenCounts: TokenCounts;
   readonly seed: number;
-  /** Milliseconds until a charge shows in a key's tallies. */
+  /** Milliseconds until a charge appears in a key's tallies. */
   readonly settlingLagMs: number;
   /** Unix seconds at which the gateway started; the `created` of its models. */
   readonly startedS: number;

@@ -22,22 +22,22 @@ import type { Services } from "./services.ts";
 import { TrafficLog } from "./traffic-log.ts";
 import { connectUpstream, type Upstream } from "./upstream/upstream.ts";
 
-/** A gateway that listens. Whoever started it ends it; `await using` destroys it. */
+/** A listening gateway. Its creator ends it; `await using` destroys it. */
 export interface Gateway extends AsyncDisposable {
   readonly ready: ReadyLine;
-  /** Stops accepting, waits for running requests up to the option `drainMs`, then cuts what is left. */
+  /** Stops accepting, waits up to `drainMs` for requests in flight, then closes the remaining connections. */
   drain(): Promise<void>;
-  /** Cuts every connection at once. */
+  /** Closes every connection immediately. */
   destroy(): Promise<void>;
 }
 
 /** How often idle connections are closed while draining, milliseconds. */
 const SWEEP_MS = 50;
 
-/** Connections that may wait to be accepted: a load test opens thousands at once. */
+/** Backlog of connections: a load test opens thousands at once. */
 const BACKLOG = 4_096;
 
-/** @throws UsageError when an option cannot be used, the port is taken, or the data file cannot be opened. */
+/** @throws UsageError when an option is invalid, the port is taken, or the data file cannot be opened. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = resolveOptions(options);
   const file = options.data === undefined ? undefined : await DataFile.open(options.data);
@@ -79,7 +79,7 @@ async function startWith(
     app.server.closeAllConnections();
     await Promise.all([app.close(), admin.close(), upstream?.[Symbol.asyncDispose]()]);
     if (services.saver === undefined) return;
-    // A request that was cut ends, and is charged, when its socket has closed: at the end of this turn of the event loop.
+    // An aborted request ends, and is charged, when its socket has closed: at the end of this turn of the event loop.
     await nextTurn();
     await nextTurn();
     services.saver.close();
@@ -108,13 +108,13 @@ async function startWith(
   };
 }
 
-/** Stops listening and waits until nothing runs, or the time is up. */
+/** Stops listening and waits until no request is in flight, or for the timeout. */
 async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longestMs: number): Promise<void> {
   const done = new AbortController();
-  // `close` stops listening and ends idle connections; those that are busy end after their response.
+  // `close` stops listening and ends idle connections; busy ones end after their response.
   const closed = app.close().then(() => done.abort());
   for (const socket of unasked) socket.destroy();
-  // A kept connection turns idle when its response is over, and nobody else would close it then.
+  // A keep-alive connection becomes idle after its response, and nothing else would close it then.
   const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
   await Promise.race([closed, sleep(longestMs, done.signal)]);
   clearInterval(sweep);
@@ -154,7 +154,7 @@ function modelsOf({ simulatedToo }: GatewaySettings, upstream: Upstream | undefi
   return simulatedToo ? [...MODELS, ...relayed] : relayed;
 }
 
-/** Connections on which nothing was asked yet: Node does not count them as idle, and they would hold up a drain. */
+/** Connections without a request so far: Node does not count them as idle, and they would delay a drain. */
 function unaskedConnections(server: Server): ReadonlySet<Socket> {
   const unasked = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

@@ -3,9 +3,9 @@ import { Ring } from "./ring.ts";
 
 /** One request as the gateway decided on it. */
 export interface Arrived {
-  /** Monotonic microseconds at which the head of the request was there. */
+  /** Monotonic microseconds at which the head of the request was complete. */
   readonly atUs: number;
-  /** The same moment on the wall clock, Unix epoch milliseconds. */
+  /** The same time on the wall clock, Unix epoch milliseconds. */
   readonly atMs: number;
   readonly accountId: string | undefined;
   readonly keyId: string | undefined;
@@ -21,7 +21,7 @@ export interface Arrived {
 export interface TrafficCounts {
   /** Every request. */
   readonly total: number;
-  /** Answered with 2xx. */
+  /** With a 2xx status. */
   readonly admitted: number;
   /** By reason. */
   readonly refused: Readonly<Record<string, number>>;
@@ -35,10 +35,10 @@ interface Tally {
   byEndpoint: Record<string, number>;
 }
 
-/** Requests whose arrival is kept one by one; counts stay exact beyond. */
+/** Requests whose arrival is recorded individually; counts stay exact beyond. */
 const KEPT_ARRIVALS = 100_000;
 
-/** Who sent what and when, for tests of load generators. Requests without a known account count only in the total. */
+/** Who sent what and when, for tests of load generators. Requests without a known account only count in the total. */
 export class TrafficLog {
   #arrivals = new Ring<Arrived>(KEPT_ARRIVALS);
   #all = newTally();

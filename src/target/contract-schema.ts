@@ -2,7 +2,7 @@ import { z } from "zod";
 import { denialMessage } from "./denial-message.ts";
 import { optional } from "./value-schemas.ts";
 
-/** A text that says something. */
+/** A non-empty text. */
 export const text = z.string().min(1);
 
 const REASONS = [
@@ -16,7 +16,7 @@ const REASONS = [
   "budget_exhausted",
 ] as const;
 
-/** How a gateway expresses a denial differently. Whatever stands here is named in the first line of the verdict. */
+/** How a gateway expresses a denial differently. All entries are named in the headline of the verdict. */
 const contractDenial = z.strictObject({
   status: optional(z.int().min(400).max(599), "The gateway's own status for this denial."),
   reason: optional(
@@ -28,7 +28,7 @@ const contractDenial = z.strictObject({
     "Text that the error body contains, or { pattern: … }, a regular expression that one of its texts matches, or a list of these. Without a reason, the message alone identifies the denial.",
   ),
 });
-/** How the gateway words its denials, where it differs from the specification. */
+/** How the gateway words its denials, if that differs from the specification. */
 export const contract = z.strictObject({
   reasonFrom: optional(
     z.union([z.literal("header"), z.string().regex(/^\//, 'must be "header" or a JSON pointer such as /error/type')]),

@@ -5,20 +5,23 @@ import type { Key } from "./key.ts";
 export interface ControlInterface {
   readonly url: string;
   readonly token: Key;
-  /** Makes an error of what went wrong. */
+  /** Creates the error for a failure. */
   readonly failure: (what: string, cause?: unknown) => Error;
 }
 
 const MAX_MS = 30_000;
 
-/** Calls it. @returns the JSON object that it answers. @throws what `failure` makes of a refusal, or of no answer. */
+/**
+ * Calls the interface. @returns the JSON object in its response. @throws the error that `failure` creates for a rejection, or
+ * for no response.
+ */
 export async function callControl(
   { url, token, failure }: ControlInterface,
   method: "GET" | "PATCH" | "POST" | "PUT",
   path: string,
   body?: object,
 ): Promise<Record<string, unknown>> {
-  // Loaded when first used: commands that make no states should not wait for it.
+  // Loaded on first use: commands that create no states should not wait for it.
   const { request } = await import("undici");
   let status: number;
   let json: unknown;

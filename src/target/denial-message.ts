@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { DenialMessage } from "../dialects/index.ts";
 
-/** Text of a denial, as the contract of a target file has it. */
+/** Text of a denial in the contract of a target file. */
 export const denialMessage = z
   .union([z.string(), z.strictObject({ pattern: z.string() })])
   .superRefine((message, context) => {
@@ -10,12 +10,12 @@ export const denialMessage = z
     context.addIssue({ code: "custom", message: problem, path: typeof message === "string" ? [] : ["pattern"] });
   });
 
-/** A message must have a fixed word, or it matches whatever is sent: three letters, or two of a script without spaces. */
+/** A message must have a fixed word, or it matches anything: three letters, or two of a script without spaces. */
 const FIXED_WORD = /\p{L}{3}|\p{Lo}{2}/u;
-/** A repetition inside a repetition takes exponential time over a text that nearly matches. */
+/** Nested repetition takes exponential time for a text that almost matches. */
 const NESTED_REPETITION = /\((?:[^()\\]|\\.)*(?<!\\)[+*}](?:[^()\\]|\\.)*\)[+*{]/;
 
-/** Why a message cannot tell a denial; `undefined` when it can. */
+/** Why a message cannot identify a denial; `undefined` when it can. */
 export function messageProblem(message: DenialMessage): string | undefined {
   if (typeof message === "string") return FIXED_WORD.test(message) ? undefined : "must contain a word of three letters";
   const { pattern } = message;
@@ -31,11 +31,11 @@ export function messageProblem(message: DenialMessage): string | undefined {
     : "must contain a fixed word of three letters or more that every match includes";
 }
 
-/** Stands for what is variable in a pattern. */
+/** Placeholder for the variable parts of a pattern. */
 const VARIABLE = "\0";
 const ESCAPED = /\\./g;
 const CHARACTER_CLASS = /\[[^\]]*\]/g;
-/** A group without groups inside, with the repetition that makes it optional. */
+/** A group without nested groups, with the repetition that makes it optional. */
 const GROUP = /\((?:\?(?:[:=!]|<[=!]|<\w+>))?([^()]*)\)([*?]|\{0)?/g;
 const OPTIONAL_CHARACTER = /.(?:[*?]|\{0)/gu;
 

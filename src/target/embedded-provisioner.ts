@@ -5,13 +5,13 @@ import type { Provisioner } from "./provisioner.ts";
 import type { Account, Limits } from "./target.ts";
 import { TIERS as TIER_LIMITS, type Tier } from "./tiers.ts";
 
-/** The operator's side of the embedded gateway. */
+/** The admin interface of the embedded gateway. */
 export interface Admin {
   readonly url: string;
   readonly token: Key;
 }
 
-/** The embedded gateway's states, made through its admin interface. */
+/** States of the embedded gateway, created through its admin interface. */
 export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
   let made = 0;
   const accountId = once(async () =>
@@ -62,7 +62,7 @@ const SMALL: Limits = { rpm: 8, inFlight: 2 };
 /** Enough for any load. */
 const AMPLE_MICRO_USD = 1_000_000_000;
 
-/** An account of a tier with two keys. They are named like those of the target's own account, whose place they take. */
+/** An account of a tier with two keys. They are named like those of the target's own account, which they replace. */
 async function loadAccount(admin: Admin, tier: Tier, limits: Limits): Promise<Account> {
   const terms = { name: `load ${tier}`, tier, balanceMicroUsd: AMPLE_MICRO_USD };
   const { id } = await call(admin, "POST", "/accounts", terms);

@@ -9,7 +9,7 @@ import type { Account, KeyName, Limits, Target, UpstreamTarget } from "./target.
 import { TIERS as TIER_LIMITS, type Tier } from "./tiers.ts";
 import { type TokenLimits, tokenLimitsOf } from "./token-limits.ts";
 
-/** What the gateway says in its one line when it is ready. */
+/** The ready line of the gateway. */
 export interface ReadyLine {
   readonly baseUrl: string;
   readonly adminUrl: string;
@@ -25,7 +25,7 @@ export interface ReadyLine {
   readonly tokenLimits?: TokenLimitsReady;
 }
 
-/** An account with a limit on tokens per minute, where the gateway was started with one. */
+/** An account with a limit on tokens per minute, if the gateway was started with one. */
 interface TokenLimitsReady {
   readonly key: string;
   readonly tokensPerMinute: number;
@@ -34,7 +34,7 @@ interface TokenLimitsReady {
   readonly remainingHeaders: readonly string[];
 }
 
-/** Providers that were started beside the gateway. */
+/** Providers that were started with the gateway. */
 interface UpstreamReady {
   readonly controlUrl: string;
   readonly controlToken: string;
@@ -54,7 +54,7 @@ export interface EmbeddedOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Starts the reference gateway in a process of its own and describes it as a target. */
+/** Starts the reference gateway in a separate process and describes it as a target. */
 export async function startEmbedded({ command, signal }: EmbeddedOptions): Promise<EmbeddedGateway> {
   const gateway = await startOwnProcess(command, { what: "the embedded gateway", readyField: "baseUrl", signal });
   return {
@@ -72,7 +72,7 @@ function tokenLimitsOfReady({ key, remainingHeaders, ...limits }: TokenLimitsRea
   return tokenLimitsOf({ ...limits, remainingHeaders: [...remainingHeaders] }, new Key("tokenLimits.key", key));
 }
 
-/** The target that a running reference gateway is, by its ready line. */
+/** A running reference gateway as a target, based on its ready line. */
 export function describeEmbedded(ready: ReadyLine): { readonly target: Target; readonly provisioner: Provisioner } {
   const keys = Object.fromEntries(
     Object.entries(ready.keys).map(([name, value]) => [name, new Key(name, value)]),

@@ -1,4 +1,4 @@
-/** Keys by the state they are in, in the order of reports. `valid` is no state: everything starts from it. */
+/** Keys by their state, in the order of reports. `valid` is not a state: it is the starting point. */
 const KEY_STATES = [
   "second",
   "revoked",
@@ -23,7 +23,7 @@ const MODEL_STATES = [
   "cutStream",
 ] as const;
 
-/** The closed catalogue of states that checks need, and that a target file may declare a gap for. */
+/** The closed catalogue of states that checks need, and for which a target file may declare a gap. */
 export const STATES = [
   ...KEY_STATES.map((name) => `key.${name}` as const),
   ...MODEL_STATES.map((name) => `model.${name}` as const),

@@ -8,20 +8,20 @@ import type { Provisioner } from "./provisioner.ts";
 export interface HookOptions {
   /** Command line, run by the shell in the folder of the target file. */
   readonly command: string;
-  /** Target file, for messages and as the place to run in. */
+  /** Target file, for messages and as the working directory. */
   readonly file: string;
   readonly runId: string;
-  /** Longest run of one call, ms; default 60,000. */
+  /** Timeout of one call, ms; default 60,000. */
   readonly timeoutMs?: number;
 }
 
-/** Exit code by which a hook says that it does not know a state. */
+/** Exit code of a hook for an unknown state. */
 const UNKNOWN_STATE = 3;
 
 /**
- * The operator's provisioning hook. Gets `{"state": "...", "runId": "..."}` on stdin and prints `{"key": "..."}`.
- * It ends with 0 when it made the state, with 3 when it does not know it; anything else is a failure. When the run is over
- * it gets `{"release": true, "runId": "..."}` and ends with 0 when it took back all that it made for that run.
+ * The operator's provisioning hook. Gets `{"state": "...", "runId": "..."}` on stdin and prints `{"key": "..."}`. It exits with
+ * 0 when it created the state, with 3 when the state is unknown; anything else is a failure. At the end of the run it gets
+ * `{"release": true, "runId": "..."}` and exits with 0 when it deleted everything that it created for that run.
  */
 export function hookProvisioner({ command, file, runId, timeoutMs = 60_000 }: HookOptions): Provisioner {
   let made = 0;
@@ -55,14 +55,14 @@ export function hookProvisioner({ command, file, runId, timeoutMs = 60_000 }: Ho
   };
 }
 
-/** The output is not quoted in messages: it holds a key, or what was meant to be one. */
+/** The output is not quoted in messages: it holds a key, or something meant to be one. */
 function keyIn(stdout: string): string | undefined {
   try {
     const answer: unknown = JSON.parse(stdout);
     const key = isObject(answer) ? answer["key"] : undefined;
     return typeof key === "string" && key !== "" ? key : undefined;
   } catch {
-    // Not JSON: the caller says what was expected.
+    // Not JSON: the caller reports what was expected.
     return undefined;
   }
 }
@@ -85,7 +85,7 @@ function killAll(child: ChildProcess): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It ended just now, and its group with it.
+    // It has just ended, and its group with it.
   }
 }
 
@@ -96,7 +96,7 @@ async function run(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<HookOutcome> {
-  // A group of its own: what the shell started must end with it, or its pipes would be waited for.
+  // A separate process group: the shell's children must end with it, otherwise we would wait for their pipes.
   const child = spawn(command, { cwd, shell: true, detached: GROUPS, stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
@@ -112,7 +112,7 @@ async function run(
   child.stderr.on("data", (bytes: Buffer) => {
     stderr = (stderr + bytes.toString("utf8")).slice(-2_000);
   });
-  // A hook that does not read its input closes the pipe under us.
+  // A hook that does not read its input closes the pipe.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
   const deadline = setTimeout(() => stop(`it ran longer than ${timeoutMs / 1_000} s`), timeoutMs);

@@ -1,6 +1,6 @@
 import type { Secret } from "../http-recorder/index.ts";
 
-/** An API key: its value can be put on the wire and nowhere else. Printing, logging or serialising it shows its name. */
+/** An API key: its value can only be used for requests. Printing, logging or serialising it shows its name. */
 export class Key {
   /** `valid`, `revoked`, `limited.0.key`, … */
   readonly name: string;

@@ -32,7 +32,7 @@ export function parseTarget(text: string, path: string, environment: Environment
   return target;
 }
 
-/** Resolves references and gathers what went wrong, so that every unset variable is named at once. */
+/** Resolves references and collects the problems, so that all unset variables are reported at once. */
 class References {
   readonly #document: YamlDocument<TargetFile>;
   readonly #file: string;
@@ -76,7 +76,7 @@ class References {
     return undefined;
   }
 
-  /** A key with a line break or a control character cannot be sent in a header; better said here than by the socket. */
+  /** A key with a line break or a control character cannot be sent in a header; reported here rather than by the socket. */
   #checked(value: string, path: readonly PropertyKey[]): string | undefined {
     if (/^bearer\s/i.test(value) && path[0] !== "extraHeaders") {
       this.#problem(path, 'holds "Bearer" before the key.', "Leave the scheme out: only the key belongs there.");
@@ -201,13 +201,13 @@ function extraHeadersOf(file: TargetFile, references: References): Pick<Target, 
   return { extraHeaders, extraSecrets };
 }
 
-/** Fifty requests are a second of a scale account; nine in ten leave room for the few that still get through. */
+/** Fifty requests are one second of a scale account; nine in ten tolerates the few that still succeed. */
 export function circuitOf(written: TargetFile["circuit"]): Target["circuit"] {
   if (written === "off") return undefined;
   return { failedShare: written?.failedShare ?? 0.9, requests: written?.requests ?? 50 };
 }
 
-/** The plain models by their dialects; of the other roles, one id stands for both dialects. */
+/** The plain models by dialect; for the other roles, one id is used for both dialects. */
 export function modelsByDialect({ chat, messages, ...roles }: TargetFile["models"] = {}): Target["models"] {
   const of = (dialect: keyof Target["models"], plain: string | undefined) => {
     const ids = Object.entries(roles).map(([role, id]) => [role, typeof id === "string" ? id : id?.[dialect]]);
@@ -253,10 +253,10 @@ function limitsOf(limits: NonNullable<TargetFile["limits"]>): Limits {
   return { rpm: number(limits.rpm), inFlight: number(limits.inFlight) };
 }
 
-/** Limits that a gateway may not have, and the states that then cannot be provided. */
+/** Limits that a gateway may not have, and the states that are then unavailable. */
 const LIMIT_STATES = { rpm: "limited.rate", inFlight: "limited.concurrency" } as const;
 
-/** A limit that the gateway is said not to have is a declared gap, unless some account has it. */
+/** A limit that is declared as nonexistent is a declared gap, unless some account has it. */
 function undeclaredLimits({ limits, limited = [] }: TargetFile): Partial<Record<State, string>> {
   const isNone = (of: TargetFile["limits"], kind: keyof Limits) => typeof of === "object" && of[kind] === "none";
   const gaps: Partial<Record<State, string>> = {};

@@ -3,36 +3,36 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { EXIT, GauntletError, isObject, messageOf, UsageError } from "../core/index.ts";
 
-/** A part of this program that runs in a process of its own did not come up. */
+/** A part of this program that runs in a separate process did not start. */
 class OwnProcessError extends GauntletError {
   readonly code = "OWN_PROCESS";
   readonly exit = EXIT.internal;
 }
 
 export interface OwnProcess extends AsyncDisposable {
-  /** What it said in its one line when it was ready. */
+  /** The content of its ready line. */
   readonly ready: Readonly<Record<string, unknown>>;
 }
 
-/** Longest wait for the ready line, ms: a cold start on a busy machine takes about two seconds. */
+/** Timeout for the ready line, ms: a cold start on a busy machine takes about two seconds. */
 const START_MS = 30_000;
-/** Longest wait for a clean end before the process is ended for good, ms. */
+/** Longest wait for a clean exit before the process is killed, ms. */
 const STOP_MS = 5_000;
 
 interface OwnProcessOptions {
-  /** What it is, for the messages of errors. */
+  /** What it is, for error messages. */
   readonly what: string;
-  /** A field of its ready line that holds a text. */
+  /** A text field of its ready line. */
   readonly readyField: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts a command of this program that prints a line of JSON when it is ready, and ends when this process does. */
+/** Starts a command of this program that prints a line of JSON when it is ready, and ends with this process. */
 export async function startOwnProcess(
   [program, ...args]: readonly [string, ...string[]],
   { what, readyField, signal }: OwnProcessOptions,
 ): Promise<OwnProcess> {
-  // The channel carries nothing: the process ends when it closes, also when this one was killed.
+  // The channel carries no data: the process ends when it closes, even if this process is killed.
   const child = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: { ...process.env, NO_COLOR: "1" },
@@ -58,7 +58,7 @@ export async function startOwnProcess(
     return { ready, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
-    // Its complaint about an option is about an option of ours that was passed on.
+    // A usage error is about one of our options that was passed on.
     if (child.exitCode === EXIT.usage) throw new UsageError(stderr.trim().replace(/^gauntlet: /, ""), { cause: error });
     throw new OwnProcessError(`${what} did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), { cause: error });
   }

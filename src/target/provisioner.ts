@@ -10,29 +10,29 @@ export interface Upgradable {
   upgrade(): Promise<void>;
 }
 
-/** Makes states on demand: an operator's hook, or the embedded gateway. */
+/** Creates states on demand: an operator's hook, or the embedded gateway. */
 export interface Provisioner {
-  /** How a key that it made is vouched for. */
+  /** The attestation of keys that it created. */
   readonly attestation: "hook" | "embedded";
   /**
-   * A new key in a state, named as checks name their needs: `key.revoked`, `key.cappable`, …
+   * A new key in a state, named as in the needs of checks: `key.revoked`, `key.cappable`, …
    *
-   * @returns `undefined` when this provisioner cannot make that state.
-   * @throws ConfigError when the operator's hook fails: a broken hook is no missing state.
+   * @returns `undefined` when this provisioner cannot create that state.
+   * @throws ConfigError when the operator's hook fails: a broken hook is not a missing state.
    */
   fresh(state: string, signal: AbortSignal): Promise<Key | undefined>;
   /**
-   * Takes back what it made for this run, when the run is over.
+   * Deletes what it created for this run, at the end of the run.
    *
-   * @returns false when it does not do that; the record then lists what is left.
+   * @returns false when it does not support that; the record then lists the leftovers.
    */
   readonly release?: () => Promise<boolean>;
-  /** New accounts of the tiers, which nothing else uses: load on them may start at once, in parallel with the checks. */
+  /** New accounts of the tiers, which nothing else uses, so that load on them may start concurrently with the checks. */
   readonly loadAccounts?: () => Promise<Target["tiers"]>;
-  /** A new account with small limits, and the means to raise them while the gateway runs. */
+  /** A new account with small limits, and a way to raise them while the gateway runs. */
   readonly upgradable?: () => Promise<Upgradable>;
-  /** Shifts the gateway's wall clock by so many ms, where that is possible. */
+  /** Shifts the gateway's wall clock by this many ms, if supported. */
   readonly shiftClock?: (ms: number) => Promise<void>;
-  /** The gateway's wall clock, Unix epoch ms, where it can be read. */
+  /** The gateway's wall clock, Unix epoch ms, if it can be read. */
   readonly readClock?: () => Promise<number>;
 }

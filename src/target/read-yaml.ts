@@ -5,13 +5,13 @@ import { ConfigError, type ConfigProblem, fileProblem, maskLikely, nearestOf } f
 
 export interface YamlDocument<T> {
   readonly value: T;
-  /** What was written, before defaults. */
+  /** The file as written, before defaults. */
   readonly written: unknown;
-  /** Where a path of the document stands in the text. */
+  /** Position of a path of the document in the text. */
   place(path: readonly PropertyKey[]): { readonly line: number; readonly column: number } | undefined;
 }
 
-/** Reads a file that the operator named. @throws ConfigError when it cannot be read, with the hint. */
+/** Reads a file given by the operator. @throws ConfigError with the hint when it cannot be read. */
 export function readText(path: string, hint?: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -22,11 +22,11 @@ export function readText(path: string, hint?: string): string {
 }
 
 /**
- * Reads a YAML (or JSON) text by a schema.
+ * Parses a YAML (or JSON) text with a schema.
  *
  * @param file name for messages.
- * @throws ConfigError with every problem: line, column, path, what was expected. Received values are never quoted,
- *   because a key that was pasted into the wrong place would end in a log.
+ * @throws ConfigError with every problem: line, column, path, what was expected. Received values are never quoted, because a
+ * key that was pasted into the wrong place would end up in a log.
  */
 export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): YamlDocument<T> {
   const lines = new LineCounter();
@@ -52,7 +52,7 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   throw new ConfigError(result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, schema })));
 }
 
-/** @throws ConfigError for aliases that refer to nothing, to themselves, or so often that they unfold to gigabytes. */
+/** @throws ConfigError for aliases that are undefined, circular, or so frequent that they expand to gigabytes. */
 function plainValueOf(document: Document, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -94,7 +94,7 @@ function rangeStart(node: unknown): number | undefined {
 interface ProblemContext {
   readonly file: string;
   readonly place: (path: readonly PropertyKey[]) => { line: number; column: number } | undefined;
-  /** Whether something is written at a path. */
+  /** Whether the document has a value at a path. */
   readonly exists: (path: readonly PropertyKey[]) => boolean;
   readonly schema: unknown;
 }
@@ -112,7 +112,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   });
   if (issue.code === "unrecognized_keys") {
     const known = knownMembers(context.schema, issue.path);
-    // A key that was pasted into the wrong place may be taken for the name of a field.
+    // A key pasted into the wrong place may look like a field name.
     return issue.keys.map((name) =>
       at([...issue.path, name], `unknown field "${maskLikely(name)}".`, suggestion(name, known)),
     );
@@ -122,7 +122,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
       .flat()
       .flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, context));
     const deepest = inner.filter((problem) => problem.path.length > issue.path.map(String).join(".").length);
-    // The alternative that the writer meant is the one that was understood furthest.
+    // The intended alternative is the one that matched furthest.
     if (deepest.length > 0) return deepest;
     return [at(issue.path, `${inner.map((problem) => problem.message.replace(/\.$/, "")).join(", or ")}.`)];
   }
@@ -163,7 +163,7 @@ function children(node: unknown, step: PropertyKey): unknown[] {
   });
 }
 
-/** Looks through `optional` and unions. */
+/** Unwraps `optional` and unions. */
 function unwrap(node: unknown): unknown[] {
   const def = defOf(node);
   if (def === undefined) return [];
@@ -177,7 +177,7 @@ function defOf(node: unknown): Record<string, unknown> | undefined {
   return node.def as Record<string, unknown>;
 }
 
-/** Names that a record with a closed set of them allows. */
+/** Names that a record with a closed set of names allows. */
 function recordNames(node: unknown): string[] {
   const entries = defOf(defOf(node)?.["keyType"])?.["entries"];
   return typeof entries === "object" && entries !== null ? Object.keys(entries) : [];

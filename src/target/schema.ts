@@ -6,7 +6,7 @@ import { STATES } from "./fixture-names.ts";
 import { tokenLimits } from "./token-limits.ts";
 import { headerName, keyReference, optional } from "./value-schemas.ts";
 
-/** Beyond 24 days a timer of Node fires at once. */
+/** A longer Node timer, beyond 24 days, would fire immediately. */
 const DAY_S = 86_400;
 const seconds = z.number().positive().max(DAY_S);
 const limitNumbers = z.strictObject({
@@ -91,7 +91,7 @@ const models = z.strictObject({
   cutStream: optional(roleModel, "A model whose provider breaks off in the middle of a stream."),
 });
 
-/** What `gauntlet upstream` printed, and how the gateway was configured in front of it. */
+/** The output of `gauntlet upstream`, and the gateway's configuration for it. */
 const upstream = z.strictObject({
   controlUrl: httpAddress.meta({ description: "Address of the control interface, as `gauntlet upstream` prints it." }),
   token: keyReference.meta({ description: "Reference to the control token, as `gauntlet upstream` prints it." }),

@@ -5,43 +5,43 @@ import type { Tier } from "./tiers.ts";
 import type { TokenLimits } from "./token-limits.ts";
 
 export type KeyName = keyof TargetFile["keys"];
-/** What a model is good for. `plain` answers with text: the target file names it by its dialect. */
+/** The role of a model. `plain` replies with text: the target file names it by its dialect. */
 export type ModelRole = "plain" | Exclude<keyof NonNullable<TargetFile["models"]>, "chat" | "messages">;
 export type Models = Readonly<Partial<Record<ModelRole, string>>>;
 
 export interface Limits {
-  /** Requests per minute; infinite where the gateway is said to have no such limit. */
+  /** Requests per minute; infinite if declared as nonexistent. */
   readonly rpm: number;
   readonly inFlight: number;
 }
 
-/** Whether the account has a limit of each kind: a gateway may be declared to have none. */
+/** Whether the account has both limits: a gateway may be declared to have none. */
 export function hasBothLimits({ rpm, inFlight }: Limits): boolean {
   return Number.isFinite(rpm) && Number.isFinite(inFlight);
 }
 
-/** An account set aside for limit checks or for a tier. */
+/** An account reserved for limit checks or for a tier. */
 export interface Account {
   readonly key: Key;
   readonly second: Key | undefined;
   readonly limits: Limits;
 }
 
-/** The providers behind the gateway, where `gauntlet upstream` plays them. */
+/** The providers behind the gateway, if `gauntlet upstream` simulates them. */
 export interface UpstreamTarget {
   readonly controlUrl: string;
   readonly token: Key;
   /** Models of the gateway that these providers serve, by dialect; absent: its plain model. */
   readonly models: Readonly<Partial<Record<Dialect, string>>>;
-  /** Most requests to providers for one request of a client; `undefined` when the operator does not say. */
+  /** Maximum number of provider requests per client request; `undefined` if unknown. */
   readonly attempts: number | undefined;
-  /** Providers by their names, in the order in which they are asked; fewer than two: there is no failover. */
+  /** Providers by name, in the order in which they are called; fewer than two: there is no failover. */
   readonly failover: readonly string[];
-  /** Whether the key of the caller is the provider's own, so that it is passed on. */
+  /** Whether the caller's key is the provider's own and is passed on. */
   readonly passesCallerKey: boolean;
 }
 
-/** What the target file came to: references resolved, defaults filled in. Its keys print as their names. */
+/** A loaded target file: references resolved, defaults filled in. Its keys print as their names. */
 export interface Target {
   readonly name: string;
   /** Where it was described: a path, or `embedded`. */
@@ -56,15 +56,15 @@ export interface Target {
   readonly extraHeaders: Readonly<
     Record<"all" | "models" | "chat" | "messages", readonly (readonly [string, string])[]>
   >;
-  /** Values of extra headers that came by reference: secrets too. */
+  /** Values of extra headers that were given by reference: also secrets. */
   readonly extraSecrets: readonly Key[];
-  /** Dialects that the gateway is said to serve, one at least; chat first. */
+  /** Dialects that the gateway serves according to the file, at least one; chat first. */
   readonly dialects: readonly Dialect[];
   readonly contract: NonNullable<TargetFile["contract"]>;
   readonly keys: Readonly<Partial<Record<KeyName, Key>>> & { readonly valid: Key };
   /** Model ids by dialect and role. */
   readonly models: { readonly chat: Models; readonly messages: Models };
-  /** Limits of the account of `valid`; `undefined` when the operator does not say. */
+  /** Limits of the account of `valid`; `undefined` if unknown. */
   readonly limits: Limits | undefined;
   readonly limited: readonly Account[];
   readonly tiers: Readonly<Partial<Record<Tier, Account>>>;
@@ -77,22 +77,22 @@ export interface Target {
   readonly requirementSet: number | undefined;
   readonly budget: { readonly requests: number; readonly outputTokens: number };
   readonly authorized: boolean;
-  /** Which HTTP load is sent over: 1.1, 2, or what the TLS handshake agrees on. */
+  /** HTTP version for load: 1.1, 2, or negotiated by the TLS handshake. */
   readonly http: 1 | 2 | "offered";
-  /** By which a plan says what it may cost. */
+  /** For the cost estimate of a plan. */
   readonly prices:
     | { readonly inputPerMTok: number; readonly outputPerMTok: number; readonly currency: string }
     | undefined;
   /** When load stops because the target has collapsed; `undefined`: never. */
   readonly circuit: { readonly failedShare: number; readonly requests: number } | undefined;
   readonly timeouts: { readonly answerMs: number; readonly idleMs: number };
-  /** `undefined`: nobody can look at what the gateway sends. */
+  /** `undefined`: provider requests cannot be observed. */
   readonly upstream: UpstreamTarget | undefined;
-  /** The file as it was written, for the record: it holds references, no keys. */
+  /** The file as written, for the record: it holds references, not keys. */
   readonly configuration: unknown;
 }
 
-/** The keys of an account; under load they take turns. */
+/** The keys of an account; load alternates between them. */
 export function keysOf({ key, second }: Pick<Account, "key" | "second">): readonly Key[] {
   return second === undefined ? [key] : [key, second];
 }
@@ -109,7 +109,7 @@ export function allKeys(target: Target): readonly Key[] {
   ];
 }
 
-/** Whether an address can only be this machine. Load goes elsewhere only when the target says `authorized: true`. */
+/** Whether an address is certainly this machine. Load is only sent to others when the target says `authorized: true`. */
 export function isLoopback(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);

@@ -5,7 +5,7 @@ import { headerName, keyReference, optional } from "./value-schemas.ts";
 /** What counts toward a limit on tokens per minute. */
 const COUNTS = ["total", "prompt", "reserved"] as const;
 
-/** A limit on tokens per minute as the target file declares it. */
+/** A limit on tokens per minute as declared in the target file. */
 export const tokenLimits = z.strictObject({
   tokensPerMinute: z.int().positive().meta({ description: "Tokens per minute." }),
   counts: optional(
@@ -40,7 +40,7 @@ export interface TokenLimits {
   readonly remainingHeaders: readonly string[];
 }
 
-/** @param key what the reference in `written` came to. */
+/** @param key the resolved reference in `written`. */
 export function tokenLimitsOf(written: z.infer<typeof tokenLimits>, key: Key | undefined): TokenLimits {
   const { tokensPerMinute, counts = "total", window, inFlightTokens, remainingHeaders = [] } = written;
   return {

@@ -3,24 +3,24 @@ import type { UpstreamRequest, WrittenAnswers } from "../upstream/index.ts";
 import { callControl } from "./control-interface.ts";
 import type { Target, UpstreamTarget } from "./target.ts";
 
-/** What came to the providers with one marker. */
+/** What the providers received with one marker. */
 export interface SeenUpstream {
-  /** The clock of the upstream, by which its moments are, ms. */
+  /** The upstream's clock, on which its times are based, ms. */
   readonly nowMs: number;
   /** Oldest first. */
   readonly requests: readonly UpstreamRequest[];
 }
 
-/** The providers behind the gateway, by their control interface (`gauntlet upstream`). */
+/** The control interface of the providers behind the gateway (`gauntlet upstream`). */
 export interface UpstreamControl {
-  /** What the requests with a marker get from now on, by provider. */
+  /** Sets the responses to further requests with a marker, by provider. */
   answer(marker: string, answers: WrittenAnswers): Promise<void>;
   requests(marker: string): Promise<SeenUpstream>;
-  /** The credentials that came with a marker, as they are. */
+  /** The unmasked credentials that were sent with a marker. */
   credentials(marker: string): Promise<readonly string[]>;
 }
 
-/** @throws ConfigError from each function, when the control interface does not answer or refuses. */
+/** @throws ConfigError from each function, when the control interface does not respond or rejects the request. */
 export function upstreamControl(
   { controlUrl, token }: UpstreamTarget,
   { source }: Pick<Target, "source">,

@@ -10,7 +10,7 @@ export const keyReference = z
   )
   .meta({ description: "Reference to a key: env:NAME or file:PATH, never the key itself." });
 
-/** A field that may be left out, with what the JSON Schema says of it. */
+/** An optional field, with its JSON Schema description. */
 export function optional<T extends z.ZodType>(schema: T, description: string): z.ZodOptional<T> {
   return schema.optional().meta({ description });
 }

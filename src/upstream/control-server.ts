@@ -10,7 +10,7 @@ interface Wanted {
   Querystring: { after?: string; marker?: string };
 }
 
-/** What came, and what will be answered: JSON over HTTP on loopback, every request with the control token as bearer. */
+/** Received requests and upcoming responses: JSON over HTTP on loopback, every request with the control token as bearer. */
 export function controlServer(upstream: UpstreamServer, token: string): FastifyInstance {
   const app = fastify({ logger: false, forceCloseConnections: true });
   const expected = digest(`Bearer ${token}`);

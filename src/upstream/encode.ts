@@ -3,7 +3,7 @@ import type { Behaviour } from "./scenario.ts";
 
 export type Dialect = "chat" | "messages";
 
-/** What a request asked for, as far as it changes the answer. */
+/** The parts of a request that affect its response. */
 export interface Asked {
   readonly dialect: Dialect;
   readonly model: string;
@@ -12,7 +12,7 @@ export interface Asked {
   readonly includeUsage: boolean;
 }
 
-/** A reply that is no stream. */
+/** A non-streaming reply. */
 export function replyOf(behaviour: Behaviour, { dialect, model }: Asked): JsonObject {
   const text = piecesOf(behaviour).join("");
   const reasoning = reasoningOf(behaviour).join("");
@@ -101,7 +101,7 @@ function messagesEvents(behaviour: Behaviour, { model }: Asked): UpstreamEvent[]
   ];
 }
 
-/** What providers call the errors of a status; the messages dialect, the chat dialect. */
+/** Providers' error types by status; the messages dialect, the chat dialect. */
 const ERROR_TYPES: Readonly<Record<number, readonly [string, string]>> = {
   400: ["invalid_request_error", "invalid_request_error"],
   401: ["authentication_error", "invalid_request_error"],
@@ -123,7 +123,7 @@ export function errorBody({ status, type, message }: NonNullable<Behaviour["erro
 const THINKING = { type: "thinking", thinking: "", signature: "" } as const;
 const CALL = { id: "call_upstream0", type: "function" } as const;
 const TOOL_USE = { type: "tool_use", id: "toolu_upstream0" } as const;
-/** Moment of all replies, s: what is the same can be serialised once. */
+/** Creation time of all replies, s: identical replies can be serialised once. */
 const CREATED_S = 1_767_225_600;
 
 const chatHead = (model: string, object: string) => ({ id: "chatcmpl-upstream", object, created: CREATED_S, model });
@@ -134,7 +134,7 @@ const finishReason = ({ tool }: Behaviour) => (tool === undefined ? "stop" : "to
 
 const outputTokens = (behaviour: Behaviour) => behaviour.usage.output ?? wordsOf(behaviour).length;
 
-/** The messages dialect counts what came from the cache apart; the chat dialect counts it among the prompt's. */
+/** The messages dialect counts cached input tokens separately; the chat dialect includes them in the prompt. */
 const inputTokens = ({ usage: { input, cached } }: Behaviour) => ({
   input_tokens: Math.max(0, input - cached),
   cache_creation_input_tokens: 0,
@@ -152,7 +152,7 @@ function chatUsage(behaviour: Behaviour): JsonObject {
   };
 }
 
-/** Numbered words of the sizes that the scenario has. */
+/** Numbered words of the sizes in the scenario. */
 function wordsOf({ pieces, pieceBytes }: Behaviour): string[] {
   const sizes = typeof pieceBytes === "number" ? Array<number>(pieces).fill(pieceBytes) : pieceBytes;
   return sizes.map((bytes, index) => `${`w${index}`.padEnd(bytes - 1, "-")} `.slice(-bytes));
@@ -165,7 +165,7 @@ const reasoningOf = (behaviour: Behaviour): string[] => (behaviour.reasoning ? w
 const inputOf = (behaviour: Behaviour): JsonObject =>
   (behaviour.tool?.arguments as JsonObject | undefined) ?? { text: wordsOf(behaviour).join("") };
 
-/** The pieces of a reply: numbered words, the text of the scenario, or the arguments of a tool, these in equal parts. */
+/** The pieces of a reply: numbered words, or equal parts of the scenario's text or of a tool's arguments. */
 function piecesOf(behaviour: Behaviour): string[] {
   const { pieces, tool, text, reasoning } = behaviour;
   if (tool !== undefined && tool.arguments === undefined) return argumentsOf(wordsOf(behaviour));
@@ -179,7 +179,7 @@ function piecesOf(behaviour: Behaviour): string[] {
   );
 }
 
-/** Fragments of the arguments of a tool whose only argument is a text: one for each of its words. */
+/** Fragments of the arguments of a tool with a single text argument: one for each of its words. */
 function argumentsOf(words: readonly string[]): string[] {
   const [first, last] = ['{"text":"', '"}'];
   return words.map((word, index) => `${index === 0 ? first : ""}${word}${index === words.length - 1 ? last : ""}`);

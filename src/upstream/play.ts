@@ -8,16 +8,16 @@ import type { Behaviour } from "./scenario.ts";
 /** A connection of a gateway to the upstream. */
 export interface Link {
   readonly socket: Socket;
-  /** Aborted when the connection has closed, whoever closed it. */
+  /** Aborted when the connection has closed, whichever side closed it. */
   readonly closed: AbortSignal;
 }
 
-/** Begin of all moments, ms. */
+/** Origin of all times, ms. */
 const ORIGIN_MS = performance.now();
-/** Milliseconds since the upstream began, to the microsecond. */
+/** Milliseconds since the upstream started, to the microsecond. */
 export const sinceStartMs = (): number => Math.round((performance.now() - ORIGIN_MS) * 1_000) / 1_000;
 
-/** Writes an answer as a behaviour has it, and notes what became of it. @returns whether the connection can be used again. */
+/** Writes a response according to a behaviour, and records how it ended. @returns whether the connection can be reused. */
 export async function play(
   link: Link,
   answer: PreparedAnswer,
@@ -59,7 +59,7 @@ async function playParts(
     if (link.closed.aborted) return left(logged);
     const stop = behaviour.break;
     if (stop !== undefined && (!answer.isStream || stop.at === logged.sentEvents)) {
-      // Of a reply that is no stream, half.
+      // For a non-streaming reply, half of it.
       if (!answer.isStream) link.socket.write(bytes.subarray(0, bytes.length >> 1));
       return breakOff(link, stop.how, logged);
     }
@@ -70,7 +70,7 @@ async function playParts(
   return ended(logged);
 }
 
-/** Writes no faster than the behaviour says, and than the other side reads. */
+/** Writes no faster than the behaviour specifies, and than the other side reads. */
 async function writeAll(link: Link, bytes: Buffer, { slowly }: Behaviour): Promise<void> {
   const step = slowly?.bytes ?? bytes.length;
   for (let from = 0; from < bytes.length && !link.closed.aborted; from += step) {
@@ -87,7 +87,7 @@ async function breakOff({ socket, closed }: Link, how: "reset" | "close" | "stal
   }
   logged.end = "broken-off";
   logged.endMs = sinceStartMs();
-  // What was written before has to be on its way: a reset would overtake it.
+  // Earlier data has to be sent first: a reset would overtake it.
   if (how === "reset") setTimeout(() => socket.resetAndDestroy(), 5);
   else socket.end();
   return false;

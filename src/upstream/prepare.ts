@@ -1,27 +1,27 @@
 import { type Asked, errorBody, eventsOf, replyOf } from "./encode.ts";
 import type { Behaviour } from "./scenario.ts";
 
-/** An answer in bytes, ready to be written. */
+/** An encoded response, ready to be written. */
 export interface PreparedAnswer {
   readonly status: number;
   /** Status line and fields, without `Date` and the empty line. */
   readonly head: string;
-  /** Parts of the body, and when each is due after the head, ms. A reply that is no stream is one part. */
+  /** Parts of the body, and when each is due after the head, ms. A non-streaming reply is one part. */
   readonly parts: readonly { readonly bytes: Buffer; readonly afterMs: number }[];
-  /** All parts, where nothing is waited for and they are not so large that a slow reader would have to be waited for. */
+  /** All parts, if there are no delays and they are small enough to need no flow control. */
   readonly whole: Buffer | undefined;
   readonly isStream: boolean;
 }
 
-/** Different answers that are kept for one behaviour: whoever makes up model names must not fill the memory. */
+/** Cached responses per behaviour: a client that invents model names must not fill the memory. */
 const MAX_KEPT = 200;
 
-/** What is written at once at most, bytes. */
+/** Maximum size of one write, bytes. */
 const MAX_AT_ONCE = 262_144;
 
 const kept = new WeakMap<Behaviour, Map<string, PreparedAnswer>>();
 
-/** The answer to a request; serialised once for all that ask for the same. */
+/** The response to a request; serialised once for identical requests. */
 export function prepare(behaviour: Behaviour, requested: Asked): PreparedAnswer {
   const own = kept.get(behaviour) ?? new Map<string, PreparedAnswer>();
   kept.set(behaviour, own);
@@ -63,7 +63,7 @@ function wholeOf(parts: PreparedAnswer["parts"]): Buffer | undefined {
   return total > MAX_AT_ONCE ? undefined : Buffer.concat(parts.map(({ bytes }) => bytes));
 }
 
-/** An answer with a body of JSON. @param fields further header fields, each with its line end. */
+/** A response with a JSON body. @param fields further header fields, each with its line end. */
 export function json(status: number, body: unknown, fields = ""): PreparedAnswer {
   const bytes = Buffer.from(JSON.stringify(body));
   const head = `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n${fields}`;

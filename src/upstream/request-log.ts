@@ -1,22 +1,24 @@
 import { createHash } from "node:crypto";
 import type { RawRequest } from "./request-reader.ts";
 
-/** How an answer ended: whole, broken off as the scenario says, or because the gateway closed its connection first. */
+/**
+ * How a response ended: completely, interrupted according to the scenario, or because the gateway closed its connection first.
+ */
 export type UpstreamEnd = "complete" | "broken-off" | "gateway-left";
 
-/** What became of a request; moments in ms since the upstream began, to the microsecond. */
+/** A request and its outcome; times in ms since the upstream started, to the microsecond. */
 export interface UpstreamRequest {
   /** Ordinal, from 1. */
   readonly id: number;
   readonly provider: string;
   /** Ordinal of the connection: requests on one share it. */
   readonly connection: number;
-  /** Requests that came on the connection before. */
+  /** Earlier requests on the connection. */
   readonly earlier: number;
   readonly receivedMs: number;
   readonly method: string;
   readonly path: string;
-  /** In their order; credentials only as a fingerprint, by which two can be compared. */
+  /** In order; credentials only as a fingerprint for comparison. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** As sent, up to `MAX_KEPT_BYTES` bytes, without the credentials of the head. */
   readonly body: string;
@@ -31,21 +33,21 @@ export interface UpstreamRequest {
   readonly sentEvents: number;
 }
 
-/** Longest body that is kept, bytes, and how many requests are. */
+/** Longest body that is kept, bytes, and the maximum number of requests. */
 const MAX_KEPT_BYTES = 65_536;
 export const MAX_KEPT = 20_000;
 
 const MARKER = /gauntlet-marker-[\w-]{1,64}/;
 const CREDENTIALS = /^(?:(?:proxy-)?authorization|x-api-key|api-key|x-goog-api-key|cookie)$/i;
 
-/** A request while it is answered. */
+/** A request in progress. */
 export interface LoggedRequest
   extends Pick<
     UpstreamRequest,
     "id" | "provider" | "connection" | "earlier" | "receivedMs" | "bodyBytes" | "marker" | "attempt"
   > {
   readonly raw: Omit<RawRequest, "body" | "keepAlive">;
-  /** A copy: what was read together with it is not kept. */
+  /** A copy, so that the buffer it was read with can be freed. */
   readonly body: Buffer;
   status?: number;
   headMs?: number;
@@ -54,7 +56,7 @@ export interface LoggedRequest
   sentEvents: number;
 }
 
-/** The last requests that came; what is not asked for is not taken apart. */
+/** The most recent requests; parsed only on demand. */
 export class RequestLog {
   readonly #all: LoggedRequest[] = [];
   readonly #attempts = new Map<string, number>();
@@ -76,22 +78,22 @@ export class RequestLog {
       sentEvents: 0,
     };
     this.#all.push(logged);
-    // In large steps: shifting one by one would move all of them each time.
+    // In large steps: removing one at a time would move all others each time.
     if (this.#all.length > MAX_KEPT * 1.25) this.#all.splice(0, this.#all.length - MAX_KEPT);
     return logged;
   }
 
-  /** How many came in all; the oldest may be forgotten. */
+  /** Total number of requests, including dropped ones. */
   get count(): number {
     return this.#count;
   }
 
-  /** The requests after one, the oldest first; those with a marker alone where one is given. */
+  /** The requests after a given one, oldest first; only those with the marker if one is given. */
   after(id: number, marker?: string): UpstreamRequest[] {
     return this.#all.filter((one) => one.id > id && (marker === undefined || one.marker === marker)).map(shown);
   }
 
-  /** The different credentials that came with a marker, as they are: to hide them, one has to know them. */
+  /** The distinct unmasked credentials that were sent with a marker: masking them requires knowing them. */
   credentialsOf(marker: string): string[] {
     const own = this.#all.filter((one) => one.marker === marker);
     return [...new Set(own.flatMap(({ raw }) => credentialsIn(raw)))];
@@ -103,7 +105,7 @@ export class RequestLog {
   }
 }
 
-/** Whether a text is a marker, and nothing else. */
+/** Whether a text is exactly a marker. */
 export function isMarker(text: string): boolean {
   return MARKER.exec(text)?.[0] === text;
 }
@@ -148,13 +150,13 @@ function fieldIn(line: string): readonly [name: string, value: string] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
-/** The scheme as it is: it says how the key is sent. */
+/** Keeps the scheme, which shows how the key is sent. */
 function ofCredential(value: string): string {
   const [, scheme = "", secret = value] = /^(\S+\s+)(.+)$/.exec(value) ?? [];
   return `${scheme}${fingerprint(secret)}`;
 }
 
-/** Stands for a credential; the same one gives the same. */
+/** A stable substitute for a credential. */
 export function fingerprint(secret: string): string {
   return `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 16)}`;
 }

@@ -1,20 +1,20 @@
-/** A request as it came. */
+/** A request as received. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
   /** Request line and fields, without the empty line. */
   readonly head: string;
   readonly body: Buffer;
-  /** What the body took on the wire before it was decoded is not kept. */
+  /** The encoded size of the body is not kept. */
   readonly keepAlive: boolean;
 }
 
-/** Longest head and body that are read, bytes. */
+/** Maximum size of a head and of a body, bytes. */
 const MAX_HEAD_BYTES = 65_536;
 const MAX_BODY_BYTES = 67_108_864;
 const EMPTY = Buffer.alloc(0);
 
-/** A request that cannot be read: what to answer it. */
+/** A malformed request, with the response to it. */
 export class BadRequest extends Error {
   readonly status: number;
 
@@ -28,23 +28,23 @@ interface Head extends Omit<RawRequest, "body"> {
   readonly expectsContinue: boolean;
 }
 
-/** Cuts the bytes of a connection into requests (RFC 9112). */
+/** Splits the bytes of a connection into requests (RFC 9112). */
 export class RequestReader {
   readonly #onContinue: () => void;
   #rest: Buffer = EMPTY;
   #head: Head | undefined;
   #body: Buffer[] = [];
   #bodyBytes = 0;
-  /** Bytes that the body, or its present chunk, still lacks. */
+  /** Missing bytes of the body, or of its current chunk. */
   #missing = 0;
   #chunk: "none" | "size" | "data" | "end" | "trailer" = "none";
 
-  /** @param onContinue a client waits to be told that it may send its body. */
+  /** @param onContinue called when a client waits for `100 Continue`. */
   constructor(onContinue: () => void) {
     this.#onContinue = onContinue;
   }
 
-  /** Takes what arrived, and gives the requests that are whole by now. @throws BadRequest */
+  /** Takes received bytes, and yields the requests that are complete. @throws BadRequest */
   *push(bytes: Buffer): Generator<RawRequest> {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     for (;;) {
@@ -139,7 +139,7 @@ export class RequestReader {
   }
 }
 
-/** The value of a field of a head in lower case. */
+/** The value of a header field, in lower case. */
 function fieldOf(head: string, name: string): string | undefined {
   const at = head.indexOf(`\r\n${name}:`);
   if (at < 0) return undefined;

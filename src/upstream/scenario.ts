@@ -2,67 +2,67 @@ import { z } from "zod";
 
 const ms = z.number().min(0).max(600_000);
 const whole = z.number().int().min(0).max(1_000_000);
-/** Room for an event of several megabytes. */
+/** Allows an event of several megabytes. */
 const size = z
   .number()
   .int()
   .min(1)
   .max(4 * 1_048_576);
 
-/** An answer that is no reply. */
+/** A response that is not a reply. */
 const errorSchema = z.strictObject({
   status: z.number().int().min(400).max(599),
-  /** As sent: seconds or a date; left out, there is no such header. */
+  /** As sent: seconds or a date; absent: no such header. */
   retryAfter: z.union([z.number(), z.string()]).optional(),
-  /** `type` in the body; by default what providers send with the status. */
+  /** `type` in the body; by default the providers' type for the status. */
   type: z.string().optional(),
   message: z.string().default("The upstream was told to fail."),
 });
 
-/** How an answer breaks off, and where. */
+/** How and where a response is interrupted. */
 const breakSchema = z.strictObject({
   how: z.enum(["reset", "close", "stall"]),
-  /** A number: after so many events of a stream. */
+  /** A number: after this many events of a stream. */
   at: z.union([z.enum(["before-head", "inside-head", "after-head"]), whole]),
 });
 
 const behaviourSchema = z.strictObject({
-  /** From the end of the request to the head of the answer, ms. */
+  /** From the end of the request to the head of the response, ms. */
   latencyMs: ms.default(0),
   /** From the head of a stream to its first text, ms. */
   firstTokenMs: ms.default(0),
-  /** Between one text of a stream and the next, ms. */
+  /** Between consecutive texts of a stream, ms. */
   gapMs: ms.default(0),
-  /** Texts of a reply, and how long each is, bytes; a list has the length of each, and sets their number. */
+  /** Number of texts of a reply, and the length of each, bytes; a list has the length of each, and sets their number. */
   pieces: whole.min(1).default(8),
   pieceBytes: z.union([size, z.array(size).min(1).max(100)]).default(6),
-  /** Text of a reply, in place of numbered words; it is cut into `pieces`. */
+  /** Text of a reply, instead of numbered words; it is split into `pieces`. */
   text: z.string().min(1).max(1_048_576).optional(),
-  /** Tokens that the reply counts; `output` is one for each piece by default. `cached` are part of `input`. */
+  /** Token usage of the reply; `output` is one for each piece by default. `cached` are part of `input`. */
   usage: z.strictObject({ input: whole.default(12), output: whole.optional(), cached: whole.default(0) }).prefault({}),
-  /** The numbered words are reasoning, which comes before the text; that is then one word. */
+  /** The numbered words are reasoning, which precedes the text; the text is then one word. */
   reasoning: z.boolean().default(false),
-  /** The reply calls this tool in place of text. Without arguments, its only argument is `text`: the numbered words. */
+  /** The reply calls this tool instead of sending text. Without arguments, its only argument is `text`: the numbered words. */
   tool: z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), z.json()).optional() }).optional(),
   error: errorSchema.optional(),
   break: breakSchema.optional(),
-  /** So many bytes at once, and so long between them; left out: as the socket takes them. */
+  /** Write size in bytes and the interval between writes; absent: as fast as the socket accepts. */
   slowly: z.strictObject({ bytes: whole.min(1), everyMs: ms.min(1) }).optional(),
 });
 
-/** A model, by what each of its requests gets in turn; the last of a list is for all that follow. */
+/** A model, by the responses to its successive requests; the last of a list applies to all further ones. */
 const modelSchema = z.union([behaviourSchema, z.array(behaviourSchema).min(1)]);
 
-/** What the requests with one marker get, by provider; `*` is any other. A provider that is not named serves them. */
+/** The responses to requests with one marker, by provider; `*` is any other. Providers that are not named serve them. */
 export const answersSchema = z.record(z.string(), modelSchema);
 
 const providerSchema = z.strictObject({
-  /** By the name of the model; `*` is any other. Left out: every model is served. */
+  /** By the name of the model; `*` is any other. Absent: every model is served. */
   models: z.record(z.string(), modelSchema).default({}),
 });
 
 export const scenarioSchema = z.strictObject({
-  /** By name; each has a base address of its own. */
+  /** By name; each has its own base URL. */
   providers: z
     .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/, "lower-case letters, digits and hyphens"), providerSchema)
     .refine((all) => Object.keys(all).length > 0, "at least one provider")
@@ -80,17 +80,17 @@ export function scenarioJsonSchema(): Record<string, unknown> {
 
 export type Behaviour = z.infer<typeof behaviourSchema>;
 export type Answers = z.infer<typeof answersSchema>;
-/** Answers as they are written, with defaults left out. */
+/** Answers as written, without defaults. */
 export type WrittenAnswers = z.input<typeof answersSchema>;
 export type Scenario = z.infer<typeof scenarioSchema>;
 
 const SERVED: Behaviour = behaviourSchema.parse({});
-/** Markers with answers of their own that are kept. */
+/** Maximum number of markers with their own answers. */
 const MAX_MARKED = 10_000;
 
 const isList = (own: Behaviour | readonly Behaviour[]): own is readonly Behaviour[] => Array.isArray(own);
 
-/** What the requests for the models of a scenario get, each in its turn. */
+/** The successive responses for the models of a scenario. */
 export class Turns {
   readonly #scenario: Scenario;
   readonly #taken = new Map<string, number>();
@@ -100,7 +100,7 @@ export class Turns {
     this.#scenario = scenario;
   }
 
-  /** The next requests with a marker get answers of their own, whichever model they are for. */
+  /** The next requests with a marker get these answers, whichever model they are for. */
   answerMarked(marker: string, answers: Answers): void {
     this.#answers.delete(marker);
     this.#answers.set(marker, answers);
@@ -109,13 +109,13 @@ export class Turns {
     if (this.#answers.size > MAX_MARKED && oldest !== undefined) this.#answers.delete(oldest);
   }
 
-  /** Names of the models that a provider says it has. */
+  /** Names of the models that a provider lists. */
   modelsOf(provider: string): readonly string[] {
     const named = Object.keys(this.#scenario.providers[provider]?.models ?? {}).filter((name) => name !== "*");
     return named.length === 0 ? ["upstream-model"] : named;
   }
 
-  /** What the next request for a model gets; `undefined` where the provider does not have it. */
+  /** The response to the next request for a model; `undefined` if the provider does not have it. */
   next(provider: string, model: string, marker?: string): Behaviour | undefined {
     const answers = marker === undefined ? undefined : this.#answers.get(marker);
     if (marker !== undefined && answers !== undefined) {

@@ -13,11 +13,11 @@ export interface UpstreamOptions {
   readonly scenario: Scenario;
 }
 
-/** What a started upstream says of itself, on one line of JSON. */
+/** The ready line of a started upstream, one line of JSON. */
 export interface UpstreamReady {
   readonly event: "ready";
   readonly pid: number;
-  /** Base address of each provider, by its name. */
+  /** Base URL of each provider, by name. */
   readonly providers: Readonly<Record<string, string>>;
   readonly controlUrl: string;
   /** Bearer token of the control port. */
@@ -28,7 +28,7 @@ export interface RunningUpstream extends AsyncDisposable {
   readonly ready: UpstreamReady;
 }
 
-/** Starts providers that answer as a scenario has it, and a control port on loopback. */
+/** Starts providers that respond according to a scenario, and a control port on loopback. */
 export async function startUpstream({ host, port, controlPort, scenario }: UpstreamOptions): Promise<RunningUpstream> {
   const upstream = new UpstreamServer(scenario);
   const controlToken = randomBytes(24).toString("base64url");

@@ -9,7 +9,7 @@ import { type Answers, type Behaviour, type Scenario, scenarioSchema, Turns } fr
 
 const AT_ONCE: Behaviour = behaviourAtOnce();
 
-/** Providers on bare sockets: HTTP/1.1 over TCP, one request of a connection after the other. */
+/** Providers on bare sockets: HTTP/1.1 over TCP, one request per connection at a time. */
 export class UpstreamServer {
   readonly log = new RequestLog();
   readonly server: Server;
@@ -28,13 +28,13 @@ export class UpstreamServer {
     return this.#scenario;
   }
 
-  /** What comes from now on is answered by another scenario, whose turns begin anew. */
+  /** Further requests follow another scenario, whose turns start from the beginning. */
   play(scenario: Scenario): void {
     this.#scenario = scenario;
     this.#turns = new Turns(scenario);
   }
 
-  /** Closes every connection, whatever it is busy with. */
+  /** Closes every connection, even busy ones. */
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
@@ -52,7 +52,7 @@ export class UpstreamServer {
       this.#sockets.delete(socket);
       closed.abort();
     });
-    // Resets are what a gateway does that gives up: the log says so.
+    // A gateway that aborts a request resets the connection: the log records it.
     socket.on("error", () => undefined);
     const reader = new RequestReader(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"));
     const work = async () => {
@@ -69,7 +69,7 @@ export class UpstreamServer {
         for (const raw of reader.push(bytes)) waiting.push(raw);
       } catch (error) {
         if (!(error instanceof BadRequest)) throw error;
-        // Whatever else it sends is read, so that it can read the answer, and forgotten.
+        // The rest of its data is read and discarded, so that the client can read the response.
         socket.off("data", take).resume();
         refuse(socket, error);
       }
@@ -86,7 +86,7 @@ export class UpstreamServer {
     return play(link, answer, behaviour, logged);
   }
 
-  /** What the requests with a marker get from now on. */
+  /** Sets the responses to further requests with a marker. */
   answerMarked(marker: string, answers: Answers): void {
     this.#turns.answerMarked(marker, answers);
   }
@@ -109,7 +109,7 @@ export class UpstreamServer {
   }
 }
 
-/** Answers bytes that are no request, and closes. */
+/** Responds to bytes that are not a request, and closes. */
 function refuse(socket: Socket, { status, message }: BadRequest): void {
   const { head, parts } = json(status, errorBody({ status, message }, "chat"));
   socket.write(`${head}connection: close\r\n\r\n`);
@@ -123,7 +123,7 @@ interface Place {
   readonly marker: string | undefined;
 }
 
-/** Providers repeat a credential in their complaints about it. */
+/** Providers quote a credential when they reject it. */
 function withCredential(behaviour: Behaviour, raw: RawRequest): Behaviour {
   const { error } = behaviour;
   if (error === undefined || !error.message.includes("{credential}")) return behaviour;
@@ -136,7 +136,7 @@ interface Answer {
   readonly behaviour: Behaviour;
 }
 
-/** `/primary/v1/chat/completions`: the provider, and what is asked of it. */
+/** `/primary/v1/chat/completions`: the provider, and the requested resource. */
 const PATH = /^\/([a-z0-9-]+)(?:\/[\w.-]+)*?\/(chat\/completions|messages|models)(?:\?|$)/;
 
 function refusal(status: number, dialect: Dialect, message: string): Answer {

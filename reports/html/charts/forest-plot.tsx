@@ -7,7 +7,7 @@ const ROW = 30;
 const LEFT = 250;
 const WIDTH = 860;
 
-/** Each figure's interval against the margin within which a change does not matter. */
+/** The confidence interval of each figure against the margin within which a change does not matter. */
 export function ForestPlot({
   metrics,
   control,

@@ -2,7 +2,7 @@ import type { ScaleContinuousNumeric } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { textWidth } from "./labels.ts";
 
-/** A drawing's place on its sheet, in units of the drawing. */
+/** The plot area of a drawing on its sheet, in drawing units. */
 export interface Box {
   readonly width: number;
   readonly height: number;
@@ -14,7 +14,7 @@ export interface Box {
 
 export const BOX: Box = { width: 860, height: 250, left: 58, right: 18, top: 12, bottom: 38 };
 
-/** A drawing that takes half the width of a page. */
+/** A drawing of half the page width. */
 export const HALF: Box = { width: 430, height: 208, left: 48, right: 14, top: 20, bottom: 38 };
 
 export type Scale = ScaleContinuousNumeric<number, number>;
@@ -22,12 +22,12 @@ export type Scale = ScaleContinuousNumeric<number, number>;
 interface SheetProps {
   readonly box?: Box;
   readonly label: string;
-  /** Narrow enough for any page: it is made smaller in place of scrolling. */
+  /** Narrow enough for any page: it shrinks instead of scrolling. */
   readonly fits?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** The sheet of a drawing: named and described for those who cannot see it, and no wider than the page. */
+/** The SVG of a drawing: labelled and described for screen readers, and no wider than the page. */
 export function Sheet({ box = BOX, label, fits = false, children }: SheetProps) {
   const drawing = (
     <svg viewBox={`0 0 ${box.width} ${n(box.height)}`} role="img" aria-label={label}>
@@ -56,7 +56,7 @@ interface AxisBelowProps {
   readonly title: string;
 }
 
-/** Ticks below, with thin lines up through the drawing. */
+/** Ticks on the x axis, with thin grid lines. */
 export function AxisBelow({ box = BOX, scale, ticks, title }: AxisBelowProps) {
   const base = box.height - box.bottom;
   return (
@@ -82,7 +82,7 @@ interface AxisLeftProps {
   readonly scale: Scale;
   readonly ticks: readonly Tick[];
   readonly title: string;
-  /** How far above the drawing the title stands, where something else stands between. */
+  /** How far above the drawing the title is placed, if something is between them. */
   readonly lift?: number;
 }
 
@@ -104,17 +104,17 @@ export function AxisLeft({ box = BOX, scale, ticks, title, lift = 0 }: AxisLeftP
   );
 }
 
-/** A tenth of a unit is finer than any screen or printer, and keeps the file small and the same everywhere. */
+/** A tenth of a unit is finer than any screen or printer, and keeps the file small and identical on all platforms. */
 export function n(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Plain decimal ticks, at most about so many. */
+/** Plain decimal ticks, at most about `count`. */
 export function linearTicks(scale: Scale, count: number): Tick[] {
   return scale.ticks(count).map((at) => ({ at, text: short(at) }));
 }
 
-/** Ticks of a logarithmic axis, from the finest to the coarsest: steps within a decade, or every so many decades. */
+/** Ticks of a logarithmic axis, from the finest to the coarsest: steps within a decade, or one tick every few decades. */
 const LOG_STEPS = [
   { steps: [1, 2, 5], every: 1 },
   { steps: [1, 3], every: 1 },
@@ -123,12 +123,12 @@ const LOG_STEPS = [
   { steps: [1], every: 4 },
 ] as const;
 
-/** Ticks of a logarithmic axis that stands upright: as many as have room above each other. */
+/** Ticks of a vertical logarithmic axis: as many as fit. */
 export function logTicks(scale: Scale): Tick[] {
   return finestLogTicks(scale, () => 15);
 }
 
-/** Ticks of a logarithmic axis that lies: as many as have room beside each other. */
+/** Ticks of a horizontal logarithmic axis: as many as fit. */
 export function logTicksAcross(scale: Scale): Tick[] {
   return finestLogTicks(scale, (a, b) => (textWidth(a) + textWidth(b)) / 2 + 6);
 }
@@ -160,7 +160,7 @@ function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** Line styles: distinguished by colour, by dashes and by a mark, so that grey print can be read. */
+/** Line styles differ in colour, dashes and marker, so that they can be told apart in greyscale. */
 export const STYLES = [
   { stroke: "series-1", dash: undefined, mark: "circle" },
   { stroke: "series-2", dash: "7 3", mark: "square" },

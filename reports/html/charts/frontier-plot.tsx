@@ -5,10 +5,10 @@ import { oneLine } from "../../clean-text.ts";
 import { decimal } from "../format.ts";
 import { AxisBelow, AxisLeft, BOX, Legend, logTicks, Mark, n, Sheet, styleOf } from "./frame.tsx";
 
-/** Less than this cannot be told from nothing, and has no place on a logarithmic scale. */
+/** Smaller values are indistinguishable from zero, which a logarithmic scale cannot show. */
 const MIN_MS = 0.03;
 
-/** Added latency at p99 against the requests per second that were served, a line per gateway. */
+/** Added p99 latency against admitted requests per second, one line per gateway. */
 export function FrontierPlot({ arms }: { readonly arms: Overhead["arms"] }) {
   const lines = arms.flatMap(({ name, frontier }) => {
     const points = (frontier?.points ?? []).flatMap(({ servedPerS, addedMs }) =>

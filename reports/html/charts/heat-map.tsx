@@ -4,7 +4,7 @@ import { AxisBelow, AxisLeft, BOX, linearTicks, logTicks, n, Sheet } from "./fra
 import { LABEL_ROW, rowsOf } from "./labels.ts";
 import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
 
-/** Tones of the style sheet, the lightest first. */
+/** Tones of the style sheet, lightest first. */
 const TONES = 5;
 
 export interface HeatMapCell {
@@ -17,12 +17,12 @@ export interface HeatMapCell {
 
 interface HeatMapProps {
   readonly label: string;
-  /** In order of duration, then of time. */
+  /** Sorted by duration, then time. */
   readonly cells: readonly HeatMapCell[];
   readonly phases: readonly PhaseSpan[];
 }
 
-/** How often each duration was seen, over time: the stronger the colour, the more often; durations on a logarithmic scale. */
+/** How often each duration occurred over time: a stronger colour is more often; durations on a logarithmic scale. */
 export function HeatMap({ label, cells, phases }: HeatMapProps) {
   const end = Math.max(1, ...cells.map(({ toS }) => toS), ...phases.map((phase) => phase.startS + phase.durationS));
   const bottom = Math.min(...cells.map(({ fromMs }) => fromMs));
@@ -60,7 +60,7 @@ export function HeatMap({ label, cells, phases }: HeatMapProps) {
   );
 }
 
-/** Least counts of the tones: even steps on a logarithmic scale, because single slow requests must be seen beside thousands. */
+/** Lower bounds of the tones, evenly spaced on a logarithmic scale, so that single slow requests stay visible among thousands. */
 function boundsOf(most: number): number[] {
   const steps = Array.from({ length: TONES }, (_, index) => Math.round(most ** (index / TONES)));
   return [...new Set(steps)];
@@ -73,7 +73,7 @@ function rangeOf(bounds: readonly number[], index: number): string {
   return next - 1 === from ? decimal(from) : `${decimal(from)} to ${decimal(next - 1)}`;
 }
 
-/** One path for each tone: neighbours in time become one rectangle. */
+/** One path per tone; cells that are adjacent in time become one rectangle. */
 function pathsOf(
   cells: readonly HeatMapCell[],
   bounds: readonly number[],

@@ -13,12 +13,12 @@ const MARKED = ["p50", "p95", "p99"] as const;
 
 interface HistogramBarsProps {
   readonly label: string;
-  /** Neighbours, the shortest first; the first begins above zero. */
+  /** Adjacent bars, shortest first; the first begins above zero. */
   readonly bars: readonly Bar[];
   readonly quantiles: Quantiles;
 }
 
-/** How many requests took how long, on a logarithmic scale, with the quantiles of the table marked. */
+/** Distribution of durations on a logarithmic scale, with the quantiles of the table marked. */
 export function HistogramBars({ label, bars, quantiles }: HistogramBarsProps) {
   const [first, last] = [bars[0], bars.at(-1)];
   if (first === undefined || last === undefined) return null;

@@ -1,27 +1,27 @@
-/** Height of a row of labels, units of a drawing. */
+/** Height of a row of labels, drawing units. */
 export const LABEL_ROW = 14;
 
 const BETWEEN = 8;
 
-/** Width of a label of a drawing: an upper bound for the fonts of the style sheet at 11 units. */
+/** Width of a label in a drawing: an upper bound for the fonts of the style sheet at 11 units. */
 export function textWidth(text: string): number {
   return text.length * 6.6;
 }
 
 export interface PlacedLabel {
   readonly text: string;
-  /** What it names. */
+  /** The x position of what it labels. */
   readonly at: number;
-  /** Where the text begins. */
+  /** The x position where the text begins. */
   readonly left: number;
-  /** From the top. */
+  /** Counted from the top. */
   readonly row: number;
 }
 
 /**
- * Puts labels into as many rows as it takes for none to touch another. Each begins at what it names, or ends at the right edge.
+ * Puts labels into as many rows as needed to avoid overlaps. Each begins at its position or ends at the right edge.
  *
- * @param labels in the order of their places.
+ * @param labels in the order of their positions.
  */
 export function placeLabels(labels: readonly { readonly text: string; readonly at: number }[], right: number) {
   const ends: number[] = [];
@@ -34,7 +34,7 @@ export function placeLabels(labels: readonly { readonly text: string; readonly a
   });
 }
 
-/** Rows that placed labels take. */
+/** Number of rows that placed labels need. */
 export function rowsOf(labels: readonly PlacedLabel[]): number {
   return Math.max(0, ...labels.map(({ row }) => row + 1));
 }

@@ -6,13 +6,13 @@ export interface PercentileCurve {
   readonly name: string;
   /** Quantile between 0 and 1, and milliseconds. */
   readonly points: readonly { readonly quantile: number; readonly ms: number }[];
-  /** Beyond this the sample is too small to say much: drawn thinner. */
+  /** Beyond this quantile the sample is too small: drawn thinner. */
   readonly trusted: number;
 }
 
 const TICKS = [0, 0.5, 0.9, 0.99, 0.999, 0.9999];
 
-/** Quantiles as they are read best: every further nine has the same width, milliseconds on a logarithmic scale. */
+/** Latency by quantile: each further nine has the same width, milliseconds on a logarithmic scale. */
 export function PercentilePlot({
   label,
   curves: given,
@@ -20,7 +20,7 @@ export function PercentilePlot({
   readonly label: string;
   readonly curves: readonly PercentileCurve[];
 }) {
-  // A logarithmic scale has no place for zero.
+  // A logarithmic scale cannot show zero.
   const curves = given
     .map((curve) => ({ ...curve, points: curve.points.filter(({ ms }) => ms > 0) }))
     .filter(({ points }) => points.length > 1);

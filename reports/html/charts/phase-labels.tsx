@@ -1,14 +1,14 @@
 import { n, type Scale } from "./frame.tsx";
 import { LABEL_ROW, type PlacedLabel, placeLabels } from "./labels.ts";
 
-/** A phase of a run, seconds from its start; the name is the one of the tables. */
+/** A phase of a run, seconds from its start; the name is the same as in the tables. */
 export interface PhaseSpan {
   readonly name: string;
   readonly startS: number;
   readonly durationS: number;
 }
 
-/** Where the names of phases stand above a drawing. */
+/** Places the names of phases above a drawing. */
 export function placePhases(phases: readonly PhaseSpan[], x: Scale, right: number): PlacedLabel[] {
   return placeLabels(
     [...phases].sort((a, b) => a.startS - b.startS).map(({ name, startS }) => ({ text: name, at: x(startS) })),
@@ -16,7 +16,7 @@ export function placePhases(phases: readonly PhaseSpan[], x: Scale, right: numbe
   );
 }
 
-/** The names of phases, each with a line down to the bottom of the drawing where it begins. */
+/** The names of phases, each with a vertical line where the phase begins. */
 export function PhaseLabels({ labels, bottom }: { readonly labels: readonly PlacedLabel[]; readonly bottom: number }) {
   return (
     <g>

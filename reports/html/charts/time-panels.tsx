@@ -18,22 +18,22 @@ import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
 
 export interface TimeLine {
   readonly name: string;
-  /** `null`: nothing to show, and the line breaks off. */
+  /** `null`: no value, a gap in the line. */
   readonly points: readonly { readonly atS: number; readonly value: number | null }[];
 }
 
-/** One drawing of several above each other that share their seconds. */
+/** One of several stacked drawings that share a time axis. */
 export interface TimePanel {
-  /** With the unit. */
+  /** Includes the unit. */
   readonly title: string;
   readonly scale: "linear" | "log";
-  /** Of the drawing itself, units. */
+  /** Height of the drawing itself, drawing units. */
   readonly height: number;
   readonly lines: readonly TimeLine[];
   readonly limit?: { readonly value: number; readonly name: string } | undefined;
 }
 
-/** Between two panels: the title of the lower one stands there. */
+/** Gap between two panels, which holds the title of the lower one. */
 const BETWEEN = 26;
 
 interface TimePanelsProps {
@@ -42,7 +42,7 @@ interface TimePanelsProps {
   readonly phases: readonly PhaseSpan[];
 }
 
-/** Lines over seconds, panel above panel, with the phases of the run named above. */
+/** Lines over time, one panel above the other, with the phases of the run named above. */
 export function TimePanels({ label, panels: given, phases }: TimePanelsProps) {
   const panels = given.filter((panel) => valuesOf(panel).length > 0);
   if (panels.length === 0) return null;
@@ -124,7 +124,7 @@ function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box
 
 type Points = TimeLine["points"];
 
-/** Points without a neighbour: a line through one alone is too small to be seen. */
+/** Points without a neighbour: a line of a single point would be invisible. */
 function lonely(points: Points): Points {
   return points.filter(
     ({ value }, index) =>
@@ -140,7 +140,7 @@ interface LimitProps {
   readonly at: number;
 }
 
-/** A limit across a panel, its name below it where there is no room above. */
+/** A limit across a panel; its label is below it if there is no room above. */
 function Limit({ limit, box, at }: LimitProps) {
   return (
     <g>

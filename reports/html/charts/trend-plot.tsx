@@ -7,7 +7,7 @@ import { AxisBelow, AxisLeft, BOX, type Box, linearTicks, Mark, n, Sheet, STYLES
 
 const [LINE] = STYLES;
 
-/** The values of a metric, run by run, with the medians before and since its change point. */
+/** The values of a metric by run, with the medians before and after its change point. */
 export function TrendPlot({ trend }: { readonly trend: Trend }) {
   const { values, changePoint, name } = trend;
   const box: Box = { ...BOX, height: 210, top: 24, left: 64 };
@@ -62,7 +62,7 @@ function noteOf(trend: Trend): string {
   return `From ${valueText(trend, before)} to ${valueText(trend, after)} (${changeText(trend, change)}) with run ${oneLine(runId, 40)}${of} of ${startedAt.slice(0, 10)}.`;
 }
 
-/** Days below some of the runs, as many as have room. */
+/** Dates below some of the runs, as many as fit. */
 function daysOf({ values }: Trend): { at: number; text: string }[] {
   const every = Math.max(1, Math.ceil(values.length / 7));
   return values.flatMap(({ startedAt }, at) =>

@@ -14,14 +14,14 @@ const NAMES: Readonly<Record<RetryOutcome, string>> = {
 type Sample = RetryAfterFigures["samples"][number];
 
 export interface WaitPanel {
-  /** Of the run. */
+  /** Name of the run. */
   readonly name: string;
   readonly samples: readonly Sample[];
 }
 
 const PANEL = { width: 300, height: 220, left: 44, right: 12, top: 20, bottom: 38 };
 
-/** A wait that was asked for and came to its end. */
+/** A requested wait that was completed. */
 interface Wait {
   readonly askedS: number;
   readonly actualS: number;
@@ -38,7 +38,7 @@ export function waitsOf(samples: readonly Sample[]): Wait[] {
   );
 }
 
-/** Retry-After against the actual wait, a panel for each run, all on one scale, with the line on which both are equal. */
+/** Retry-After against the actual wait, a panel for each run, all on one scale, with the line on which the two are equal. */
 export function WaitPanels({ panels }: { readonly panels: readonly WaitPanel[] }) {
   const drawn = panels
     .map(({ name, samples }) => ({ name, waits: waitsOf(samples) }))

@@ -26,7 +26,7 @@ interface Context {
   readonly shown: ReadonlySet<string>;
 }
 
-/** What went wrong: each cause with the results that it explains, then what has no cause. */
+/** What went wrong: each cause with the results that it explains, then the problems without a cause. */
 export function CausesSection({ source, anchors }: { readonly source: ReportSource; readonly anchors: Anchors }) {
   const { record } = source;
   const causes = causeGroupsOf(record);
@@ -70,7 +70,7 @@ function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Name of the anchor of a cause; the verdict links to it. */
+/** Anchor of a cause; the verdict links to it. */
 export const causeAnchor = (anchors: Anchors, index: number): string => anchors.of("cause", String(index + 1));
 
 interface CauseArticleProps {
@@ -101,7 +101,7 @@ function CauseArticle({ group, index, context }: CauseArticleProps) {
   );
 }
 
-/** The sentence of the requirement that is broken first, and links to the others. */
+/** The sentence of the first violated requirement, and links to the others. */
 function Requirements({ group: { cause }, context }: { readonly group: CauseGroup; readonly context: Context }) {
   const { record } = context.source;
   const side = sideOf(record);
@@ -139,7 +139,7 @@ interface SeenProps {
   readonly context: Context;
 }
 
-/** An exchange in which the cause was seen, beside its control request. */
+/** An exchange that shows the cause, next to its control request. */
 function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
   const { source, anchors } = context;
   const evidence = cause.exchange === undefined ? undefined : source.evidence(cause.exchange);
@@ -175,7 +175,7 @@ function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
   );
 }
 
-/** The results of a cause, each with its own evidence inside. */
+/** The results of a cause, each with its own evidence. */
 function Explained({ group, context }: { readonly group: CauseGroup; readonly context: Context }) {
   const { cause, instances, shownBefore } = group;
   const { source, anchors, shown } = context;
@@ -215,7 +215,7 @@ function Listed({ checks, anchors }: { readonly checks: readonly CheckResult[]; 
   );
 }
 
-/** Results of one check that have no cause: not decided, waived, or failed in the harness itself. */
+/** Results of one check without a cause: undecided, waived, or failed in the harness itself. */
 function Group({ group, context }: { readonly group: ProblemGroup; readonly context: Context }) {
   const { source, anchors, shown } = context;
   const id = anchors.of("failure", `${group.check} ${group.status}`);

@@ -4,7 +4,7 @@ import { ForestPlot } from "../charts/forest-plot.tsx";
 import { decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
 
-/** What is different from the run that this one is compared with; nothing where it is compared with none. */
+/** What changed since the run that this one is compared with; nothing if there is none. */
 export function ChangesSection({ record }: { readonly record: RunRecord }) {
   const { comparison } = record;
   if (comparison === undefined) return null;
@@ -121,7 +121,7 @@ export function relative({ unit }: ComparedMetric, value: number | null): string
   return unit === "share" ? `${sign}${text} points` : `${sign}${text} %`;
 }
 
-/** Most changes of one kind that are listed. */
+/** Maximum number of changes of one kind that are listed. */
 const MOST = 100;
 
 interface CheckListProps {

@@ -13,7 +13,7 @@ const LAYERS = {
   compat: "What real clients need",
 } as const;
 
-/** Which requirements were judged, where, and how they came out. */
+/** Which requirements were judged, where, and with what result. */
 export function CoverageSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const requirements = coverageOf(record);
   const side = sideOf(record);
@@ -102,7 +102,7 @@ interface AreaProps {
   readonly anchors: Anchors;
 }
 
-/** One area of requirements: its state in one line, its matrix inside. */
+/** One area of requirements: its status in one line, its matrix inside. */
 function Area({ area, requirements, anchors }: AreaProps) {
   const columns = COLUMNS.filter((column) => requirements.some(({ cells }) => cells[column] !== undefined));
   return (
@@ -151,7 +151,7 @@ function Area({ area, requirements, anchors }: AreaProps) {
   );
 }
 
-/** Dialect above mode, so that the statement gets the room. */
+/** Dialect above mode, which leaves more room for the statement. */
 function ColumnHead({ column }: { readonly column: string }) {
   const [dialect, mode] = column.split(" ");
   return (
@@ -175,7 +175,7 @@ function MatrixCell({ cell }: { readonly cell: { readonly status: Status; readon
   );
 }
 
-/** Above this many the list is cut by leaving out what passed: the record has everything. */
+/** Above this many, passed checks are omitted from the list: the record has everything. */
 const MAX_LISTED = 5_000;
 
 function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {

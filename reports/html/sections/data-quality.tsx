@@ -62,7 +62,7 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
   );
 }
 
-/** What the generators say of themselves; it comes before any other number. */
+/** Self-reported data quality of the generators; shown before any other number. */
 function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
   const unknown = new Map<string, number>();
   for (const { name, streams } of runs.flatMap(({ phases }) => phases.flatMap(({ unknownFields }) => unknownFields)))

@@ -17,10 +17,10 @@ const FIGURES = [
 
 type Figured = (typeof FIGURES)[number];
 
-/** Most curves of a plot; more cannot be told apart. */
+/** Maximum number of curves in a plot: more cannot be told apart. */
 const MAX_CURVES = 4;
 
-/** How latencies were spread in the phase that stands for the run: bars of the most frequent kind, curves of every kind. */
+/** Latency distributions in the representative phase of the run: bars of the most frequent class, curves of every class. */
 export function Distributions({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
   const phase = headlinePhase(run);
   if (phase === undefined) return null;
@@ -40,7 +40,7 @@ export function Distributions({ run, source }: { readonly run: LoadRun; readonly
   );
 }
 
-/** Classes of admitted requests that have the figure, those with most requests first. */
+/** Classes of admitted requests that have the figure, sorted by number of requests. */
 function classesWith(phase: LoadPhase, field: Figured["field"]): LoadClass[] {
   return phase.classes
     .filter((entry) => entry.outcome === "admitted" && entry.count > 0 && entry[field] !== null)

@@ -4,7 +4,7 @@ import { embeddedSwitches, shellWord } from "../../reproduce.ts";
 import { bytes, utc } from "../format.ts";
 import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, ScrollText, Section } from "../parts.tsx";
 
-/** Where it was run, with what, and how to do it again. */
+/** Where and with what the run was made, and how to repeat it. */
 export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
   const { environment, configuration, harness, requirementSet } = record;
   return (
@@ -60,7 +60,7 @@ function wholeCommand(record: RunRecord): string {
   );
 }
 
-/** Failures that the gateway's team has accepted, those first that expire next. */
+/** Failures that the gateway's team has accepted; those that expire first come first. */
 function Waivers({ record }: { readonly record: RunRecord }) {
   const waivers = [...(record.waivers ?? [])].sort((a, b) => (a.expires < b.expires ? -1 : 1));
   const leftovers = record.leftovers ?? [];
@@ -96,7 +96,7 @@ function Waivers({ record }: { readonly record: RunRecord }) {
   );
 }
 
-/** Days until a waiver ends, from the day of the run: a page rendered later must say the same. */
+/** Days until a waiver expires, counted from the day of the run, so that a page rendered later says the same. */
 function remaining(expires: string, startedAt: string): string {
   const days = Math.round((Date.parse(expires) - Date.parse(startedAt.slice(0, 10))) / 86_400_000);
   if (!Number.isFinite(days)) return "";

@@ -5,7 +5,7 @@ import { timedBlocks } from "../../stream-events.ts";
 import { bytes, decimal, plural } from "../format.ts";
 import { ScrollText } from "../parts.tsx";
 
-/** Most of a body that is shown, UTF-16 units. The run folder has the whole. */
+/** Longest part of a body that is shown, UTF-16 units. The run folder has all of it. */
 const MAX_BODY_CHARACTERS = 3_000;
 const MAX_BLOCKS = 24;
 const MAX_BLOCK_CHARACTERS = 400;
@@ -15,11 +15,11 @@ interface ExchangeViewProps {
   readonly evidence: Evidence;
   readonly title: string;
   readonly against: Evidence | undefined;
-  /** Places that findings name: these header lines are marked. */
+  /** JSON pointers of findings: these header lines are marked. */
   readonly pointers: readonly string[];
 }
 
-/** One exchange: request and answer, redacted when recorded, with the lines marked that its control does not have. */
+/** One exchange: request and response, redacted when recorded. Lines that differ from the control request are marked. */
 export function ExchangeView({ evidence, title, against, pointers }: ExchangeViewProps) {
   const { request, response, timeline } = evidence;
   const named = new Set(pointers.map((pointer) => pointer.toLowerCase()));
@@ -59,7 +59,7 @@ interface HeadersProps {
   readonly named: ReadonlySet<string>;
 }
 
-/** Request ids, dates and lengths differ between any two answers and tell nothing. */
+/** Request ids, dates and lengths differ between any two responses and carry no information. */
 function Headers({ headers, others, named }: HeadersProps) {
   const known = new Set(others?.map(([name, value]) => `${name.toLowerCase()}: ${value}`));
   return (
@@ -88,7 +88,7 @@ interface LineProps {
   readonly strong?: boolean;
 }
 
-/** A marked line has a sign in front of it as well: colour is never the only one. */
+/** A marked line also has a sign in front of it, so that colour is never the only cue. */
 function Line({ name, text, marked = false, strong = false }: LineProps) {
   const shown = visible(shorten(text.replace(/[\r\n]+/g, " "), 500));
   const words =
@@ -129,13 +129,13 @@ function Body({ text, base64, total }: BodyProps) {
   );
 }
 
-/** Indented where it is JSON of a size worth reading; as it came otherwise. */
+/** Indented if it is JSON of a reasonable size; otherwise verbatim. */
 function prettyJson(text: string): string {
   if (text.length > 20_000 || !/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 1);
   } catch {
-    // Not JSON after all: a fact that is best seen as it came.
+    // Not JSON after all: show it verbatim.
     return text;
   }
 }

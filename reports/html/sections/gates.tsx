@@ -10,7 +10,7 @@ const STATUS: Readonly<Record<Gate["outcome"], Status>> = {
   off: "not-applicable",
 };
 
-/** The gates of the policy, those first that decided something. */
+/** The gates of the policy, those that affected the verdict first. */
 export function Gates({ record }: { readonly record: RunRecord }) {
   const { policy } = record;
   if (policy === undefined) return null;

@@ -12,10 +12,10 @@ const FIGURES = [
   { figure: "ttft", title: "Times to first token over time", what: "times to first token" },
 ] as const;
 
-/** One column or two are a histogram, and percentiles show that better. */
+/** One or two columns are a histogram, and percentiles show that better. */
 const MIN_COLUMNS = 3;
 
-/** How durations were spread at every moment of a run: a second way of being slow shows here and in no quantile. */
+/** Distribution of durations over a run: a second latency mode is visible here and in no quantile. */
 export function RunHeat({ run }: { readonly run: LoadRun }) {
   const phases = run.phases.flatMap(spansOf);
   const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= MIN_COLUMNS);
@@ -76,7 +76,7 @@ function span(fromRow: number, toRow: number): string {
 const MAX_BANDS = 8;
 const MAX_LINES = 30;
 
-/** The counts in wider steps, which is what a table can hold. */
+/** The counts in wider steps, to fit in a table. */
 function HeatTable({ heat, what }: { readonly heat: HeatColumns; readonly what: string }) {
   const { cells, columns, everyS } = heat;
   const lowest = Math.min(...cells.map(({ row }) => row));

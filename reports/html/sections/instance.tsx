@@ -13,18 +13,18 @@ import { decimal, duration } from "../format.ts";
 import { Copyable, DataTable, Foreign } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";
 
-/** Most findings of one instance that are tabled. */
+/** Maximum number of findings of one instance in the table. */
 const MAX_FINDINGS = 12;
 
 interface InstanceProps {
   readonly check: CheckResult;
   readonly source: ReportSource;
   readonly anchors: Anchors;
-  /** The exchange that the cause shows already. */
+  /** The exchange that the cause already shows. */
   readonly shownAbove?: string | undefined;
 }
 
-/** One result: what was expected and observed, its exchange beside the control request, and how to see it again. */
+/** One result: expected and observed, its exchange next to the control request, and how to reproduce it. */
 export function Instance({ check, source, anchors, shownAbove }: InstanceProps) {
   const { record } = source;
   const broken = brokenOf(check);
@@ -121,7 +121,7 @@ interface PairProps {
   readonly title?: string;
 }
 
-/** An exchange beside its control request. */
+/** An exchange next to its control request. */
 export function Pair({ evidence, control, pointers, title = "What was judged" }: PairProps) {
   return (
     <div class={control === undefined ? "pair single" : "pair"}>
@@ -139,7 +139,7 @@ interface AgainProps {
   readonly evidence: Evidence | undefined;
 }
 
-/** How to see it again. */
+/** How to reproduce the result. */
 export function Again({ record, check, evidence }: AgainProps) {
   const id = evidence === undefined ? undefined : requestIdOf(evidence);
   return (
@@ -160,7 +160,7 @@ export function Again({ record, check, evidence }: AgainProps) {
       <h4>Explain it, or run just this again</h4>
       <Copyable text={visible(explainOf(check))} label="Command that explains it" />
       <Copyable text={visible(rerunOf(record, check.id))} label="Command that runs just this again" />
-      {/* A gateway that followed a script for a client is gone. */}
+      {/* The gateway that ran a script for a client no longer exists. */}
       {evidence === undefined || sideOf(record) === "client" ? null : (
         <>
           <h4>Or send it by hand</h4>

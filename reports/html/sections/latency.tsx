@@ -10,7 +10,7 @@ import { type Point, thin } from "../thin-series.ts";
 import { Distributions } from "./distributions.tsx";
 import { RunHeat } from "./heat.tsx";
 
-/** How long things took: admitted, denied and failed requests apart, response and service time apart. */
+/** Latencies: admitted, denied and failed requests separately, and response and service time separately. */
 export function LatencySection({ source }: { readonly source: ReportSource }) {
   const runs = source.record.load?.runs ?? [];
   return (
@@ -58,7 +58,7 @@ function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: R
   );
 }
 
-/** Quantiles of every second; where nothing ended, the lines break off. */
+/** Quantiles per second; seconds in which no request ended are gaps. */
 function OverTime({ run }: { readonly run: LoadRun }) {
   const { points } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
   if (points.filter(({ response }) => response !== null).length < 2) return null;
@@ -84,7 +84,7 @@ function OverTime({ run }: { readonly run: LoadRun }) {
   );
 }
 
-/** The names of the field first, ours below. */
+/** The usual names first, ours below. */
 const COLUMNS = [
   ["ttftMs", "TTFT", "first token"],
   ["textTtftMs", "TTFT of the text", "after reasoning"],

@@ -8,7 +8,7 @@ const STATUS = {
   growth: "warn",
 } as const satisfies Record<NonNullable<Leak["verdict"]>, Status>;
 
-/** Whether something leaks, in sign, word and colour. */
+/** Whether something leaks, as sign, word and colour. */
 export function LeakMark({ leak: { verdict } }: { readonly leak: Pick<Leak, "verdict"> }) {
   return <StatusMark status={verdict === null ? "inconclusive" : STATUS[verdict]} label={verdict ?? "not decided"} />;
 }

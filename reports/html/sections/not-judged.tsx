@@ -41,7 +41,7 @@ export function Silent({ requirements }: { readonly requirements: readonly Cover
   );
 }
 
-/** Requirements of a gateway about which this run says nothing, and why. */
+/** Requirements of a gateway that this run did not judge, and why. */
 export function Uncovered({
   requirements,
   all,
@@ -81,7 +81,7 @@ export function Uncovered({
   );
 }
 
-/** Requirements of a client that no scenario says anything about. */
+/** Requirements of a client that no scenario covers. */
 export function UncoveredOfClient({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
   return (
     <>
@@ -98,7 +98,7 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
   );
 }
 
-/** Blocked checks, once per thing that is missing, and in one block the lines that would unblock them. */
+/** Blocked checks, grouped by missing precondition, and one block with the lines that would unblock them. */
 export function NotRun({ record }: { readonly record: RunRecord }) {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return null;

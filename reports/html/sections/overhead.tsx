@@ -5,7 +5,7 @@ import { FrontierPlot } from "../charts/frontier-plot.tsx";
 import { bytes, decimal, plural } from "../format.ts";
 import { DataTable, numbers, Section, StatusMark } from "../parts.tsx";
 
-/** What gateways add to the latency of their upstream. */
+/** The latency that gateways add to their upstream. */
 export function OverheadSection({ overhead }: { readonly overhead: Overhead }) {
   const { arms, control, direct, ceilingPerS, rounds } = overhead;
   return (

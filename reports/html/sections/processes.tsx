@@ -3,7 +3,7 @@ import { oneLine } from "../../clean-text.ts";
 import { decimal, ms, plural } from "../format.ts";
 import { DataTable, Foreign, numbers, StatusMark } from "../parts.tsx";
 
-/** The processes that sent a run together, shards or instances of k6: what each did, and whether it can be relied on. */
+/** The processes that generated a run together, shards or k6 instances: what each did, and whether it can be trusted. */
 export function ProcessTable({ run }: { readonly run: LoadRun }) {
   const { instances } = run;
   if (instances === undefined || instances.length === 0) return null;

@@ -7,22 +7,22 @@ import { decimal, enumerate, plural } from "../format.ts";
 import { Foreign, StatusMark } from "../parts.tsx";
 import { causeAnchor } from "./causes.tsx";
 
-/** A line of the verdict: a status, what it is about, and where more of it stands. */
+/** A line of the verdict: a status, its subject, and a link to more. */
 interface Reason {
   readonly status: Status;
   readonly text: string;
-  /** Of a place on the page. */
+  /** A place on the page. */
   readonly href?: string;
-  /** After the link. */
+  /** Text after the link. */
   readonly tail?: string;
-  /** In small letters below. */
+  /** In small print below. */
   readonly because?: string;
 }
 
-/** Most reasons of each kind in the verdict; the other sections have all. */
+/** Maximum number of reasons of each kind in the verdict; the other sections list all. */
 const MAX_REASONS = 8;
 
-/** Why the verdict is what it is: causes first, then what has none, then what was not judged and what only warns. */
+/** The reasons for the verdict: causes first, then problems without a cause, then what was not judged and warnings. */
 export function Reasons({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const reasons = [
     ...ofCauses(record, anchors),
@@ -73,7 +73,7 @@ function ofCauses({ causes }: RunRecord, anchors: Anchors): Reason[] {
 
 const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", error: "harness-error" } as const;
 
-/** What no check says: that the run was cut off, that waivers do not hold any more, what a comparison found. */
+/** Reasons that are not checks: an interrupted run, waivers that no longer apply, results of a comparison. */
 function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
   const status = WORD_STATUS[verdict.result];
   const known = new Set(checks.map(({ id }) => id));
@@ -129,10 +129,10 @@ function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
   ];
 }
 
-/** A waiver that ends sooner wants somebody to look at it now. */
+/** A waiver that expires sooner needs attention now. */
 const SOON_DAYS = 14;
 
-/** What was not judged, what ends soon, and what only warns. */
+/** What was not judged, what expires soon, and warnings. */
 function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reason[] {
   const blocked = checks.filter(({ status }) => status === "blocked").length;
   const warned = counts.warn ?? 0;

@@ -21,7 +21,7 @@ interface Of {
   readonly anchors: Anchors;
 }
 
-/** What each phase sent, and what became of it; the names are those of the drawings and of the other tables. */
+/** What each phase sent, and the outcomes; the names are those of the drawings and the other tables. */
 export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
   const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
   const hasSteady = run.phases.some(({ steady }) => steady !== undefined);
@@ -57,7 +57,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
   );
 }
 
-/** Where a phase is steady, in seconds of the run. */
+/** When a phase is steady, in seconds of the run. */
 function steadyText({ steady, startS }: LoadPhase): string {
   if (steady === undefined) return "–";
   if (steady.fromS === null || steady.toS === null)
@@ -65,7 +65,7 @@ function steadyText({ steady, startS }: LoadPhase): string {
   return steady.fromS === startS ? "throughout" : `${decimal(steady.fromS)} to ${decimal(steady.toS)} s`;
 }
 
-/** The turns of sessions, each by itself: contexts grow, and with them the times. */
+/** The turns of sessions separately: contexts grow, and latencies with them. */
 export function TurnTable({ run }: Pick<Of, "run">) {
   const sessions = run.phases.flatMap((phase) => phase.sessions ?? [])[0];
   if (sessions === undefined) return null;
@@ -95,7 +95,7 @@ function share({ sent }: LoadPhase, count: number): string {
     : `${decimal(count)} (${percent(count / sent)})`.replaceAll(" ", "\u00a0");
 }
 
-/** What judges of load said: limiter analysis and fairness are among it, as findings that are observed. */
+/** Findings of load checks, including limiter analysis and fairness, which are observed findings. */
 export function LoadFindings({ record, run, anchors }: Of) {
   const findings = run.phases.flatMap((phase) => {
     const check = checkOfPhase(record.checks, run, phase);
@@ -140,7 +140,7 @@ export function LoadFindings({ record, run, anchors }: Of) {
   );
 }
 
-/** Place of the cause that a broken finding belongs to, among the causes of the record. */
+/** Index of the cause of a broken finding among the causes of the record. */
 function causeOf({ causes }: RunRecord, check: CheckResult | undefined, finding: Finding): number | undefined {
   const index = causes.findIndex(
     (cause) =>

@@ -22,7 +22,7 @@ import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
 
-/** What was asked of the gateway under load, and what it did. */
+/** What load was sent to the gateway, and how it responded. */
 export function TiersSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const runs = record.load?.runs ?? [];
   return (
@@ -34,7 +34,7 @@ export function TiersSection({ record, anchors }: { readonly record: RunRecord; 
   );
 }
 
-/** What came of a run: the worst of its checks. */
+/** The status of a run: the worst of its checks. */
 function statusOfRun({ checks }: RunRecord, run: LoadRun): Status {
   return worstStatus(checksOfRun(checks, run).map(({ status }) => status));
 }
@@ -88,7 +88,7 @@ function Tier({ record, run, anchors }: RunProps) {
   );
 }
 
-/** The few figures that a reader wants first. */
+/** The few figures that most readers look for. */
 function Headline({ run }: { readonly run: LoadRun }) {
   const { phases, retryAfter } = run;
   const phase = headlinePhase(run);
@@ -141,7 +141,7 @@ function Headline({ run }: { readonly run: LoadRun }) {
   );
 }
 
-/** The class of admitted requests that was slowest at p99: of those that streamed, by the first token. */
+/** The class of admitted requests with the slowest p99: for streaming classes, of the time to first token. */
 function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
   const admitted = classes.filter(({ outcome }) => outcome === "admitted");
   const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
@@ -154,7 +154,7 @@ function pair(quantiles: NonNullable<LoadClass["responseMs"]>): string {
   return `${["p50" as const, "p99" as const].map((name) => (isSupported(quantiles, name) ? ms(quantiles[name]) : "–")).join(" / ")} ms`;
 }
 
-/** What did not pass, each with the way to its cause or to its findings. */
+/** What did not pass, each with a link to its cause or findings. */
 function Reasons({ record, run, anchors }: RunProps) {
   const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
   if (open.length === 0) return null;
@@ -173,7 +173,7 @@ function Reasons({ record, run, anchors }: RunProps) {
   );
 }
 
-/** Requests per second and in flight, one above the other. */
+/** Requests per second and in flight, stacked. */
 function Traffic({ run }: { readonly run: LoadRun }) {
   const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
   if (points.length < 2) return null;

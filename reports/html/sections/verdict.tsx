@@ -6,7 +6,7 @@ import { decimal, duration, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
 import { Reasons } from "./reasons.tsx";
 
-/** What was decided, about what, and why: the ten-second reader stops after this. */
+/** The verdict, its subject and its reasons: ten-second readers stop here. */
 export function VerdictSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const { verdict, target } = record;
   const tone = VERDICT_TONES[verdict.result];
@@ -72,7 +72,7 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
   }
 }
 
-/** Ring, octagon or diamond: the verdict can be read without colour. */
+/** Ring, octagon or diamond: the verdict is readable without colour. */
 export function Shape({ tone, result }: { readonly tone: Tone; readonly result: string }) {
   const outline =
     tone === "good" ? (
@@ -99,7 +99,7 @@ function CountsBar({ record }: { readonly record: RunRecord }) {
   let x = 0;
   const width = 1_000;
   const parts = present.map((status) => {
-    // A single failure among thousands must still be seen.
+    // A single failure among thousands must stay visible.
     const share = Math.max(4, ((record.counts[status] ?? 0) / total) * width);
     const part = { status, x, share };
     x += share;

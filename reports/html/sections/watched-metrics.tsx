@@ -8,11 +8,11 @@ import { DataTable, Figure, numbers } from "../parts.tsx";
 import { thinPoints } from "../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
 
-/** Drawings above each other that a reader can still compare; the table has every series. */
+/** Maximum number of stacked drawings that a reader can still compare; the table has every series. */
 const MAX_PANELS = 12;
 const MAX_TITLE_CHARACTERS = 90;
 
-/** What the metrics of the target said during the load: gauges as they stood, counters as rates. */
+/** Metrics of the target during the load: gauges as values, counters as rates. */
 export function WatchedMetrics({ run }: { readonly run: LoadRun }) {
   const metrics = run.watched?.metrics;
   if (metrics === undefined) return null;
@@ -50,7 +50,7 @@ export function WatchedMetrics({ run }: { readonly run: LoadRun }) {
 
 const sentence = (text: string | undefined) => (text === undefined ? undefined : `${text}.`);
 
-/** Series that changed at all; first those that say what a process holds. */
+/** Series that changed; resource usage of processes first. */
 function drawnOf(series: readonly WatchedMetric[], leaks: ReadonlyMap<string, Leak>): WatchedMetric[] {
   const changing = series.filter((one) => {
     const [first, ...others] = knownOf(one);
@@ -97,7 +97,7 @@ function rowOf(series: WatchedMetric, leak: Leak | undefined) {
   ];
 }
 
-/** With a space behind each, where a narrow page can break them. */
+/** With a space after each comma, so that a narrow page can wrap it. */
 function labelsText(labels: WatchedMetric["labels"]): string | undefined {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? undefined : pairs.join(", ");

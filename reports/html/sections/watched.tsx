@@ -8,7 +8,7 @@ import { thinPoints } from "../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
 import { WatchedMetrics } from "./watched-metrics.tsx";
 
-/** The target's side of a run, on its time axis: what its processes held, and what its metrics said. */
+/** The target's side of a run on its time axis: the resources of its processes, and its metrics. */
 export function WatchedSide({ run }: { readonly run: LoadRun }) {
   return (
     <>
@@ -18,7 +18,7 @@ export function WatchedSide({ run }: { readonly run: LoadRun }) {
   );
 }
 
-/** What the processes of the target held, and whether they gave it back. */
+/** What the processes of the target held, and whether they released it. */
 function WatchedProcesses({ run }: { readonly run: LoadRun }) {
   const processes = run.watched?.processes;
   if (processes === undefined) return null;

@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly jobs: number;
 }
 
-/** Puts a client's command through scripted scenarios and writes the run folder. */
+/** Runs a client's command through scripted scenarios and writes the run folder. */
 export async function client(options: ClientOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   const scenarios = chosen(options.scenarios);
   if (options.list) return list(scenarios);
@@ -53,7 +53,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
     onResult: (result, runs, evidence) => {
       for (const value of foreignCredentials(runs, ours)) redactor.add({ name: "credential", value });
       for (const line of evidence) folder.exchange(redactor.redactValue(line));
-      // By way of JSON, as it will be read: fields without a value are left out.
+      // Through JSON, as it will be read: fields without a value are dropped.
       folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
       const { id, status } = result;
       folder.journal(redactor.redactValue({ event: "check-finished", check: id, status, result }));
@@ -74,7 +74,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
-    // No curl lines: the gateway that followed the script is gone.
+    // No curl lines: the scripted gateway no longer exists.
     text: (colors) =>
       renderClientRun(record, colors) +
       renderTerminal(record, { colors, evidence: () => undefined, folder: folder.path, isKept }),
@@ -82,7 +82,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
   };
 }
 
-/** The command to run. @throws UsageError when there is none, or an option is out of its bounds. */
+/** The command to run. @throws UsageError when it is missing, or an option is out of range. */
 function commandOf({ command, timeoutS, mostAttempts, jobs }: ClientOptions): readonly [string, ...string[]] {
   const [program, ...args] = command;
   if (program === undefined) {
@@ -96,7 +96,7 @@ function commandOf({ command, timeoutS, mostAttempts, jobs }: ClientOptions): re
   return [program, ...args];
 }
 
-/** @throws UsageError for a name that there is not: it would silently select nothing, and nothing looks green. */
+/** @throws UsageError for an unknown name: it would silently select nothing, and a run of nothing looks green. */
 function chosen(names: readonly string[]): readonly Scenario[] {
   const known = SCENARIOS.map(({ name }) => name);
   for (const name of names) {
@@ -117,7 +117,7 @@ function list(scenarios: readonly Scenario[]): Outcome {
   return { exitCode: EXIT.pass, document: shown, text: () => lines.join("") };
 }
 
-/** The client as the record names it. Each scenario has a gateway of its own, on a port that is free at the moment. */
+/** The client as named in the record. Each scenario has its own gateway, on a free port. */
 function describe(command: readonly string[], scenarios: readonly Scenario[], mostAttempts: number): Target {
   const text = JSON.stringify({
     baseUrl: "http://127.0.0.1/v1",
@@ -137,12 +137,12 @@ function describe(command: readonly string[], scenarios: readonly Scenario[], mo
   };
 }
 
-/** Shorter values are no keys, and are found in ordinary words. */
+/** Shorter values are not keys, and occur in ordinary words. */
 const MIN_SECRET_CHARACTERS = 8;
-/** What a value looks like that may be a key, whatever its name is. */
+/** Matches values that may be keys, whatever their name. */
 const LIKE_A_KEY = /^(?=.*\d)(?=.*[a-z])[^\s/\\:]{20,}$/i;
 
-/** What a command may print of its environment and must not reach a record: the operator's own keys. */
+/** Values of the environment that a command may print and that must not reach a record: the operator's own keys. */
 function secretsOf(environment: NodeJS.ProcessEnv): { readonly name: string; readonly value: string }[] {
   return Object.entries(environment).flatMap(([name, value = ""]) =>
     (/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value.length >= MIN_SECRET_CHARACTERS) ||
@@ -152,7 +152,7 @@ function secretsOf(environment: NodeJS.ProcessEnv): { readonly name: string; rea
   );
 }
 
-/** Credentials that a command sent and that no scenario gave it, such as the operator's own key under a name of its own. */
+/** Credentials that a command sent but no scenario gave it, such as the operator's own key in another header. */
 function foreignCredentials(runs: readonly ClientRun[], ours: ReadonlySet<string>): string[] {
   const fields = runs
     .flatMap(({ attempts, others }) => [...attempts, ...others])

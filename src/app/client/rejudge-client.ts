@@ -3,7 +3,7 @@ import { isObject } from "../../core/index.ts";
 import { type CheckResult, RECORDINGS, type StoredRun } from "../../record/index.ts";
 import { truncatedFile } from "../truncated-file.ts";
 
-/** Judges the recorded runs of a client again. If the run was cut short, a result without a recording stays unchanged. */
+/** Judges the recorded runs of a client again. If the run was interrupted, results without a recording stay unchanged. */
 export function rejudgeClient({ record, recordings }: StoredRun, dir: string): CheckResult[] {
   const configuration = record.configuration.value;
   const most = isObject(configuration) ? configuration["mostAttempts"] : undefined;
@@ -13,7 +13,7 @@ export function rejudgeClient({ record, recordings }: StoredRun, dir: string): C
     if (scenario !== undefined && runs === undefined && record.complete)
       throw truncatedFile(dir, RECORDINGS, `the recording of ${before.id}`);
     if (scenario === undefined || runs === undefined || typeof most !== "number") return before;
-    // Written by this program, as the runs are in memory.
+    // Written by this program, in the same shape as in memory.
     return judgeScenario(scenario, runs as unknown as readonly ClientRun[], { mostAttempts: most });
   });
 }

@@ -37,11 +37,11 @@ export interface CompareOptions {
   readonly startA?: string | undefined;
   readonly startB?: string | undefined;
   readonly pairs: number;
-  /** Seconds of one block. */
+  /** Duration of a block, s. */
   readonly blockS: number;
-  /** Requests per second of a block; default from the limits of the target. */
+  /** Requests per second of a block; default derived from the limits of the target. */
   readonly rate?: number | undefined;
-  /** Workload file of a block, in place of the default mix. */
+  /** Workload file of a block, instead of the default mix. */
   readonly workload?: string | undefined;
   readonly suites: readonly string[];
   readonly seed?: number | undefined;
@@ -59,13 +59,13 @@ async function compareFolders(options: CompareOptions): Promise<Outcome> {
   const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
   const comparison = compareStored(a, b);
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
-  // The record is that of the second run, held against the first.
+  // The record is that of the second run, compared with the first.
   return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
 }
 
 /**
- * Number of metrics of the default mix: two kinds of requests with up to three metrics of two or three quantiles, reply lengths, and two
- * shares.
+ * Number of metrics of the default mix: two kinds of requests with up to three metrics of two or three quantiles, reply
+ * lengths, and two shares.
  */
 const EXPECTED_FIGURES = 16;
 
@@ -140,7 +140,7 @@ interface BuildPlan {
   readonly pairs: number;
 }
 
-/** The permit for the suites and blocks that a comparison sends to a build. */
+/** The permit for all suites and blocks that a comparison sends to one build. */
 function permitOf({ target, provisioner }: Build, { times, suites, workload, pairs }: BuildPlan): Permit {
   const instances = select(CHECKS, { suites, only: [] });
   const checks = planOf(instances, target, { hooked: provisioner !== undefined, rounds: times });
@@ -157,10 +157,10 @@ function permitOf({ target, provisioner }: Build, { times, suites, workload, pai
   return permitFor(target, sumOf([checkPart(checks, target), blocks], false), "load");
 }
 
-/** Blocks of a round: both builds, and the first again. */
+/** Blocks of a round: both builds, and the first one again. */
 const BLOCKS = 3;
 
-/** Tells how far a block is, and how long all of them still take. */
+/** Reports the progress of a block, and the remaining time of all blocks. */
 function blockProgress(
   onProgress: OnProgress,
   what: string,
@@ -172,11 +172,11 @@ function blockProgress(
   };
 }
 
-/** Share of a limit that blocks may use: above it denials would be compared, not builds. */
+/** Share of a limit that blocks may use: above it the comparison would measure denials, not builds. */
 const SHARE_OF_LIMIT = 0.6;
 const MAX_PER_S = 40;
 
-/** Connections are opened and caches filled before anything counts. */
+/** Opens connections and fills caches before the measurement. */
 const MAX_WARMUP_S = 1;
 
 function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target): Workload {

@@ -9,11 +9,11 @@ import { prepare } from "../preflight.ts";
 import type { OnProgress } from "../run-control.ts";
 import type { Build } from "./start-build.ts";
 
-/** Suites that say much in little time; the others wait for minutes to pass, or use up states. */
+/** Suites that find much in little time; the others wait for minutes or use up states. */
 export const QUICK_SUITES = ["models", "auth", "chat", "messages", "streaming", "errors", "compat"] as const;
 
 export interface ObserveOptions {
-  /** What is observed, as the progress says it. */
+  /** What is observed, for the progress messages. */
   readonly name: string;
   readonly budget: Permit["budget"];
   readonly suites: readonly string[];
@@ -22,7 +22,7 @@ export interface ObserveOptions {
   readonly onProgress: OnProgress;
 }
 
-/** Runs conformance suites against a build and keeps how it answered. */
+/** Runs conformance suites against a build and records its behaviour. */
 export async function observeBehaviour(
   { target, provisioner }: Build,
   { name, budget, suites, seed, signal, onProgress }: ObserveOptions,
@@ -51,7 +51,7 @@ export async function observeBehaviour(
   return { checks, answers, requests: traffic.sent.requests, traffic };
 }
 
-/** A stored run with the form of its answers. */
+/** A stored run with the shape of its responses. */
 export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
   const rules = recordedRules(record);

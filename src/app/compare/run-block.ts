@@ -9,7 +9,7 @@ interface BlockContext
 
 /** Sends one block of open-loop load. */
 export async function runBlock({ workload, stop, abort, ...context }: BlockContext): Promise<Block> {
-  // Signals of its own: what a block hangs on them must not pile up on those of the session.
+  // Separate signals: the listeners of blocks must not pile up on those of the session.
   const [ending, ended] = [new AbortController(), new AbortController()];
   using _stopping = onAbort(stop, () => ending.abort());
   using _aborting = onAbort(abort, () => ended.abort());
@@ -29,7 +29,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   ttft: "ttft_ms",
   eventGap: "event_gap_ms",
 };
-/** Quantiles, and the samples below which a block's own has no upper bound that holds with 97.5 %. */
+/** Quantiles, and the sample size below which a block's own quantile has no 97.5 % upper bound. */
 const QUANTILES = [
   ["p50", 0.5, 6],
   ["p95", 0.95, 72],
@@ -60,7 +60,7 @@ function blockOf({ run, histograms }: RanLoad): Block {
   return {
     quantiles,
     tokensPerReply: Object.fromEntries(
-      // A sum of 0 means that nothing counted the tokens.
+      // A sum of 0 means that the tokens were not counted.
       Object.entries(tokens).flatMap(([name, { tokens: all, replies }]) => (all === 0 ? [] : [[name, all / replies]])),
     ),
     sent: sum(({ sent }) => sent),

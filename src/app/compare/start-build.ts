@@ -9,19 +9,19 @@ import { mainFile } from "../open-target.ts";
 export interface Build extends AsyncDisposable {
   readonly target: Target;
   readonly provisioner: Provisioner | undefined;
-  /** Process of a build that was started by a command beside its target file. */
+  /** Process of a build that has both a target file and a start command. */
   readonly pid?: number | undefined;
 }
 
-/** Longest wait until a started build answers, ms. */
+/** Longest wait until a started build responds, ms. */
 const START_MS = 60_000;
 const POLL_MS = 100;
-/** Longest wait for a clean end, ms. */
+/** Longest wait for a clean exit, ms. */
 const STOP_MS = 5_000;
 
 /**
- * A build by its target file, by a command that starts it, or by both: with a command alone the build has to print the
- * ready line of the reference gateway; with a target file beside it, it is waited for until it answers there.
+ * A build given by its target file, by a start command, or both. A command alone has to print the ready line of the reference
+ * gateway; with a target file, we poll the gateway until it responds.
  */
 export async function startBuild(
   { target, start }: { readonly target: string | undefined; readonly start: string | undefined },
@@ -52,7 +52,7 @@ async function startWithTarget(
   const failed = once(child, "error").then(([error]) => {
     throw new UsageError(`${program} cannot be started: ${messageOf(error)}`);
   });
-  // Its end is looked at below; a failure to start must not be reported twice.
+  // Its end is checked below; a failure to start must not be reported twice.
   failed.catch(() => {});
   try {
     await Promise.race([failed, answering(target, child, signal)]);
@@ -73,7 +73,7 @@ async function answering(target: Target, child: ChildProcess, signal: AbortSigna
       await body.dump();
       return;
     } catch {
-      // Not yet: it is asked again until the time is up.
+      // Not ready yet: retry until the deadline.
     }
     if (!(await sleep(POLL_MS, signal))) return;
   }
@@ -89,7 +89,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(hard);
 }
 
-/** Words of a command line, with quotes; `gauntlet` is this program. No shell: its processes would outlive it. */
+/** Words of a command line, with quotes; `gauntlet` is this program. No shell: its child processes would outlive it. */
 function commandOf(text: string): [string, ...string[]] {
   const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? "",

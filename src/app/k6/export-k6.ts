@@ -25,12 +25,12 @@ export interface ExportOptions {
   readonly k6?: string | undefined;
 }
 
-/** Requested for one pod: a start, and what its share of the virtual users needs (docs/scale.md). */
+/** Memory request of one pod: startup, plus what its share of the virtual users needs (docs/scale.md). */
 const BASE_MIB = 128;
 const MIB_PER_USER = 1;
 const CPU_MILLIS = 500;
 
-/** Writes a folder that plain k6 and the k6 operator can run, and that holds no key. */
+/** Writes a folder that plain k6 and the k6 operator can run, without any key in it. */
 export async function exportK6(options: ExportOptions, onProgress: OnProgress): Promise<Outcome> {
   const { out, instances } = options;
   if (!Number.isInteger(instances) || instances < 1) throw new UsageError("--instances must be a whole number from 1");
@@ -65,7 +65,7 @@ export async function exportK6(options: ExportOptions, onProgress: OnProgress): 
     memoryMiB: BASE_MIB + Math.ceil(users / instances) * MIB_PER_USER,
   });
   const readme = exportReadme({ name, workload: workload.name, target, secrets, instances, plan });
-  // Nothing that was handed over may hold a key, whatever a target file put where: the folder is made to be passed around.
+  // The folder is meant to be shared, so it must not contain a key wherever the target file has one.
   const redactor = new Redactor(allKeys(target).map((key) => ({ name: key.name, value: key.reveal() })));
   mkdirSync(join(out, "kubernetes"), { recursive: true });
   const write = (path: string, text: string) => writeFileSync(join(out, path), redactor.redact(text).text);
@@ -88,7 +88,7 @@ async function archive({ k6 }: ExportOptions, out: string): Promise<boolean> {
   try {
     path = findK6(k6, process.env);
   } catch (error) {
-    // A k6 that was named must be there; without one the folder is complete but for its archive.
+    // A k6 that was given explicitly must exist; without one, only the archive is missing from the folder.
     if (k6 !== undefined) throw error;
     return false;
   }

@@ -11,7 +11,7 @@ export interface ReadmeOptions {
   readonly plan: LoadPlan;
 }
 
-/** The page that goes with an exported folder: whoever gets it need not have Gauntlet. */
+/** The readme of an exported folder: its recipients may not have Gauntlet. */
 export function exportReadme({ name, workload, target, secrets, instances, plan }: ReadmeOptions): string {
   const seconds = Math.ceil(Math.max(...plan.phases.map(({ endMs }) => endMs)) / 1_000);
   const shares = Array.from({ length: instances + 1 }, (_, index) =>

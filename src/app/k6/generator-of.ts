@@ -2,12 +2,15 @@ import type { Merged, RanInstance } from "../../engines/index.ts";
 import { DEFAULT_BOUNDS, TIER_BOUNDS } from "../../load/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 
-/** Instances that began further apart than this did not offer one schedule, ms. */
+/** Instances that started further apart did not offer one common schedule, ms. */
 const SKEW_MS = 1_000;
-/** Clocks that are known no better cannot be put into one time, ms. */
+/** With a larger clock uncertainty, clocks cannot be aligned, ms. */
 const CLOCK_MS = 250;
 
-/** What is known of k6 as a generator. It has no event loop of ours, and its drops say that it ran out of clients. */
+/**
+ * What is known about k6 as a generator. It does not have our event loop, and its dropped iterations mean that it ran out of
+ * virtual users.
+ */
 export function generatorOf(
   merged: Merged,
   isTier: boolean,

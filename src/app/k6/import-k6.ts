@@ -18,7 +18,7 @@ export interface ImportOptions {
   readonly out?: string | undefined;
 }
 
-/** Makes one record of raw outputs from many machines. */
+/** Makes one record from the raw outputs of several machines. */
 export async function importK6(options: ImportOptions, onProgress: OnProgress): Promise<Outcome> {
   const startedAt = new Date();
   const { files } = options;
@@ -61,7 +61,7 @@ export async function importK6(options: ImportOptions, onProgress: OnProgress): 
   });
 }
 
-/** An instance for each share of the load of which no output was given. */
+/** An instance for each share of the load without an output. */
 function lostInstances(segments: readonly string[]): LoadInstance[] {
   return missingShares(segments.filter((segment) => segment !== "")).map((segment) => ({
     name: `share ${segment}`,

@@ -8,24 +8,24 @@ import { startEmbedded, type Target } from "../../target/index.ts";
 import { mainFile } from "../open-target.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
-/** Requests of the measurement: enough processor time to see in ticks of 10 ms, few enough for a small machine. */
+/** Requests of the measurement: enough CPU time to measure in ticks of 10 ms, few enough for a small machine. */
 const RATE_PER_S = 150;
 const RATE_S = 6;
 const HELD = 150;
-/** Enough for the rate; more would be made and never used, and making one costs 3 ms. */
+/** Enough for the rate; more would be unused, and each takes 3 ms to create. */
 const USERS = 16;
 
 /**
- * Measures what k6 costs here: a nearly idle run, a run of non-streaming replies, a run of streams held at once; the differences
- * are the costs. Linux only.
+ * Measures the cost of k6 on this machine: a nearly idle run, a run of non-streaming replies, a run of concurrent streams; the
+ * differences are the costs. Linux only.
  *
- * @throws InternalError where the processor time of another process cannot be read.
+ * @throws InternalError if the CPU time of another process cannot be read.
  */
 export async function measureCost(
   k6: string,
   signal: AbortSignal,
 ): Promise<GeneratorCost & { readonly heldS: number }> {
-  // Streams of six seconds: long enough that making a virtual user is a small part of holding one.
+  // Streams of six seconds: long enough that creating a virtual user is a small part of the cost.
   const open = ["--limits", "10000000:100000", "--pieces", "40", "--pace", "150"];
   await using gateway = await startEmbedded({ command: [process.execPath, mainFile(), "gateway", ...open], signal });
   const { target } = gateway;
@@ -36,7 +36,7 @@ export async function measureCost(
   const heldS = held.busyS / held.requests;
   return {
     cpuPerRequestS,
-    // The request itself is counted above; what is left is the holding.
+    // The request itself is counted above; the rest is the cost of the open stream.
     cpuPerHeldS: Math.max(0, held.cpuS - idle.cpuS - held.requests * cpuPerRequestS) / held.busyS,
     bytesPerHeld: Math.max(0, held.peakRssBytes - idle.peakRssBytes) / held.requests,
     baseBytes: idle.peakRssBytes,

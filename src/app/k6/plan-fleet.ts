@@ -24,7 +24,7 @@ const PUBLISHED: GeneratorCost = {
 
 const GIB = 1_024 ** 3;
 
-/** How many instances a load needs, and what decides it. */
+/** How many instances a load needs, and what determines the number. */
 export async function planFleet(options: FleetOptions, control: RunControl): Promise<Outcome> {
   const { rate, inFlight, cores, memoryGib } = options;
   for (const [name, value] of Object.entries({ rate, "in-flight": inFlight, cores, "memory-gib": memoryGib }))

@@ -18,7 +18,7 @@ export interface K6Plan {
 /** Names of the variables that hold the keys. */
 export const KEY_VARIABLES = ["GAUNTLET_KEY", "GAUNTLET_KEY_2"] as const;
 
-/** Makes what the scripts play from a workload and a target. */
+/** Converts a workload and a target into what the scripts play. */
 export function planForK6(workload: Workload, target: Target, thorough: boolean, seed: number): K6Plan {
   const account = workload.tier === undefined ? undefined : accountOf(workload, target);
   const plan = account === undefined ? planWorkload(workload, target) : planTier(account.limits, target, thorough);
@@ -46,7 +46,7 @@ export function planForK6(workload: Workload, target: Target, thorough: boolean,
   return { plan, file, limits: account?.limits ?? null, keys };
 }
 
-/** Folder of the scripts; it stands at another height above the source than above the build. */
+/** Folder of the scripts; it is at a different depth relative to the source than to the build. */
 export function scriptFolder(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const found = [join(here, "../../../suites/k6"), join(here, "../../../../suites/k6")].find((folder) =>

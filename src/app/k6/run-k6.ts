@@ -37,7 +37,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
       report(now);
     },
   }).catch((error: unknown) => {
-    // What k6 says may repeat what it was given.
+    // The output of k6 may repeat its input.
     if (error instanceof GauntletError)
       throw new InternalError(redactor.redact(messageOf(error)).text, { cause: error });
     throw error;
@@ -60,7 +60,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   return judged;
 }
 
-/** Turns the totals of k6 into progress, from one call to the next. */
+/** Turns the totals of k6 into progress increments. */
 function progressReporter(run: string, phases: K6Plan["plan"]["phases"], onProgress: LoadsContext["onProgress"]) {
   const totalS = Math.max(...phases.map(({ endMs }) => endMs)) / 1_000;
   let before = { elapsedS: 0, sent: 0, admitted: 0 };
@@ -70,7 +70,7 @@ function progressReporter(run: string, phases: K6Plan["plan"]["phases"], onProgr
     const phase = phases.findLast(({ startMs }) => startMs <= elapsedS * 1_000)?.name ?? run;
     const sentPerS = (sent - before.sent) / overS;
     const admittedPerS = (admitted - before.admitted) / overS;
-    // Quantiles of several instances cannot be put together from their own.
+    // Quantiles of several instances cannot be merged.
     const quantiles = { p50Ms: undefined, p95Ms: undefined, p99Ms: undefined };
     onProgress({ run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed, ...quantiles });
     before = now;

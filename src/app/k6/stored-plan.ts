@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ConfigError, fileProblem } from "../../core/index.ts";
 import type { LoadPlan } from "../../load/index.ts";
 
-/** What of `plan.json` is needed to judge what was played; the scripts read the rest. */
+/** The part of `plan.json` that judging needs; the scripts read the rest. */
 const storedPlan = z.looseObject({
   version: z.literal(1),
   name: z.string(),
@@ -43,7 +43,7 @@ export interface StoredPlan {
   readonly judge: z.infer<typeof storedPlan>["judge"];
 }
 
-/** @throws ConfigError when the file is no plan. */
+/** @throws ConfigError when the file is not a plan. */
 export function readStoredPlan(path: string): StoredPlan {
   let json: unknown;
   try {

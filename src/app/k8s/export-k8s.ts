@@ -27,7 +27,7 @@ export interface K8sExportOptions {
   readonly image?: string | undefined;
   readonly startAt?: string | undefined;
   readonly timeSource?: string | undefined;
-  /** `s3://bucket/prefix`; without it a volume. */
+  /** `s3://bucket/prefix`; a volume if absent. */
   readonly store?: string | undefined;
   readonly seed?: number | undefined;
 }
@@ -40,7 +40,7 @@ const NATIVE_COST: GeneratorCost = {
   baseBytes: 100_000_000,
 };
 
-/** Writes a folder with which Kubernetes runs the shards of a load, and that holds no key. */
+/** Writes a folder with which Kubernetes runs the shards of a load, without any key in it. */
 export async function exportK8s(options: K8sExportOptions, onProgress: OnProgress): Promise<Outcome> {
   const { out, shards, store, timeSource } = options;
   const startAtS = options.startAt === undefined ? undefined : Math.ceil(parseStart(options.startAt) / 1_000);
@@ -59,7 +59,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
   const workload = servedWorkload(named, target);
   const { plan: cost } = permitFor(target, planOfLoads(target, [workload], "thorough"), "load");
   const { inFlight = 1 } = cost;
-  // A closed loop has no rate of its own: replies of a second are assumed.
+  // A closed loop has no rate: replies of one second are assumed.
   const size = sizeInstance(cost.peakPerS ?? inFlight, inFlight, shards, NATIVE_COST);
   if (size.cores > 1)
     onProgress({
@@ -84,7 +84,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
     memoryMiB: Math.ceil(size.memoryBytes / 1_048_576),
   };
   const written = { ...shardManifests(manifests), "README.md": shardReadme(manifests, target.baseUrl) };
-  // The folder is made to be passed around: no key may be in it, whatever a target file put where.
+  // The folder is meant to be shared, so it must not contain a key wherever the target file has one.
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   mkdirSync(out, { recursive: true });
   for (const [path, text] of Object.entries(written)) writeFileSync(join(out, path), redactor.redact(text).text);
@@ -95,7 +95,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
   };
 }
 
-/** The workload as written, and the trace that it names beside it. */
+/** The workload as written, and the trace file that it names. */
 function workloadFiles({ written, arrivals }: Workload): Record<string, string> {
   if (arrivals?.kind !== "replay" || !isObject(written)) return { "workload.yaml": stringify(written) };
   const trace = "trace.ndjson";

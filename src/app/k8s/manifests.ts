@@ -4,31 +4,31 @@ import { stringify } from "yaml";
 import { configMap, secretExample } from "../../engines/index.ts";
 
 export interface ShardManifests {
-  /** Name of all resources; lower case, as Kubernetes wants it. */
+  /** Name of all resources; Kubernetes requires lower case. */
   readonly name: string;
   readonly image: string;
   readonly shards: number;
-  /** Files of the ConfigMap; `workload.yaml` and `target.yaml` are among them. */
+  /** Files of the ConfigMap, including `workload.yaml` and `target.yaml`. */
   readonly files: Readonly<Record<string, string>>;
   /** Variables of the target file, which come from the Secret. */
   readonly secrets: readonly string[];
-  /** Written into every command line, so that all shards have the same. */
+  /** Written into every command line, so that all shards share it. */
   readonly seed: number;
   readonly timeSource: string | undefined;
-  /** Unix epoch seconds; `undefined`: the operator makes the ConfigMap with it. */
+  /** Unix epoch seconds; `undefined`: the operator sets it in the ConfigMap. */
   readonly startAtS: number | undefined;
-  /** `s3://bucket/prefix`; `undefined`: a volume that many pods write to. */
+  /** `s3://bucket/prefix`; `undefined`: a volume that many pods can write to. */
   readonly store: string | undefined;
   /** As a JobSet instead of a Job. */
   readonly jobSet: boolean;
-  /** Of one pod. */
+  /** CPU request of one pod. */
   readonly cpuMillis: number;
   readonly memoryMiB: number;
 }
 
 const RESULTS = "/results";
 const LOAD = "/load";
-/** Shards need this long to come up and to measure their clocks, s. */
+/** Time that shards need to start and to measure their clocks, s. */
 const READY_S = 30;
 /** A finished Job is kept for a day. */
 const KEPT_S = 86_400;
@@ -36,7 +36,7 @@ const STORE_IMAGE = "amazon/aws-cli:2.17.0";
 /** The user `node` of the image. */
 const USER = 1_000;
 
-/** Manifests of a load that pods share, by file name. No key is in any of them. */
+/** Manifests for a load that pods share, by file name. None of them contains a key. */
 export function shardManifests(options: ShardManifests): Readonly<Record<string, string>> {
   const { name, files, secrets, startAtS, store, jobSet } = options;
   const yaml = (value: object) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
@@ -62,7 +62,7 @@ function claim(name: string): IPersistentVolumeClaim {
   };
 }
 
-/** Makes one record of what the shards left on the volume; its log is the JSON document. */
+/** Makes one record from what the shards left on the volume; its log is the JSON document. */
 function mergeJob({ name, image }: ShardManifests): IJob {
   const folder = `"${RESULTS}/${name}-$START_AT"`;
   const merge: IContainer = {
@@ -102,7 +102,7 @@ function jobSetOf(options: ShardManifests): object {
     kind: "JobSet",
     metadata: { name: options.name },
     spec: {
-      // A shard that is repeated comes too late for the others.
+      // A restarted shard would be too late for the others.
       failurePolicy: { maxRestarts: 0 },
       replicatedJobs: [{ name: "shards", replicas: 1, template: { spec: jobSpec(options) } }],
     },
@@ -118,7 +118,7 @@ function jobSpec(options: ShardManifests): IJobSpec {
     completionMode: "Indexed",
     completions: shards,
     parallelism: shards,
-    // A shard that fails must not end the others, and one that is repeated comes too late.
+    // A failed shard must not end the others, and a restarted one would be too late.
     backoffLimitPerIndex: 0,
     maxFailedIndexes: shards,
     ttlSecondsAfterFinished: KEPT_S,
@@ -126,7 +126,7 @@ function jobSpec(options: ShardManifests): IJobSpec {
       metadata: { labels },
       spec: {
         ...POD,
-        // Shards on one node share its processor and its ports.
+        // Shards on one node share its CPUs and ports.
         topologySpreadConstraints: [
           {
             maxSkew: 1,
@@ -148,7 +148,7 @@ function jobSpec(options: ShardManifests): IJobSpec {
   };
 }
 
-/** A gateway that failed, or a run without a verdict, is no pod that failed. */
+/** A failed gateway, or a run without a verdict, is not a failed pod. */
 const VERDICT_IS_NO_CRASH = "code=$?\ncase $code in 0|1|4) exit 0 ;; *) exit $code ;; esac";
 
 const POD = {
@@ -172,7 +172,7 @@ const startVariable = (name: string) => ({
   valueFrom: { configMapKeyRef: { name: `${name}-start`, key: "startAt" } },
 });
 
-/** Holds the pod until shortly before the start, so that all are scheduled and have their image by then. */
+/** Holds the pod until shortly before the start, so that all pods are scheduled and have pulled their image by then. */
 function waitContainer({ name, image }: ShardManifests): IContainer {
   const script = `while [ "$(date +%s)" -lt "$((START_AT - ${READY_S}))" ]; do sleep 1; done`;
   return {
@@ -185,7 +185,7 @@ function waitContainer({ name, image }: ShardManifests): IContainer {
   };
 }
 
-/** Sends one share: the one of the pod's index in the Job. */
+/** Sends one share, given by the pod's index in the Job. */
 function shardContainer(options: ShardManifests): IContainer {
   const { name, image, secrets, shards, seed, timeSource, cpuMillis, memoryMiB } = options;
   const source = timeSource === undefined ? "" : ` --time-source '${timeSource.replaceAll("'", "%27")}'`;
@@ -216,7 +216,7 @@ ${VERDICT_IS_NO_CRASH}`;
   };
 }
 
-/** Copies the folder of the shard when it has ended. */
+/** Copies the shard's folder when the shard has ended. */
 function storeContainer(name: string, store: string): IContainer {
   return {
     name: "store",

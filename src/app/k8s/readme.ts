@@ -1,6 +1,6 @@
 import type { ShardManifests } from "./manifests.ts";
 
-/** The page that goes with an exported folder: whoever applies it need not have exported it. */
+/** The readme of an exported folder, for people who apply it and did not export it. */
 export function shardReadme(options: ShardManifests, baseUrl: string): string {
   const { name, image, shards, secrets, startAtS, store, jobSet, cpuMillis, memoryMiB } = options;
   const kind = jobSet ? "jobset" : "job";

@@ -1,14 +1,14 @@
 import { isObject, member } from "../../core/index.ts";
 
-/** What plain load reads of a target file, but for keys. */
+/** The fields of a target file that plain load needs, except keys. */
 const FIELDS = [
   ...["name", "baseUrl", "dialects", "headers", "contract", "models", "budget", "circuit", "prices", "authorized"],
   ...["http", "timeouts"],
 ];
 
 /**
- * A target file for pods: what plain load needs of it. Keys and headers that are references stay references, to variables that
- * come from a Secret; a file of this machine becomes such a variable as well.
+ * A target file for pods: the part that plain load needs. Keys and headers that are references stay references to variables,
+ * which come from a Secret; a reference to a file on this machine becomes such a variable as well.
  */
 export function targetForPods(configuration: unknown): { readonly file: object; readonly secrets: readonly string[] } {
   const secrets: string[] = [];

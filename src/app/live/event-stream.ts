@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { LiveUpdate } from "./live-feed.ts";
 
-/** How a run ended, as its record has it. */
+/** How a run ended, according to its record. */
 export interface RunEnd {
   readonly exitCode: number;
   /** Begins with the verdict. */
   readonly headline: string;
-  /** Of the run. */
+  /** The run folder. */
   readonly folder: string;
 }
 
-/** A client that does not read is cut off; it gets what it missed when it comes back. */
+/** A client that does not read is disconnected; it gets what it missed when it reconnects. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** After a lost connection a browser tries again, ms. */
+/** How long a browser waits before it reconnects, ms. */
 const RETRY_MS = 1_000;
 
 /**
- * Updates of one run as server-sent events. The id of an event names the run and the update: a client that comes back gets what
- * changed since, one that watched an earlier run on the same port gets everything.
+ * Updates of one run as server-sent events. The id of an event names the run and the update: a client that reconnects gets what
+ * changed since, and a client of an earlier run on the same port gets everything.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
@@ -26,7 +26,7 @@ export class EventStream {
   readonly #run = Date.now().toString(36);
   readonly #clients = new Set<ServerResponse>();
 
-  /** @param since what changed after an update. */
+  /** @param since returns what changed after an update. */
   constructor(since: (id: number) => LiveUpdate) {
     this.#since = since;
   }
@@ -34,7 +34,7 @@ export class EventStream {
   /** Opens the stream of one client. */
   open(request: IncomingMessage, response: ServerResponse): void {
     const [run, id] = String(request.headers["last-event-id"] ?? "").split("-");
-    // Without "close" the end of the run would wait for clients that keep their connections.
+    // Without "close" the end of the run would wait for clients that keep their connections alive.
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", connection: "close" });
     response.write(`retry: ${RETRY_MS}\n\n${this.#eventOf(this.#since(run === this.#run ? Number(id) || 0 : 0))}`);
     this.#clients.add(response);
@@ -49,7 +49,7 @@ export class EventStream {
     }
   }
 
-  /** Tells how the run ended, and that nothing more comes. @param end `undefined` when it ended without a verdict. */
+  /** Sends how the run ended; no further events follow. @param end `undefined` when it ended without a verdict. */
   end(end: RunEnd | undefined): void {
     for (const client of this.#clients) client.end(`event: end\ndata: ${JSON.stringify(end ?? null)}\n\n`);
   }

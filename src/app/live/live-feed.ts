@@ -2,7 +2,7 @@ import type { Redactor } from "../../http-recorder/index.ts";
 import { LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
 import type { JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
 
-/** A second of a phase as the report has it; in flight is what was seen, until the phase has ended. */
+/** A second of a phase as in the report; until the phase ends, in flight is the observed value. */
 export interface LiveSecond extends LoadSecond {
   readonly run: string;
   readonly phase: string;
@@ -12,35 +12,35 @@ export interface LivePhase {
   readonly run: string;
   readonly phase: string;
   readonly elapsedS: number;
-  /** `null` when it ends by the number of requests. */
+  /** `null` when the phase ends after a number of requests. */
   readonly totalS: number | null;
-  /** `null` while it is sent. */
+  /** `null` while the phase is running. */
   readonly verdict: LoadVerdict | null;
   readonly message: string;
   readonly counts: RunningPhase["tally"]["total"];
   readonly inFlight: number;
   readonly connections: number;
-  /** The most frequent ones first. */
+  /** Most frequent first. */
   readonly denials: readonly { readonly reason: string; readonly count: number }[];
-  /** Send time minus due time of everything that it sent. */
+  /** Send time minus due time of all requests of the phase. */
   readonly scheduleLagP99Ms: number;
 }
 
 export interface LiveUpdate {
-  /** Grows by one with each update. */
+  /** Increases by one with each update. */
   readonly id: number;
   readonly target: string;
   readonly elapsedS: number;
   readonly generator: {
     readonly scheduleLagP99Ms: number;
-    /** Of the last second. */
+    /** During the last second. */
     readonly loopDelayP99Ms: number;
-    /** Beyond the bounds of a phase that is sent. */
+    /** Beyond the bounds of a running phase. */
     readonly late: boolean;
   };
-  /** All phases so far, in the order in which they began. */
+  /** All phases so far, in the order of their start. */
   readonly phases: readonly LivePhase[];
-  /** Seconds that are new, or have changed: a request counts in the second in which it was sent once it has ended. */
+  /** New or changed seconds: a request counts in the second in which it was sent, once it has ended. */
   readonly seconds: readonly LiveSecond[];
 }
 
@@ -49,9 +49,9 @@ export interface WatchedPhase {
   readonly beganUs: number;
   /** The same by the wall clock, Unix epoch milliseconds. */
   readonly beganMs: number;
-  /** Seconds by their beginning, with the update in which they changed. */
+  /** Seconds by start time, with the update in which they last changed. */
   readonly seconds: Map<number, { readonly id: number; readonly second: LiveSecond }>;
-  /** Most in flight as seen in each second, by index. */
+  /** Highest in-flight count observed in each second, by index. */
   readonly seen: Map<number, number>;
   ended: JudgedPhase | undefined;
 }
@@ -64,17 +64,17 @@ export interface LiveFeedOptions {
 }
 
 const TICK_MS = 1_000;
-/** A request that takes longer than this corrects its second when the phase ends. */
+/** A request that takes longer than this updates its second only when the phase ends. */
 const MAY_CHANGE_S = 300;
-/** Seconds of a phase that are kept: an hour. The report has all of them. */
+/** Seconds kept per phase: an hour. The report has all of them. */
 const MAX_SECONDS = 3_600;
-/** A gateway may invent a reason for each denial: the most frequent ones are shown. */
+/** A gateway may generate a new reason for each denial: only the most frequent ones are shown. */
 const MAX_REASONS = 20;
 const MAX_REASON_CHARACTERS = 120;
 
 /**
- * What a load run shows while it goes on. Once a second it reads the counters and the seconds that the report is made of; the
- * senders know nothing of it.
+ * The live view of a running load. Once a second it reads the counters and the seconds that the report is made of; the senders
+ * do not know about it.
  */
 export class LiveFeed implements Disposable {
   readonly phases: WatchedPhase[] = [];
@@ -102,7 +102,7 @@ export class LiveFeed implements Disposable {
     });
   }
 
-  /** Takes the seconds as the record has them. */
+  /** Takes over the final seconds from the record. */
   ended(run: string, ended: JudgedPhase): void {
     const phase = this.phases.find(({ running }) => running.run === run && running.name === ended.name);
     if (phase === undefined) return;
@@ -115,7 +115,7 @@ export class LiveFeed implements Disposable {
     return this.#latest.generator.loopDelayP99Ms;
   }
 
-  /** What changed after an update; everything that is kept, for 0. */
+  /** What changed after an update; everything for 0. */
   since(id: number): LiveUpdate {
     return { ...this.#latest, seconds: this.#secondsAfter(id) };
   }
@@ -166,7 +166,7 @@ export class LiveFeed implements Disposable {
     const ownDelayMs = this.#delay.takeP99Ms();
     const phases = this.phases.map(livePhase);
     const sending = this.phases.filter(({ ended }) => ended === undefined);
-    // This thread's is that of the generator unless others send everything.
+    // This thread's delay is the generator's unless workers send everything.
     const delaysMs = sending.map(({ running }) => running.loopDelayP99Ms ?? ownDelayMs);
     const loopDelayP99Ms = delaysMs.length === 0 ? ownDelayMs : Math.max(...delaysMs);
     const lagMs = sending.map(({ running }) => running.tally.lag.quantileUs(0.99) / 1_000);
@@ -182,7 +182,7 @@ export class LiveFeed implements Disposable {
             loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
         ),
       },
-      // Cut when the keys in it are masked: a part of one might not be known.
+      // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
       seconds: [],
     };

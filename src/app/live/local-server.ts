@@ -11,19 +11,19 @@ export interface LocalServer extends AsyncDisposable {
 }
 
 export interface LocalServerOptions {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** The option that chose the port, for the message. */
+  /** The option that set the port, for the message. */
   readonly option: string;
-  /** What is answered, by path. */
+  /** Responses by path. */
   readonly routes: ReadonlyMap<string, Route>;
 }
 
-/** What a client that was told of the end may take to go, ms. */
+/** How long clients may take to disconnect after the end event, ms. */
 const GO_MS = 500;
 const MAX_CONNECTIONS = 64;
 
-/** Of everything that is served: a page may load what this server has, and nothing else. */
+/** For every response: a page may load resources of this server, and nothing else. */
 const HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -34,8 +34,8 @@ const HEADERS = {
 };
 
 /**
- * Serves GET requests on 127.0.0.1, for this machine alone. Requests that name another host are refused: a page of another
- * site whose name was made to point here (DNS rebinding) could read them otherwise. It does not keep the process alive.
+ * Serves GET requests on 127.0.0.1, for this machine only. Requests with another host name are rejected: otherwise another site
+ * could read them by pointing its own name here (DNS rebinding). The server does not keep the process alive.
  *
  * @throws UsageError when the port is taken.
  */

@@ -4,23 +4,26 @@ import type { WatchedPhase } from "./live-feed.ts";
 import { metricsRequest, type OtlpSource, tracesRequest } from "./otlp-messages.ts";
 
 export interface OtlpOptions {
-  /** Of the collector; `/v1/metrics` and `/v1/traces` are below it. */
+  /** Of the collector; `/v1/metrics` and `/v1/traces` are appended. */
   readonly url: string;
   readonly source: OtlpSource;
   readonly phases: readonly WatchedPhase[];
 }
 
 const EVERY_MS = 5_000;
-/** A collector that takes longer is not waited for. */
+/** Timeout of an export. */
 const TIMEOUT_MS = 5_000;
-/** Spans that wait for the next export; the oldest go first. */
+/** Spans queued for the next export; the oldest are dropped first. */
 const MAX_SPANS = 2_000;
 
-/** Sends the counters of a run and spans to a collector, by OTLP over HTTP with protobuf. A collector that fails is told of, and no more. */
+/**
+ * Exports the counters of a run, and spans, to a collector by OTLP over HTTP with protobuf. A failing collector is reported and
+ * otherwise ignored.
+ */
 export class OtlpExporter {
   readonly #options: OtlpOptions;
   readonly #timer: NodeJS.Timeout;
-  /** Phases that have ended, and were exported since: nothing of them changes. */
+  /** Ended phases that have been exported: they no longer change. */
   readonly #final = new Set<WatchedPhase>();
   #spans: RequestSpan[] = [];
   #exporting: Promise<void> | undefined;
@@ -34,7 +37,7 @@ export class OtlpExporter {
     this.#timer.unref();
   }
 
-  /** Sends an empty request: what the first one loads and compiles would hold up the load later. */
+  /** Sends an empty request, so that lazy loading and compilation do not delay the load later. */
   async open(): Promise<void> {
     await this.#post("metrics", Buffer.alloc(0));
   }
@@ -44,7 +47,7 @@ export class OtlpExporter {
     if (this.#spans.length > MAX_SPANS) this.#spans.shift();
   }
 
-  /** Exports what there is. @returns what went wrong, in words; `undefined` when all was accepted. */
+  /** Exports the rest. @returns the error message; `undefined` when everything was accepted. */
   async close(): Promise<string | undefined> {
     clearInterval(this.#timer);
     await this.#exporting;
@@ -54,7 +57,7 @@ export class OtlpExporter {
     return `${this.#failed} of ${this.#sent} exports to ${url} failed (${this.#lastFailure}); the verdict does not depend on them`;
   }
 
-  /** An export that takes longer than the interval is not joined by another one: counters are cumulative. */
+  /** Exports do not overlap if one takes longer than the interval: counters are cumulative. */
   #start(): void {
     this.#exporting ??= this.#export().finally(() => {
       this.#exporting = undefined;
@@ -72,7 +75,7 @@ export class OtlpExporter {
     if (spans.length > 0) await this.#post("traces", tracesRequest(source, spans));
   }
 
-  /** @returns whether the collector took it. */
+  /** @returns whether the collector accepted it. */
   async #post(signal: "metrics" | "traces", body: Buffer): Promise<boolean> {
     this.#sent++;
     try {

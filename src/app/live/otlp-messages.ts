@@ -5,21 +5,21 @@ import { ProtobufMessage } from "./protobuf.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Who exports, and which server the load is for. */
+/** The exporting program, and the server under load. */
 export interface OtlpSource {
   /** Name of the target. */
   readonly target: string;
   readonly baseUrl: string;
-  /** Of Gauntlet. */
+  /** Version of Gauntlet. */
   readonly version: string;
 }
 
-/** Bounds that the semantic conventions advise, seconds. */
+/** Bucket bounds recommended by the semantic conventions, seconds. */
 const GEN_AI_BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const FIRST_TOKEN_BOUNDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const HTTP_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/** Name, what of a class it is, bounds, what it says. */
+/** Name, class field, bounds, description. */
 const DURATIONS = [
   ["gen_ai.client.operation.duration", "service", GEN_AI_BOUNDS, "From the send to the end."],
   ["gen_ai.client.operation.time_to_first_chunk", "firstEvent", GEN_AI_BOUNDS, "From the send to the first event."],
@@ -37,7 +37,7 @@ const CLIENT_SPAN = 3;
 const STATUS_ERROR = 2;
 
 /**
- * The counters of a run as an OTLP `ExportMetricsServiceRequest`, cumulative from the beginning of each phase.
+ * The counters of a run as an OTLP `ExportMetricsServiceRequest`, cumulative since the start of each phase.
  * @see https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/metrics/v1/metrics.proto
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/
  */
@@ -147,7 +147,7 @@ export function tracesRequest(source: OtlpSource, spans: readonly RequestSpan[])
   );
 }
 
-/** Both kinds of request have the same frame: resource, scope, and what was measured in it. */
+/** The envelope that both requests share: resource, scope, and content. */
 function request({ target, version }: OtlpSource, content: readonly ProtobufMessage[]): Buffer {
   const resource = new ProtobufMessage().messages(
     1,
@@ -212,7 +212,7 @@ function placeOf({ running: { run, name } }: WatchedPhase): Attributes {
   return { "gauntlet.run": run, "gauntlet.phase": name };
 }
 
-/** The conventions name the flavor of the interface a provider, whoever is behind it. */
+/** The conventions call the API flavor a provider, whoever operates the endpoint. */
 function genAi(dialect: RequestSpan["dialect"]): Attributes {
   return { "gen_ai.operation.name": "chat", "gen_ai.provider.name": dialect === "chat" ? "openai" : "anthropic" };
 }

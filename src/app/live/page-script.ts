@@ -1,4 +1,7 @@
-/** The script of the live page: keeps the seconds of each run and draws them. Shipped as written here; texts are set as text only. */
+/**
+ * The script of the live page: stores the seconds of each run and draws them. Shipped as written here; text is only ever set as
+ * text, never as HTML.
+ */
 export const SCRIPT = `"use strict";
 (function () {
   var byId = function (id) { return document.getElementById(id); };

@@ -1,7 +1,7 @@
 import { TOKENS } from "../../../reports/index.ts";
 import { SCRIPT } from "./page-script.ts";
 
-/** The live page: fixed texts, filled by its script from the events of the run. Paths are relative to the page. */
+/** The live page: static text that its script fills in from the events of the run. Paths are relative to the page. */
 const HTML = `<!doctype html>
 <html lang="en">
 <head>
@@ -97,7 +97,7 @@ svg polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-eff
 .s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 6 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; } .s4 { stroke: var(--series-4); stroke-dasharray: 8 3 2 3; }
 `;
 
-/** What the page is made of, by path: type and text. */
+/** Files of the page by path: type and content. */
 export const PAGE: ReadonlyMap<string, { readonly type: string; readonly text: string }> = new Map([
   ["/", { type: "text/html; charset=utf-8", text: HTML }],
   ["/live.css", { type: "text/css; charset=utf-8", text: STYLE }],

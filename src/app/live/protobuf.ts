@@ -4,7 +4,7 @@ const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Writes a protobuf message field by field: the few kinds of fields that OTLP has.
+ * Writes a protobuf message field by field: only the field types that OTLP uses.
  * @see https://protobuf.dev/programming-guides/encoding/
  */
 export class ProtobufMessage {
@@ -32,7 +32,7 @@ export class ProtobufMessage {
     return this.#put(field, LENGTH_DELIMITED, Buffer.concat([varint(BigInt(value.length)), value]));
   }
 
-  /** One field for each message: `repeated` where there are several. */
+  /** One field per message: `repeated` if there are several. */
   messages(field: number, ...messages: readonly ProtobufMessage[]): this {
     for (const message of messages) this.bytes(field, message.encode());
     return this;

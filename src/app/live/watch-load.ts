@@ -13,15 +13,15 @@ import type { WatchOptions } from "./watch-options.ts";
 export interface Watched {
   readonly target: Pick<Target, "name" | "baseUrl">;
   readonly redactor: Redactor;
-  /** Told where the run can be watched. */
+  /** Receives the address where the run can be watched. */
   readonly onNotice: (text: string) => void;
 }
 
-/** Shows a load run to others while it goes on; the run waits for none of them. */
+/** Publishes a running load; the run never waits for its viewers. */
 export interface Watch extends AsyncDisposable {
-  /** Listens to the loads beside a listener that is there already. */
+  /** Adds our listeners to an existing one. */
   readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase" | "onSpan">;
-  /** Takes note of how it ended; the clients are told when this is disposed of. */
+  /** Records how the run ended; clients are notified on disposal. */
   readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
 }
 
@@ -94,7 +94,7 @@ function pageRoutes(events: EventStream): ReadonlyMap<string, Route> {
   return new Map<string, Route>([...files, ["/events", (request, response) => events.open(request, response)]]);
 }
 
-/** Counters as they stand when they are asked for. */
+/** Counters at the time of the scrape. */
 function metricsRoute(target: string, feed: LiveFeed): Route {
   return (_request, response) => {
     const phases = feed.phases.map(({ running: { run, name, tally, sender }, ended }) => ({

@@ -1,26 +1,26 @@
 import { addressProblem, UsageError } from "../../core/index.ts";
 import type { Workload } from "../../load/index.ts";
 
-/** How a load run is shown while it goes on. */
+/** How a running load is published. */
 export interface WatchOptions {
   /** Serve the live page. */
   readonly live?: boolean;
-  /** Its port; 0 or absent: any free one. */
+  /** Port of the live page; 0 or absent: any free port. */
   readonly livePort?: number | undefined;
-  /** Port for Prometheus; 0: any free one. */
+  /** Port for Prometheus; 0: any free port. */
   readonly metricsPort?: number | undefined;
-  /** Address of an OpenTelemetry collector, for OTLP over HTTP. */
+  /** URL of an OpenTelemetry collector, for OTLP over HTTP. */
   readonly otlp?: string | undefined;
 }
 
-/** @returns the option that asks for the run to be shown while it goes on, if any. */
+/** @returns the option that publishes the running load, if any. */
 export function watchedBy({ live = false, metricsPort, otlp }: WatchOptions): string | undefined {
   if (live) return "--live";
   if (metricsPort !== undefined) return "--metrics-port";
   return otlp === undefined ? undefined : "--otlp";
 }
 
-/** What is shown is read from the counters of our own senders: of other engines there is nothing while they send. */
+/** Live figures are read from the counters of our own senders: other engines provide none while they run. */
 export function checkWatched(options: WatchOptions, workloads: readonly Workload[]): void {
   const option = watchedBy(options);
   if (options.livePort !== undefined && options.live !== true)

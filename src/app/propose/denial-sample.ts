@@ -1,24 +1,24 @@
 import type { Response } from "../../checks/index.ts";
 import type { Reason } from "../../requirements/index.ts";
 
-/** A response to something that is wrong on purpose. */
+/** A response to a deliberately invalid request. */
 export interface DenialSample {
-  /** What the specification calls this denial; `undefined` for a refused body, which is none. */
+  /** The specification's reason; `undefined` for a rejected body, which is not a denial. */
   readonly reason: Reason | undefined;
-  /** What was wrong, in words. */
+  /** What was invalid, in words. */
   readonly kind: string;
   /** The same, with the path. */
   readonly what: string;
-  /** The key that it was sent with, by a name of its own; `undefined` for none. A text may say something of the key. */
+  /** Label of the key that was sent; `undefined` for none. Messages may depend on the key. */
   readonly key: string | undefined;
-  /** The model that there is not, which a text may repeat. */
+  /** The nonexistent model, which a message may repeat. */
   readonly unknownModel?: string;
   readonly response: Response;
 }
 
 /**
- * Whether samples show a denial often enough that what they have in common is not a name of the tester's: with two keys, with two unknown
- * models, or without a key.
+ * Whether samples vary enough that their common text is not an artefact of the tester: with two keys, with two unknown models,
+ * or without a key.
  */
 export function areVaried(samples: readonly DenialSample[]): boolean {
   if (samples.some(({ reason }) => reason === "model_not_found"))

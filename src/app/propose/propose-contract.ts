@@ -7,9 +7,9 @@ import { type ReasonPlace, reasonPlace, wordAt } from "./reason-place.ts";
 import { tellingMessages } from "./telling-message.ts";
 
 /**
- * Lines of `headers` and `contract` by which denials are read as this gateway says them; none for what it says as specified.
+ * Lines of `headers` and `contract` for reading this gateway's denials; none for what it already does as specified.
  *
- * @param supplied what came from the tester, and must not become part of a line.
+ * @param supplied input of the tester, which must not become part of a line.
  */
 export function proposeContract(
   samples: readonly DenialSample[],
@@ -29,7 +29,7 @@ export function proposeContract(
   return [...lines, ...actionLines(denials, headers.action), ...denialLines(samples, place, supplied)];
 }
 
-/** Whether action hints come, and in which header. */
+/** Whether action hints are sent, and in which header. */
 function actionLines(denials: readonly DenialSample[], usual: string): ProposedLine[] {
   if (denials.some(({ response }) => response.header(usual) !== undefined)) return [];
   const names = denials.map(({ response }) =>
@@ -46,14 +46,14 @@ function actionLines(denials: readonly DenialSample[], usual: string): ProposedL
   ];
 }
 
-/** A denial as the samples show it. */
+/** A denial as observed in the samples. */
 interface Said {
   readonly reason: Reason;
   readonly status: number;
-  /** Reason codes, where each sample of the status has one. */
+  /** Reason codes, if every sample of the status has one. */
   readonly words: readonly string[];
   readonly samples: readonly DenialSample[];
-  /** Other samples that have the same status and code. */
+  /** Other samples with the same status and code. */
   readonly alike: readonly DenialSample[];
 }
 
@@ -84,12 +84,12 @@ function denialLines(
   });
 }
 
-/** Texts for a denial without a code, or with the code of another one, or of a refused body. */
+/** Messages for a denial without a code, or that shares its code with another denial or a rejected body. */
 function messagesFor({ words, samples, alike }: Said, supplied: readonly string[]) {
   return words.length === 0 || alike.length > 0 ? tellingMessages(samples, alike, supplied) : undefined;
 }
 
-/** Where all that share its code have a text, the first of them needs none: what is left is read as it. */
+/** If all others with the same code have a message, the first needs none: it matches what is left. */
 function isLeftOver(
   { reason, words, alike }: Said,
   messages: ReadonlyMap<Reason, readonly DenialMessage[] | undefined>,
@@ -106,7 +106,7 @@ function isLeftOver(
 function denialLine({ reason, status, words, samples }: Said, messages: readonly DenialMessage[] | undefined) {
   const usual = DENIALS.find((denial) => denial.reason === reason);
   const isUsual = words.length === 1 && words[0] === reason;
-  // Without a code and a text there is nothing by which it could be told.
+  // Without a code or a message the denial cannot be recognised.
   if (words.length === 0 && messages === undefined) return undefined;
   const value = {
     ...(status === usual?.status ? {} : { status }),

@@ -12,10 +12,9 @@ import { proposalPlan } from "./sample-gateway.ts";
 /**
  * Proposes a target file for the gateway of a target file.
  *
- * @param out where to write it; without it the text is what is printed.
- * @param onProgress gets what the gateway is left with: keys that the target's hook made and cannot take back.
- * @throws UsageError when `out` is there already, ConfigError for a target file that does not load, UnreachableError when
- *   nothing answers.
+ * @param out file to write; otherwise the text is printed.
+ * @param onProgress receives what remains at the gateway: keys that the target's hook created and cannot delete.
+ * @throws UsageError when `out` already exists, ConfigError for an invalid target file, UnreachableError when nothing responds.
  */
 export async function proposeFile(file: string, out: string | undefined, onProgress: OnProgress): Promise<Outcome> {
   if (out !== undefined && existsSync(out))
@@ -43,7 +42,7 @@ export async function proposeFile(file: string, out: string | undefined, onProgr
   };
 }
 
-/** A recorded denial as programs read it. */
+/** A recorded denial for the JSON output. */
 function documentOf({ sample, readAs, isRight }: ReadDenial) {
   const { reason = null, what, response } = sample;
   return {

@@ -8,23 +8,23 @@ import { type ProposedLine, withLines } from "./proposed-line.ts";
 import { misreadAs, type ReadDenial, readByProposal, readingRemarks } from "./read-proposal.ts";
 import { type DialectSample, type GatewaySample, isServed, sampleGateway } from "./sample-gateway.ts";
 
-/** A proposed target file, and what it makes of the denials that were recorded for it. */
+/** A proposed target file, and how it reads the denials recorded for it. */
 export interface Proposal {
   readonly yaml: string;
   readonly read: readonly ReadDenial[];
-  /** What it reads, and each denial that it does not read, without keys. */
+  /** What it recognises, and each denial that it does not, without keys. */
   readonly remarks: readonly string[];
 }
 
 /**
- * Looks at a running gateway and writes down what its target file can say: models and dialects that answer, how denials are
- * worded, limits that its headers state. Sends 40 requests at most, one at a time, and what reaches the limits of the accounts
- * under `limited`. In the end, the denials that were recorded are read by the proposal: a line by which another one is misread is
- * taken out, and what is not read is shown.
+ * Probes a running gateway and writes what its target file can declare: models and dialects that respond, denial messages,
+ * limits stated in headers. Sends at most 40 requests, one at a time, plus those that reach the limits of the accounts under
+ * `limited`. Finally, the recorded denials are read with the proposal: a line that misreads another denial is removed, and
+ * denials that are not recognised are listed.
  *
- * @param file text of the target file so far, which `traffic` was made with; what it says stays.
- * @returns a target file that loads; each added line has its evidence as a comment, without keys.
- * @throws UnreachableError when no HTTP answer comes.
+ * @param file text of the existing target file that `traffic` was made with; its contents are kept.
+ * @returns a valid target file; each added line has its evidence as a comment, without keys.
+ * @throws UnreachableError when no HTTP response arrives.
  */
 export async function propose(traffic: Traffic, file: string): Promise<Proposal> {
   const { target } = traffic;
@@ -38,7 +38,7 @@ export async function propose(traffic: Traffic, file: string): Promise<Proposal>
   ]);
   const remarks = remarksOf(sample, target);
   for (;;) {
-    // Our own reader judges it before anybody else does; the keys are as they were.
+    // Validate with our own reader first; the keys are unchanged.
     const read = readByProposal(sample.denials, parseTarget(withLines(file, lines, []), target.source, process.env));
     const wrong = misreadAs(read);
     const kept = lines.filter(({ path }) => path[1] !== "denials" || !wrong.includes(path[2] ?? ""));
@@ -50,7 +50,7 @@ export async function propose(traffic: Traffic, file: string): Promise<Proposal>
   }
 }
 
-/** What came from the tester: a text that has it holds for no other run. */
+/** Input of the tester: a message that contains it does not hold for other runs. */
 function suppliedBy({ denials, dialects, list }: GatewaySample): string[] {
   const models = [...dialects.flatMap(({ tried }) => tried.map(({ id }) => id)), ...modelsToTry(list)];
   const unknown = denials.flatMap(({ unknownModel }) => unknownModel ?? []);
@@ -81,7 +81,7 @@ function dialectLines(target: Target, { dialects }: GatewaySample): ProposedLine
 const RATE_HEADER = /^(x-)?ratelimit-limit(-requests)?$/i;
 const CONCURRENCY_HEADER = /^(?!.*remaining)(?=.*limit).*(concurren|in-?flight|parallel)/i;
 
-/** Limits that answers state in numbers: both, or the file could not say the one without inventing the other. */
+/** Limits that responses state in numbers: both, because the file cannot declare one without the other. */
 function limitLines(sample: GatewaySample): ProposedLine[] {
   const { rate, concurrency } = statedLimits(sample);
   if (rate === undefined || concurrency === undefined) return [];
@@ -104,7 +104,7 @@ function statedLimits({ list, dialects }: GatewaySample) {
   return { rate: stated(RATE_HEADER), concurrency: stated(CONCURRENCY_HEADER) };
 }
 
-/** What was seen and makes no line. */
+/** Observations that do not become a line. */
 function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
   const seen = sample.denials.map(({ reason }) => reason);
   const unseen = [

@@ -1,6 +1,6 @@
 import { Document, isMap, parseDocument } from "yaml";
 
-/** A line of a target file, and what was seen that speaks for it. */
+/** A line of a target file, and the evidence for it. */
 export interface ProposedLine {
   /** Section, and the names below it. */
   readonly path: readonly string[];
@@ -8,14 +8,14 @@ export interface ProposedLine {
   readonly evidence: string;
 }
 
-/** Evidence is cut to what fits beside a line; a remark has lines of its own. */
+/** Evidence is shortened to fit behind a line; remarks are on separate lines. */
 const MAX_EVIDENCE_CHARACTERS = 160;
 const MAX_REMARK = 600;
 
 /**
- * A target file with lines added to it. What it says already stays as it is; each added line has its evidence as a comment.
+ * A target file with added lines. Existing content is unchanged; each added line has its evidence as a comment.
  *
- * @param remarks comments at its end.
+ * @param remarks comments at the end of the file.
  */
 export function withLines(file: string, lines: readonly ProposedLine[], remarks: readonly string[]): string {
   const document = parseDocument(file);
@@ -24,7 +24,7 @@ export function withLines(file: string, lines: readonly ProposedLine[], remarks:
   const sections = new Document({});
   for (const line of inside) addLine(document, line);
   for (const line of missing.filter((line) => !inside.includes(line))) addLine(sections, line);
-  // Where no section of the file gets a line, the file stays as it is to the last space.
+  // If no section of the file gets a line, the file stays byte-identical.
   const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0 });
   const added = missing.length === inside.length ? "" : sections.toString({ lineWidth: 0 });
   return own + added + remarks.map((remark) => `# ${inOneLine(remark, MAX_REMARK)}\n`).join("");
@@ -37,13 +37,13 @@ function addLine(document: Document, { path, value, evidence }: ProposedLine): v
     const section = path.slice(0, depth);
     const known = document.getIn(section);
     if (known === undefined) document.setIn(section, document.createNode({}));
-    // A section that is written in one line has no room for comments.
+    // A section in flow style has no room for comments.
     else if (isMap(known)) known.flow = false;
   }
   document.setIn(path, node);
 }
 
-/** Parts of it come from a gateway: no control characters get through, and nothing that ends the comment. */
+/** Parts come from a gateway: no control characters, and nothing that ends the comment. */
 function inOneLine(text: string, most = MAX_EVIDENCE_CHARACTERS): string {
   const line = text
     .slice(0, most * 4)

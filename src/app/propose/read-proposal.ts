@@ -7,16 +7,16 @@ import type { DenialSample } from "./denial-sample.ts";
 import { evidenceOf } from "./propose-contract.ts";
 import { isShownOften } from "./telling-message.ts";
 
-/** What a proposal makes of one recorded denial. */
+/** How a proposal reads one recorded denial. */
 export interface ReadDenial {
   readonly sample: DenialSample;
-  /** The specification's reason as which it is read; `undefined` for none. */
+  /** The reason of the specification that it is read as; `undefined` for none. */
   readonly readAs: string | undefined;
-  /** Whether that is what it is; of a refused body, whether it is taken for no denial. */
+  /** Whether this is correct; for a rejected body, whether it is not read as a denial. */
   readonly isRight: boolean;
 }
 
-/** Reads the recorded denials by a proposed target file, as a run would. */
+/** Reads the recorded denials with a proposed target file, as a run would. */
 export function readByProposal(samples: readonly DenialSample[], target: Target): ReadDenial[] {
   const rules = readingRules(target);
   return samples.map((sample) => {
@@ -29,12 +29,12 @@ export function readByProposal(samples: readonly DenialSample[], target: Target)
   });
 }
 
-/** Denials of a proposal that a recorded one of another kind is read as. */
+/** Denials of a proposal that a recorded denial of another kind is read as. */
 export function misreadAs(read: readonly ReadDenial[]): string[] {
   return [...new Set(read.flatMap((one) => (one.isRight || one.readAs === undefined ? [] : [one.readAs])))];
 }
 
-/** What the proposal reads, and each denial that it does not read, with what was observed and why. */
+/** What the proposal recognises, and each denial that it does not, with the observation and the reason. */
 export function readingRemarks(read: readonly ReadDenial[]): string[] {
   const denials = read.filter(({ sample }) => sample.reason !== undefined);
   if (denials.length === 0) return [];
@@ -62,7 +62,7 @@ function unreadRemark([first, ...others]: readonly ReadDenial[], read: readonly 
   return `${name} is ${as === undefined ? "not read" : `read as ${as}`}: ${evidenceOf(sample)}${more}. ${why}`;
 }
 
-/** Where the target file has room for a second key that shows a denial. */
+/** Where the target file can declare a second key that shows a denial. */
 const ANOTHER_KEY: Readonly<Record<string, string>> = {
   insufficient_credits: "set keys.emptySecond",
   rate_limit_exceeded: "set second of the account under limited",

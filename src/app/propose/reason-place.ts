@@ -1,33 +1,33 @@
 import { groupBy, isObject } from "../../core/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 
-/** Where a gateway says the reason of a denial. */
+/** Where a gateway puts the reason of a denial. */
 export type ReasonPlace =
   | { readonly kind: "header"; readonly name: string }
   | { readonly kind: "pointer"; readonly pointer: string };
 
-/** A reason as programs say it; anything else is a sentence, which `contract.denials.*.message` is for. */
+/** A machine-readable reason; anything else is a sentence, for `contract.denials.*.message`. */
 const WORD = /^[A-Za-z][\w.:-]{1,63}$/;
-/** Part of an id that was made for one answer. */
+/** Part of an id that is unique to one response. */
 const ID = /[0-9a-f]{8}-|\d{6}|[0-9a-f]{16}/i;
-/** Headers that say something else, whatever their values look like. */
+/** Headers with another meaning, whatever their values look like. */
 const NO_REASON =
   /^(access-control-|alt-svc|cache-control|cf-|connection|content-|date|etag|expires|keep-alive|pragma|referrer|server|set-cookie|strict-|transfer-|vary|via|www-authenticate|x-(amzn|cache|content|download|envoy|frame|permitted|powered|process|ratelimit|request|xss))/i;
-/** Of places that tell as much, the usual ones first. */
+/** Preference among equally informative places. */
 const USUAL = ["/error/code", "/error/type", "/code", "/type", "/error/reason", "/reason", "/error", "/detail"];
 
-/** The value of a place, as this gateway says it; `undefined` where there is none that could be a reason. */
+/** The value at a place; `undefined` if there is none that could be a reason. */
 export function wordAt({ response }: DenialSample, place: ReasonPlace): string | undefined {
   if (place.kind === "header") return response.header(place.name);
   return stringsIn(response.json).find(([pointer]) => pointer === place.pointer)?.[1];
 }
 
 /**
- * The place that tells the denials of a gateway apart: a header or a member of the error body.
+ * The place that distinguishes the denials of a gateway: a header or a member of the error body.
  *
- * @param usual header that the target file already reads. It stays where it says what the specification says: one denial
- *   without it is a defect and no other way to say things.
- * @returns `undefined` where no place tells anything.
+ * @param usual header that the target file already reads. It is kept if it has the specified values: a single denial without it
+ * is a defect, not another contract.
+ * @returns `undefined` when no place distinguishes anything.
  */
 export function reasonPlace(samples: readonly DenialSample[], usual: string): ReasonPlace | undefined {
   const denials = samples.filter(({ reason }) => reason !== undefined);
@@ -53,7 +53,7 @@ function pointersOf(samples: readonly DenialSample[]): ReasonPlace[] {
   return [...new Set(pointers)].map((pointer) => ({ kind: "pointer", pointer }));
 }
 
-/** Depth that is looked at: no gateway nests its reasons deeper. */
+/** Search depth: no gateway nests its reasons deeper. */
 const DEPTH = 3;
 
 function stringsIn(value: unknown, at = "", depth = 0): [pointer: string, text: string][] {
@@ -65,9 +65,10 @@ function stringsIn(value: unknown, at = "", depth = 0): [pointer: string, text: 
 }
 
 /**
- * Best first: words of the specification, how many kinds of denials it tells apart, how many it reads, of how many samples, usual places.
+ * Highest first: words of the specification, number of kinds of denials distinguished, number read, number of samples, usual
+ * places.
  *
- * @returns `undefined` for a place that says something else than the reason.
+ * @returns `undefined` for a place that does not hold the reason.
  */
 function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[] | undefined {
   const said = samples.flatMap((sample) => {
@@ -88,8 +89,8 @@ function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[
 }
 
 /**
- * Whether words depend on the denial and not on who asked: the same for one denial whichever key it was sent with, and more than one for
- * one and the same key, or one where there was no key. A place that names the key or its owner does neither.
+ * Whether words depend on the denial and not on the caller: the same word for one denial with any key, and different words for
+ * the same key, or one without a key. A place that names the key or its owner fails both.
  */
 function isAboutDenial(said: readonly (DenialSample & { readonly word: string })[]): boolean {
   const alike = groupBy(said, ({ reason, kind, response }) => `${reason} ${kind} ${response.requested.endpoint}`);

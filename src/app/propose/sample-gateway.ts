@@ -8,35 +8,35 @@ import { askForList, modelsToTry, unreachable } from "../preflight.ts";
 import type { DenialSample } from "./denial-sample.ts";
 import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
-/** Requests that a proposal sends at most, those apart that reach a limit. */
+/** Maximum number of requests of a proposal, except those that reach a limit. */
 const MAX_REQUESTS = 40;
-/** Listed models that are tried until one answers in a dialect. */
+/** Listed models that are tried until one responds in a dialect. */
 const MAX_MODELS = 4;
 
 /** What a dialect showed. */
 export interface DialectSample {
   readonly dialect: Dialect;
-  /** Tries of models, in their order; the last one was served, if any. */
+  /** Tried models in order; the last one was served, if any. */
   readonly tried: readonly { readonly id: string; readonly response: Response }[];
   readonly stream: Response | undefined;
 }
 
-/** How a gateway answers a handful of requests. */
+/** How a gateway responds to a handful of requests. */
 export interface GatewaySample {
   readonly list: Response;
   readonly dialects: readonly DialectSample[];
   readonly denials: readonly DenialSample[];
 }
 
-/** The model list, and its repetitions after an ambient denial. */
+/** The model list, and retries after an ambient denial. */
 const LIST_REQUESTS = 3;
 
-/** The most that a proposal sends. */
+/** The maximum that a proposal sends. */
 export function proposalPlan(target: Target): SendingPlan {
   return sumOf([requestsOnly("proposal", LIST_REQUESTS + MAX_REQUESTS + limitRequests(target))], false);
 }
 
-/** States of keys that must be denied, and how. */
+/** States of keys that must be denied, and the expected reasons. */
 const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
   ["revoked", "key_revoked"],
   ["empty", "insufficient_credits"],
@@ -45,10 +45,10 @@ const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
 ];
 
 /**
- * Sends a valid request in each dialect, and one of each denial: at most `MAX_REQUESTS`, one after the other, and what reaches
- * the limits of the accounts under `limited`.
+ * Sends a valid request in each dialect, and one of each denial: at most `MAX_REQUESTS`, one after another, plus those that
+ * reach the limits of the accounts under `limited`.
  *
- * @throws UnreachableError when no HTTP answer comes.
+ * @throws UnreachableError when no HTTP response arrives.
  */
 export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
   const { target } = traffic;
@@ -66,8 +66,8 @@ export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
 }
 
 /**
- * Two keys of each state that is denied, where there are two: what their denials have in common is not the name of a key. The target's own
- * hook makes the states that the file has no key for.
+ * Two keys of each denied state if available, so that their common text does not include the name of a key. The target's own
+ * hook creates states for which the file has no key.
  */
 async function deniedKeys({ fixtures }: Traffic): Promise<ReadonlyMap<KeyName, readonly Key[]>> {
   const denied = new Map<KeyName, readonly Key[]>();
@@ -86,12 +86,12 @@ export function isServed({ tried }: DialectSample): boolean {
   return tried.at(-1)?.response.admitted === true;
 }
 
-/** The model that the target file names; else those of the list. */
+/** The model in the target file; otherwise those of the list. */
 function modelIds({ models }: Target, dialect: Dialect, list: Response): readonly string[] {
   const named = models[dialect].plain ?? models.chat.plain;
   const listed = modelsToTry(list).filter((id) => id !== named);
   const ids = named === undefined ? listed : [named, ...listed];
-  // Where there is no list either, an invented model still shows whether the path is there.
+  // Without a list, an invented model still shows whether the path exists.
   return ids.length === 0 ? ["gauntlet"] : ids.slice(0, MAX_MODELS);
 }
 
@@ -99,7 +99,7 @@ class Sampler {
   readonly #traffic: Traffic;
   #left = MAX_REQUESTS - 1;
   #rounds = 0;
-  /** Keys that must be denied, two of each state where there are two. */
+  /** Keys that must be denied, two of each state if available. */
   readonly #denied: ReadonlyMap<KeyName, readonly Key[]>;
 
   constructor(traffic: Traffic, denied: ReadonlyMap<KeyName, readonly Key[]>) {
@@ -107,7 +107,7 @@ class Sampler {
     this.#denied = denied;
   }
 
-  /** @returns `undefined` when no more may be sent. */
+  /** @returns `undefined` when the request limit is reached. */
   async #send(request: RequestSpec, dialect: Dialect = "chat"): Promise<Response | undefined> {
     if (this.#left-- <= 0) return undefined;
     return this.#traffic.send(
@@ -132,7 +132,7 @@ class Sampler {
     return { dialect, tried, stream };
   }
 
-  /** Without a key, and with one that was never issued. */
+  /** Without a key, and with a key that was never issued. */
   async keyDenials(endpoint: "models" | Dialect, id: string | undefined): Promise<DenialSample[]> {
     const { redactor } = this.#traffic.recorder;
     const invented = fabricatedKey(this.#traffic.target.keys.valid.reveal(), () => this.#traffic.random());
@@ -149,7 +149,7 @@ class Sampler {
     ]);
   }
 
-  /** Some gateways refuse a path that they do not know as they refuse a key, in other words. */
+  /** Some gateways reject unknown paths like an invalid key, with other wording. */
   async strayPath(): Promise<DenialSample[]> {
     const request: RequestSpec = { endpoint: "models", path: "/models/%zz" };
     const samples = await this.#samples([
@@ -158,7 +158,7 @@ class Sampler {
     return samples.filter(({ response }) => response.status === 401);
   }
 
-  /** Models that there are not, keys that must be denied, and a body that is refused for another reason. */
+  /** Unknown models, keys that must be denied, and a body that is rejected for another reason. */
   async others(endpoint: Dialect, id: string): Promise<DenialSample[]> {
     const { keys, limited } = this.#traffic.target;
     const second = keys.second ?? keys.other ?? limited[0]?.key ?? keys.valid;

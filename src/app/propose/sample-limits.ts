@@ -4,21 +4,21 @@ import type { Reason } from "../../requirements/index.ts";
 import type { Account, Key, Target } from "../../target/index.ts";
 import type { DenialSample } from "./denial-sample.ts";
 
-/** Higher limits are not reached for the sake of a few words. */
+/** Reaching higher limits would cost too many requests. */
 const MAX_RPM = 60;
 const MAX_IN_FLIGHT = 16;
-/** More than a limit of concurrency lets in. */
+/** More than the concurrency limit admits. */
 const BEYOND = 2;
 
-/** A dialect that is served, and a model that answers in it. */
+/** A dialect that is served, and a model that responds in it. */
 export interface Served {
   readonly dialect: Dialect;
   readonly id: string;
 }
 
 /**
- * The denials for the rate and for concurrency, one of each in each dialect: of the accounts under `limited` whose limits are so
- * low that a few requests reach them. Two windows of the rate at most are sent, since one may end in between.
+ * Denials by rate limit and by concurrency limit, one of each per dialect, from the accounts under `limited` whose limits are
+ * low enough to reach with few requests. Sends at most two rate windows, since one may end in between.
  */
 export async function sampleLimits(traffic: Traffic, served: readonly Served[]): Promise<DenialSample[]> {
   const { rate, concurrency } = sampledAccounts(traffic.target);
@@ -30,7 +30,7 @@ export async function sampleLimits(traffic: Traffic, served: readonly Served[]):
 
 /** The accounts whose limits a few requests reach. */
 function sampledAccounts({ limited }: Target): { readonly rate?: Account; readonly concurrency?: Account } {
-  // An account may have no limit of one kind, which is infinite: a difference would be no number.
+  // Limits may be infinite if an account has none: a difference would be NaN.
   const byRate = [...limited].sort((a, b) => Number(a.limits.rpm > b.limits.rpm) - Number(a.limits.rpm < b.limits.rpm));
   const rate = byRate.find(({ limits }) => limits.rpm <= MAX_RPM);
   // The one with the highest rate limit: an account over its rate limit denies for the rate, however much is in flight.
@@ -39,7 +39,7 @@ function sampledAccounts({ limited }: Target): { readonly rate?: Account; readon
   return { ...(rate !== undefined && { rate }), ...(concurrency !== undefined && { concurrency }) };
 }
 
-/** The most that `sampleLimits` sends. */
+/** The maximum that `sampleLimits` sends. */
 export function limitRequests(target: Target): number {
   const { rate, concurrency } = sampledAccounts(target);
   const dialects = target.dialects.length;
@@ -56,7 +56,7 @@ interface Caller extends Served {
   readonly key: Key;
 }
 
-/** The dialects and keys in turns: what the denials of two keys have in common is not the name of one. */
+/** Dialects and keys alternate, so that the common text of two denials does not include the name of a key. */
 function callers({ key, second }: Account, served: readonly Served[]): Caller[] {
   const keys = second === undefined ? [key] : [key, second];
   const count = served.length === 0 ? 0 : Math.max(served.length, keys.length);
@@ -110,7 +110,7 @@ async function concurrencyDenials(
   return samples;
 }
 
-/** Asks for a long answer of the model that the target file has for it, where it names one. */
+/** Requests a long reply from the model that the target file names for it, if any. */
 function start(traffic: Traffic, { key, dialect, id }: Caller, mode: Mode) {
   const { slow, stream } = traffic.target.models[dialect];
   const model = mode === "streaming" ? { id: slow ?? stream ?? id } : { id };

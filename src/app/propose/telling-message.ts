@@ -3,19 +3,19 @@ import { type DenialMessage, findDenial, textsOf } from "../../dialects/index.ts
 import { messageProblem } from "../../target/index.ts";
 import { areVaried, type DenialSample } from "./denial-sample.ts";
 
-/** A text of a contract is not longer than this: the shorter, the less of it can change. */
+/** Longest message of a contract: the shorter, the less it can vary. */
 const MAX_WORDS = 5;
 const MAX_CHARACTERS = 2_000;
-/** What a caller supplied stands in quotation marks, in brackets or behind an equals sign, as far as sentences go. */
+/** Values of the caller are usually in quotation marks, in brackets or after an equals sign. */
 const QUOTED =
   /(?<![\p{L}\d])(["'`\u201c\u2018\u00ab])(?:(?!\1|["\u201d\u2019\u00bb])[^\n]){1,120}?["'`\u201d\u2019\u00bb](?![\p{L}\d])|[([{<][^\])}>\n]{0,120}[\])}>]|=\s*\S+/gu;
 const BREAK = "\n";
 
 /**
- * Messages that tell a denial from others: a run of fixed words that all of its texts have and no other text, or a pattern of a whole
- * sentence. Where the texts have nothing in common, each kind and then each endpoint gets a message of its own.
+ * Messages that distinguish a denial: a run of fixed words that all its texts share and no other text has, or a pattern of a
+ * whole sentence. If the texts share nothing, each kind, and then each endpoint, gets its own message.
  *
- * @param supplied what came from the tester: models, prompts, names.
+ * @param supplied input of the tester: models, prompts, names.
  */
 export function tellingMessages(
   own: readonly DenialSample[],
@@ -28,13 +28,13 @@ export function tellingMessages(
     const found = messages.filter((message) => message !== undefined);
     if (found.length === 0 || found.length < messages.length) continue;
     if (!found.some(isOneWord)) return distinct(found);
-    // One word is little: it may stand in another text that was not seen.
+    // A single word is weak: it may occur in texts that were not observed.
     least ??= distinct(found);
   }
   return least;
 }
 
-/** Whether each group that would need a message of its own is shown by more than one key. */
+/** Whether each group that would need its own message was observed with more than one key. */
 export function isShownOften(samples: readonly DenialSample[]): boolean {
   return groupsBy(samples, kindOf).every(areVaried);
 }
@@ -75,14 +75,14 @@ const bodyOf = ({ response }: DenialSample): string => response.text;
 /** The sentences of a body, without what a caller may have supplied. */
 function sentencesOf(body: string): string[] {
   const texts = textsOf(body);
-  // The body itself is a sentence only where it is no JSON.
+  // The body itself is a sentence only if it is not JSON.
   const sentences = texts.length > 1 ? texts.slice(1) : texts;
   return sentences.map((text) => text.slice(0, MAX_CHARACTERS).replace(QUOTED, BREAK));
 }
 
 /**
- * The longest run of words that all bodies have, none of the others has, and that repeats nothing that was supplied; one that begins
- * and ends with a word of its own, where there is one.
+ * The longest run of words that all bodies share, that no other body has, and that repeats no supplied text; preferably one
+ * that begins and ends with a distinctive word.
  */
 export function commonWords(
   [first = "", ...rest]: readonly string[],
@@ -104,7 +104,7 @@ export function commonWords(
   });
   const tells = runs.filter(
     ({ text }) =>
-      // Anything else separates a sentence from a value.
+      // Any other character separates a sentence from a value.
       /^[\p{L}\d_ '\u2019.,;-]+$/u.test(text) &&
       !isVariable(text, supplied) &&
       all.every((sentences) => sentences.some((sentence) => sentence.includes(text))) &&
@@ -114,17 +114,17 @@ export function commonWords(
   return tells.sort((a, b) => isRun(b) - isRun(a) || Number(b.isOwn) - Number(a.isOwn) || b.words - a.words)[0]?.text;
 }
 
-/** Whether a text has something of one request: a number, an id, or what was supplied. */
+/** Whether a text is specific to one request: a number, an id, or supplied text. */
 function isVariable(text: string, supplied: readonly string[]): boolean {
   return /\d/.test(text) || supplied.some((one) => text.includes(one) || (text.length > 3 && one.includes(text)));
 }
 
-/** Of a pattern: its gaps, and its length. */
+/** Limits of a pattern: its gaps, and its length. */
 const MAX_GAPS = 8;
 const MAX_PATTERN = 300;
 const GAP = "\\S{1,64}";
 
-/** A pattern for a whole sentence, where one text contains the other: words that differ, and those of one request, are gaps. */
+/** A pattern for a whole sentence if one text contains the other: differing and request-specific words become gaps. */
 function sentencePattern(
   [first = "", ...rest]: readonly string[],
   supplied: readonly string[],

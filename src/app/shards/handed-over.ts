@@ -6,11 +6,11 @@ import type { OpenShard } from "./open-shard.ts";
 interface Ended {
   readonly target: Target;
   readonly redactor: Redactor;
-  /** What ended it before its share was sent, if anything did. */
+  /** Why it ended before its share was sent, if it did. */
   readonly cut: string | undefined;
 }
 
-/** Takes what a shard has counted when it has ended, and makes the file that is merged with those of the others. */
+/** Collects the counts of a finished shard, and makes the file that is merged with those of the other shards. */
 export class HandedOver {
   readonly part: ShardPart;
   readonly #name: string;
@@ -43,7 +43,7 @@ export class HandedOver {
       cut: cut === undefined ? "" : `was ended by ${cut}`,
       share,
     };
-    // Not the histograms: they hold no text, and a mask in their encoding would break them.
+    // Not the histograms: they hold no text, and masking would corrupt their encoding.
     const clean = redactor.redactValue(file);
     return { name: this.#name, file: writeShardFile({ ...clean, share: { ...clean.share, tally } }) };
   }

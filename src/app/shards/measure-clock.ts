@@ -1,21 +1,24 @@
 import { sleep, UnreachableError } from "../../core/index.ts";
 import { type ClockOffset, clockOffset, type DatedResponse } from "../../engines/index.ts";
 
-/** `Date` has whole seconds, so the moment is looked for at which it changes: a few looks each second, each time more closely. */
+/**
+ * `Date` has a resolution of one second, so we locate the moment at which it changes: a few probes per second, in ever smaller
+ * windows.
+ */
 const SECOND_MS = 1_000;
 const ROUNDS = 3;
 const LOOKS = 4;
-/** Known as well as it needs to be, ms. */
+/** Sufficient precision, ms. */
 const ENOUGH_MS = 8;
 const TIMEOUT_MS = 5_000;
 
-/** The wall clock as it was when the process began, and the time since then: it does not jump when the clock is set. */
+/** Monotonic wall clock: the time at process start plus the time since then, so that it does not jump when the clock is set. */
 export const wallMs = (): number => performance.timeOrigin + performance.now();
 
 /**
  * Measures the clock of a time source against this machine's, from the `Date` headers of up to 13 HEAD requests within 4 s.
  *
- * @returns `undefined` when it sends no `Date`, or the signal fired. @throws UnreachableError when it does not answer.
+ * @returns `undefined` when it sends no `Date`, or the signal fired. @throws UnreachableError when it does not respond.
  */
 export async function measureClock(source: string, signal: AbortSignal): Promise<ClockOffset | undefined> {
   const responses = [await requestDate(source)];
@@ -24,7 +27,7 @@ export async function measureClock(source: string, signal: AbortSignal): Promise
     if (known === undefined || known.uncertaintyMs <= ENOUGH_MS) return known;
     const { offsetMs, uncertaintyMs } = known;
     const roundTripMs = responses.at(-1)?.firstByteMs ?? 0;
-    // The source's next second begins somewhere in this window of our own clock.
+    // The source's next second begins within this window of our own clock.
     const second = Math.ceil((wallMs() + offsetMs + uncertaintyMs) / SECOND_MS) * SECOND_MS;
     const windowMs = second - offsetMs - uncertaintyMs;
     for (let look = 1; look <= LOOKS; look++) {

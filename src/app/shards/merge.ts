@@ -31,14 +31,14 @@ export interface MergeOptions {
   readonly out?: string | undefined;
 }
 
-/** A folder of a shard, read. */
+/** A loaded shard folder. */
 interface ShardFolder extends FoundShard {
   readonly dir: string;
   readonly run: RecordHead;
   readonly qualifiers: readonly string[];
 }
 
-/** Makes one record of the shards of a load. Judges and sends nothing that they did not. */
+/** Makes one record from the shards of a load. Sends nothing, and judges nothing that the shards did not. */
 export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress): Promise<Outcome> {
   const shards = dirs.map(readShard).sort((a, b) => a.head.index - b.head.index);
   const first = assertOneLoad(shards);
@@ -66,13 +66,13 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
     load: { runs: section.runs.map((one) => ({ ...one, hlog: HLOG })) },
     requests: run.phases.reduce((sum, { sent }) => sum + sent, 0),
     interruptedBy: undefined,
-    // What the shards kept was redacted by each of them.
+    // The shards redacted their own data.
     redactor: new Redactor([]),
   });
   return await keepLoad(record, folder, { [HLOG]: histogramLog(histograms, Date.parse(head.startedAt)) });
 }
 
-/** @throws UsageError when the folder is not one of a shard, or what it handed over cannot be read. */
+/** @throws UsageError when the folder is not a shard's, or its file cannot be read. */
 function readShard(dir: string): ShardFolder {
   const lines = readJournal(dir);
   const started = lines.find(({ event }) => event === "started");
@@ -94,7 +94,7 @@ function readShard(dir: string): ShardFolder {
   };
 }
 
-/** What a shard handed over; `undefined` when it was killed before. */
+/** The file of a shard; `undefined` when it was killed before writing it. */
 function readFile(dir: string): FoundShard["file"] {
   const path = join(dir, SHARD_FILE);
   if (!existsSync(path)) return undefined;
@@ -112,7 +112,7 @@ function readFile(dir: string): FoundShard["file"] {
 
 const COPY_AGAIN = "Copy the folder again from where the shard ran.";
 
-/** @returns one of them, for what they have in common. @throws UsageError naming the two folders that do not go together. */
+/** @returns one of the shards, for what they share. @throws UsageError naming two folders that do not match. */
 function assertOneLoad(shards: readonly ShardFolder[]): ShardFolder {
   const [first] = shards;
   if (first === undefined) throw new UsageError("no folder of a shard is named");
@@ -137,7 +137,7 @@ function assertOneLoad(shards: readonly ShardFolder[]): ShardFolder {
   return first;
 }
 
-/** What shards of one load have in common. */
+/** What shards of one load share. */
 const COMMON: readonly (readonly [what: string, of: (shard: ShardFolder) => string | number])[] = [
   ["number of shards", ({ head }) => head.of],
   ["workload", ({ head }) => head.workload],
@@ -159,7 +159,7 @@ async function mergedRun(shards: readonly ShardFolder[], { run }: ShardFolder): 
   }
 }
 
-/** The head of the merged run: it began when all began. */
+/** The head of the merged run: it began at the common start. */
 function headOf({ head, run }: ShardFolder): RecordHead {
   const startedAt = new Date(head.startAt);
   return { ...run, startedAt: startedAt.toISOString(), runId: runIdOf(startedAt, run.seed, run.target) };

@@ -9,19 +9,19 @@ import type { ShardRequest } from "./shard-options.ts";
 /** A share that is about to be sent. */
 export interface OpenShard {
   readonly head: ShardHead;
-  /** Common beginning on the clock of `nowUs`. */
+  /** Common start on the clock of `nowUs`. */
   readonly startUs: number;
   /** Why it may not begin with the others, in words. */
   readonly problems: readonly string[];
 }
 
-/** Clocks that are known no better cannot begin together, ms. */
+/** With a larger clock uncertainty, shards cannot start together, ms. */
 const CLOCK_MS = 100;
-/** Connections are opened this long before the beginning, ms: a server may close those that wait for long. */
+/** Connections are opened this long before the start, ms: a server may close idle ones. */
 const AHEAD_MS = 1_500;
 const SEED_RANGE = 2 ** 31 - 1;
 
-/** Every shard must have the same seed, and none of them knows the others: it is one of the workload. */
+/** All shards need the same seed without knowing each other, so it is derived from the workload. */
 export function sharedSeed(workload: Workload): number {
   return Number.parseInt(workloadSha256(workload).slice(0, 12), 16) % SEED_RANGE;
 }

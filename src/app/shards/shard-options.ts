@@ -1,19 +1,19 @@
 import { addressProblem, UsageError } from "../../core/index.ts";
 import { boundOf, planOf, type Workload } from "../../load/index.ts";
 
-/** What the command line says of a shard. */
+/** Command-line options of a shard. */
 export interface ShardOptions {
-  /** One share of the schedule, `3/8`; others are sent by other processes. */
+  /** One share of the schedule, `3/8`; other processes send the others. */
   readonly shard?: string | undefined;
   /** When all shares begin: ISO date-time with zone, or seconds since the epoch. */
   readonly startAt?: string | undefined;
-  /** Whose `Date` header is the clock of the shares; default: the target's. */
+  /** The server whose `Date` header is the clock of all shares; default: the target. */
   readonly timeSource?: string | undefined;
   readonly workers: number;
 }
 
 export interface ShardRequest {
-  /** From 1. */
+  /** Starts at 1. */
   readonly index: number;
   readonly of: number;
   /** Unix epoch milliseconds, by the clock of the time source. */
@@ -25,9 +25,9 @@ const MAX_SHARDS = 1_000;
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Reads which share of a load is asked for.
+ * Parses the requested share of a load.
  *
- * @returns `undefined` where all of it is. @throws UsageError for a share that cannot be, or of a load that has no shares.
+ * @returns `undefined` for the whole load. @throws UsageError for an invalid share, or a load that cannot be shared.
  */
 export function shardRequest(options: ShardOptions, workloads: readonly Workload[]): ShardRequest | undefined {
   const { shard, startAt, timeSource, workers } = options;
@@ -72,13 +72,13 @@ export function parseStart(text: string): number {
   return Math.round(ms);
 }
 
-/** @throws UsageError when it is no address of a server that could tell the time. */
+/** @throws UsageError when it is not the URL of a server that could provide the time. */
 export function assertUrl(text: string): void {
   const problem = addressProblem(text);
   if (problem !== undefined) throw new UsageError(`--time-source ${problem}`);
 }
 
-/** @throws UsageError when the load has not so many shares. */
+/** @throws UsageError when the load cannot be split into this many shares. */
 export function assertShared(workloads: readonly Workload[], of: number): void {
   const [workload, ...others] = workloads;
   if (workload === undefined || others.length > 0)

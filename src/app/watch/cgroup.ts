@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TreeUse, useOf } from "../process-tree.ts";
 
-/** Groups below a group: more of them are not looked into. */
+/** Maximum number of groups below a group that are read. */
 const MAX_GROUPS = 1_000;
 
 /**
- * What the processes of a control group hold, by its own files: they count what has ended as well, and the groups below it. Where a
- * controller is not on for the group, its processes are added up.
+ * The resources of a control group from its own files, which include ended processes and child groups. If a controller is not
+ * enabled for the group, the values of its processes are added up.
  *
  * @param folder of a control group, version 2.
- * @returns `undefined` when nothing runs in it, or when it is gone.
+ * @returns `undefined` when no process runs in it, or when it no longer exists.
  * @see https://docs.kernel.org/admin-guide/cgroup-v2.html
  */
 export function cgroupUse(folder: string): TreeUse | undefined {
@@ -45,14 +45,17 @@ export function pidsOf(folder: string): number[] {
   return pids;
 }
 
-/** Where control groups of version 2 are mounted; `undefined` on a system without them. */
+/** Mount point of control groups version 2; `undefined` on a system without them. */
 export function cgroupRoot(): string | undefined {
   const lines = (textIn("/proc/self", "mounts") ?? "").split("\n");
   const mount = lines.map((line) => line.split(" ")).find(([, , type]) => type === "cgroup2");
   return mount?.[1];
 }
 
-/** Without files that were read once and can go at any time: a service that writes a log would seem to leak memory. */
+/**
+ * Without inactive page cache, which can be reclaimed at any time: a service that writes a log would otherwise seem to leak
+ * memory.
+ */
 function memoryOf(folder: string): number | undefined {
   const all = numberIn(folder, "memory.current");
   if (all === undefined) return undefined;
@@ -78,7 +81,7 @@ function textIn(folder: string, file: string): string | undefined {
   try {
     return readFileSync(join(folder, file), "latin1");
   } catch {
-    // Not there: the group has ended, or its controller is off.
+    // Missing: the group has ended, or its controller is disabled.
     return undefined;
   }
 }
@@ -88,7 +91,7 @@ function foldersIn(folder: string): string[] {
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
   } catch {
-    // It has ended since it was listed.
+    // It ended after it was listed.
     return [];
   }
 }

@@ -1,13 +1,13 @@
 import { seriesName } from "../../core/index.ts";
 import type { ExposedSample } from "./exposition.ts";
 
-/** One series of an endpoint that is kept. */
+/** One recorded series of an endpoint. */
 export interface SeriesHead extends Pick<ExposedSample, "name" | "labels" | "kind"> {
-  /** `name{label="value"}`, as it is spoken of. */
+  /** `name{label="value"}`, for display. */
   readonly text: string;
 }
 
-/** Series of one name that found no room. */
+/** Series of one name beyond the limit. */
 export interface DroppedSeries {
   readonly name: string;
   readonly series: number;
@@ -15,10 +15,10 @@ export interface DroppedSeries {
 
 /** More than a report can show; a request counter may have thousands, one for each path. */
 export const MAX_SERIES = 50;
-/** Names that are told of. */
+/** Maximum number of names listed. */
 const MAX_DROPPED = 100;
 
-/** Of the process and its runtime: what it holds and how busy it is. What never changes says nothing. */
+/** Metrics of the process and its runtime: resources and utilisation. Constant ones say nothing. */
 const PROCESS = /^process_(?!start_time|max_fds|virtual_memory_max)/;
 const RUNTIME = new Set([
   "go_goroutines",
@@ -39,15 +39,15 @@ const RUNTIME = new Set([
 /** `http_requests_total`, `envoy_http_downstream_rq_total`, `http_request_duration_seconds_count`. */
 const REQUESTS = /(?:^|[_:])(?:requests?|rq)(?:[_:]|$)/;
 
-/** Which samples are kept. */
+/** Which samples are recorded. */
 export interface SeriesChoice {
   readonly byName: (name: string, kind: ExposedSample["kind"]) => boolean;
   readonly bySeries: (text: string) => boolean;
 }
 
 /**
- * @param pattern looked for in `name{label="value"}`; default: what most endpoints have of their process and runtime, and counters of
- *   requests. Buckets of histograms are many and no development over time: a pattern must name them.
+ * @param pattern matched against `name{label="value"}`; default: the usual metrics of process and runtime, and request
+ * counters. Histogram buckets are many and show no trend: a pattern must name them.
  */
 export function seriesChoice(pattern: RegExp | undefined): SeriesChoice {
   if (pattern === undefined)
@@ -62,12 +62,12 @@ export function seriesChoice(pattern: RegExp | undefined): SeriesChoice {
   };
 }
 
-/** Of a histogram only the number is one of requests: its sum is of seconds or bytes. */
+/** Only the count of a histogram counts requests: its sum is in seconds or bytes. */
 function isOfRequests(name: string): boolean {
   return REQUESTS.test(name) && !/_(?:sum|bucket|created)$/.test(name);
 }
 
-/** Keeps the first series that are wanted, in the order in which they appear, and knows what found no room. */
+/** Records the first matching series, in order of appearance, and which were dropped. */
 export class ChosenSeries {
   readonly series: SeriesHead[] = [];
   readonly #choice: SeriesChoice;
@@ -78,7 +78,7 @@ export class ChosenSeries {
     this.#choice = choice;
   }
 
-  /** @returns for each series that is kept its value, `null` where this scrape has none that is a number. */
+  /** @returns the value of each recorded series, `null` if this scrape has no number for it. */
   take(samples: readonly ExposedSample[]): (number | null)[] {
     const values: (number | null)[] = this.series.map(() => null);
     const dropped = new Map<string, number>();

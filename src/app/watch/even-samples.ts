@@ -1,15 +1,15 @@
-/** More than a report can show: five hours of a sample each second. */
+/** More than a report can show: five hours with one sample per second. */
 const MOST = 18_000;
 
 /**
- * Samples at even intervals, of a run of any length: when there are too many, every second one goes, and from then on every
- * second one is kept. The latest is always there.
+ * Evenly spaced samples of a run of any length: when there are too many, every second one is dropped, and the interval doubles.
+ * The latest is always kept.
  */
 export class EvenSamples<T> {
   readonly #most: number;
   #kept: T[] = [];
   #latest: T | undefined;
-  /** Of so many samples one is kept. */
+  /** One in this many samples is kept. */
   #every = 1;
   #count = 0;
 
@@ -23,7 +23,7 @@ export class EvenSamples<T> {
     if (!isKept) return;
     this.#kept.push(sample);
     if (this.#kept.length < this.#most) return;
-    // What was added last may go with the others of its kind, and is the latest nevertheless.
+    // The newest sample may be dropped with the others and is still the latest.
     if (this.#kept.length % 2 === 0) this.#latest = sample;
     this.#kept = this.#kept.filter((_, index) => index % 2 === 0);
     this.#every *= 2;

@@ -3,29 +3,29 @@ export interface ExposedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** A counter only grows, until its process begins anew; everything else is taken as a gauge. */
+  /** A counter only increases, until its process restarts; everything else is treated as a gauge. */
   readonly kind: "counter" | "gauge";
 }
 
 export interface Exposition {
   readonly samples: readonly ExposedSample[];
-  /** Lines that are samples, the unwanted included; 0: it was another format. */
+  /** Number of sample lines, including unselected ones; 0: another format. */
   readonly lines: number;
 }
 
-/** No sample is as long; a label may have been made by anybody. */
+/** No legitimate sample is longer; labels may contain external data. */
 const MAX_LINE_CHARACTERS = 4_096;
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
 const LABEL = /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const LABELS_END = /[ \t]*\}/y;
 const VALUE = /[ \t]*([^ \t#{}]+)/y;
-/** What a counter's samples may end with, where its type stands under a name without. */
+/** Suffixes of a counter's samples when its type is declared under the name without one. */
 const SUFFIX = /_(?:total|count|sum|bucket)$/;
 
 /**
- * Reads the text format of Prometheus, and that of OpenMetrics as far as both have the same. A line that is neither is left out.
+ * Reads the text format of Prometheus, and the part of OpenMetrics that both share. Other lines are skipped.
  *
- * @param isWanted by name: the labels of other samples are not looked at.
+ * @param isWanted by name: the labels of other samples are not parsed.
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
  * @see https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
  */
@@ -46,7 +46,7 @@ export function parseExposition(
     if (name === undefined) continue;
     const kind = kindOf(name, types);
     if (!isWanted(name, kind)) {
-      // One that was read shows that it is the format; the others need not be.
+      // One parsed line proves the format; the others need not be parsed.
       if (lines > 0 || readRest(line, name.length) !== undefined) lines++;
       continue;
     }
@@ -72,7 +72,7 @@ function at(pattern: RegExp, line: string, index: number): RegExpExecArray | und
   return pattern.exec(line) ?? undefined;
 }
 
-/** What stands behind the name: labels, if any, and the value; time and exemplar are not needed. */
+/** The rest after the name: labels, if any, and the value; timestamp and exemplar are ignored. */
 function readRest(line: string, from: number): Pick<ExposedSample, "labels" | "value"> | undefined {
   const labels: [string, string][] = [];
   let index = from;
@@ -97,7 +97,7 @@ function unescaped(text: string): string {
     : text;
 }
 
-/** Numbers as Go writes them. */
+/** Numbers in Go's notation. */
 function numberOf(text: string): number | undefined {
   if (/^[+-]?inf(?:inity)?$/i.test(text))
     return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
@@ -105,7 +105,7 @@ function numberOf(text: string): number | undefined {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
 }
 
-/** By the type that stands above; without one, by what its name ends with. */
+/** By the type declared above; without one, by the suffix of its name. */
 function kindOf(name: string, types: ReadonlyMap<string, string>): ExposedSample["kind"] {
   const own = types.get(name);
   if (own !== undefined && own !== "untyped" && own !== "unknown") return own === "counter" ? "counter" : "gauge";

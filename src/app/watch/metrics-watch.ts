@@ -12,18 +12,18 @@ export interface MetricsOptions {
   readonly key: string | undefined;
   readonly intervalMs: number;
   readonly pattern: string | undefined;
-  /** Told of the first scrape that fails. */
+  /** Called at the first failed scrape. */
   readonly onNotice: (text: string) => void;
 }
 
 type Values = Extract<Scraped, { kind: "values" }>;
 
-/** An hour of them, of 50 series each, are two megabytes of the record. */
+/** An hour of 50 series takes two megabytes of the record. */
 const MAX_SCRAPES = 3_600;
-/** An answer that takes longer is none. */
+/** Timeout of a scrape. */
 const TIMEOUT_MS = 5_000;
 
-/** Scrapes the metrics of the target during a load, from a thread of its own. */
+/** Scrapes the metrics of the target during a load, in a separate thread. */
 export class MetricsWatch implements AsyncDisposable {
   readonly #options: MetricsOptions;
   readonly #worker: Worker;
@@ -43,7 +43,7 @@ export class MetricsWatch implements AsyncDisposable {
     const file = `./scrape-worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
     this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), { workerData });
     this.#worker.on("message", (scraped: Scraped) => this.#take(scraped));
-    // Without its thread there are no more scrapes, and the load goes on.
+    // If the thread fails, scraping ends and the load continues.
     this.#worker.on("error", ({ message }) => this.#take({ kind: "failure", atMs: Date.now(), message }));
     this.#worker.on("exit", () => {
       this.#isGone = true;
@@ -51,14 +51,14 @@ export class MetricsWatch implements AsyncDisposable {
     });
   }
 
-  /** @returns when the first scrape has come to its end, good or bad: the load begins with one before it. */
+  /** @returns after the first scrape, successful or not, so that one precedes the load. */
   static async open(options: MetricsOptions): Promise<MetricsWatch> {
     const watch = new MetricsWatch(options);
     await watch.#next(() => true);
     return watch;
   }
 
-  /** Scrapes once more, and then no longer. */
+  /** Scrapes once more, then stops. */
   async end(): Promise<void> {
     if (this.#isGone) return;
     const nowMs = Date.now();
@@ -68,7 +68,7 @@ export class MetricsWatch implements AsyncDisposable {
     await this.#worker.terminate();
   }
 
-  /** What was scraped, in seconds from the beginning of a run. @param endS when its load ended. */
+  /** The scraped values, in seconds from the start of a run. @param endS when its load ended. */
   section(startMs: number, endS: number): WatchedMetrics {
     const scrapes = this.#scrapes.all;
     const atS = scrapes.map(({ atMs }) => (atMs - startMs) / 1_000);
@@ -120,7 +120,7 @@ export class MetricsWatch implements AsyncDisposable {
     for (const listener of this.#waiting) listener(scraped);
   }
 
-  /** The next scrape of a kind; not waited for longer than two may take. */
+  /** The next scrape of a kind, with a timeout of two scrapes. */
   #next(isWanted: (scraped: Scraped) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {
@@ -141,7 +141,7 @@ export class MetricsWatch implements AsyncDisposable {
   }
 }
 
-/** What a counter grew by, per second. One that is lower than before began anew: its process was started again. */
+/** Increase of a counter per second. A lower value than before means that its process restarted. */
 function ratesOf(
   atS: readonly number[],
   raw: readonly (number | null)[],

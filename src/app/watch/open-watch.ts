@@ -3,29 +3,29 @@ import { keyByReference } from "../key-by-reference.ts";
 import type { MetricsOptions } from "./metrics-watch.ts";
 import type { TargetWatch } from "./target-watch.ts";
 
-/** What of the target is watched during a load. */
+/** What to watch of the target during a load. */
 export interface TargetWatchOptions {
-  /** Process of the target on this machine: what it and those that it started hold is sampled. */
+  /** Process of the target on this machine: it and its descendants are sampled. */
   readonly watchPid?: number | undefined;
-  /** The same of a unit of systemd, or of a control group by its path. */
+  /** The same for a systemd unit, or for a control group by its path. */
   readonly watchUnit?: string | undefined;
   /** Prometheus endpoint of the target. */
   readonly watchMetrics?: string | undefined;
-  /** Regular expression: which of its series are kept. */
+  /** Regular expression that selects the recorded series. */
   readonly watchSeries?: string | undefined;
-  /** `env:NAME`: sent to it as a bearer token. */
+  /** `env:NAME`: sent as a bearer token. */
   readonly watchKey?: string | undefined;
   /** Seconds between two samples; default 1. */
   readonly watchIntervalS?: number | undefined;
-  /** Only says what would be sent: the options are looked at, and nothing is scraped. */
+  /** Only shows what would be sent: the options are validated, and nothing is scraped. */
   readonly dryRun: boolean;
 }
 
 /**
- * Begins to watch what is asked for.
+ * Starts the requested watches.
  *
- * @param onNotice told of what goes wrong with it while the load goes on.
- * @throws UsageError for options that cannot be, and for processes that cannot be found.
+ * @param onNotice receives problems that occur during the load.
+ * @throws UsageError for invalid options, and for processes that cannot be found.
  */
 export async function openTargetWatch(
   options: TargetWatchOptions,

@@ -7,7 +7,7 @@ import type { Scraped, ScrapeStart } from "./scrape-messages.ts";
 
 if (parentPort !== null) scrapeOften(parentPort, workerData as ScrapeStart);
 
-/** Scrapes at once, at even intervals, and when it is told to: in a thread of its own, because the load may not wait for what it reads. */
+/** Scrapes immediately, at even intervals, and on request, in a separate thread so that the load never waits for the parser. */
 function scrapeOften(port: MessagePort, { pattern, intervalMs, ...endpoint }: ScrapeStart): void {
   const scraper = new Scraper(endpoint);
   const choice = seriesChoice(pattern === undefined ? undefined : new RegExp(pattern));
@@ -26,7 +26,7 @@ function scrapeOften(port: MessagePort, { pattern, intervalMs, ...endpoint }: Sc
   };
   let running: Promise<void> | undefined;
   const take = () => {
-    // An endpoint that takes longer than the interval is not asked twice at once.
+    // If a scrape takes longer than the interval, scrapes do not overlap.
     running ??= scrape().then((scraped) => {
       running = undefined;
       port.postMessage(scraped);
@@ -34,7 +34,7 @@ function scrapeOften(port: MessagePort, { pattern, intervalMs, ...endpoint }: Sc
     return running;
   };
   setInterval(() => void take(), intervalMs);
-  // One that is under way began before it was told.
+  // A running scrape began before this request.
   port.on("message", () => void (running ?? Promise.resolve()).then(take));
   void take();
 }

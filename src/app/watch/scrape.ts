@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { messageOf } from "../../core/index.ts";
 
-/** Larger answers are not read: a minute of them would be half a gigabyte. */
+/** Larger responses are not read: one minute of them would be half a gigabyte. */
 const MAX_BYTES = 8 * 2 ** 20;
 const MIB = 2 ** 20;
 
@@ -13,7 +13,7 @@ export interface ScrapedEndpoint {
   readonly timeoutMs: number;
 }
 
-/** Reads one endpoint again and again, over one connection of its own. */
+/** Reads one endpoint repeatedly over a dedicated connection. */
 export class Scraper implements Disposable {
   readonly #endpoint: ScrapedEndpoint;
   readonly #agent: HttpAgent | HttpsAgent;
@@ -24,7 +24,7 @@ export class Scraper implements Disposable {
     this.#agent = endpoint.url.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
-  /** @throws Error that says in a few words of ours why there is no text; nothing of the answer is quoted. */
+  /** @throws Error with a short reason in our own words; it never quotes the response. */
   async text(): Promise<string> {
     const { timeoutMs } = this.#endpoint;
     const signal = AbortSignal.timeout(timeoutMs);
@@ -39,7 +39,7 @@ export class Scraper implements Disposable {
             : `answered ${statusCode}`,
         );
       }
-      // A page may well have a line in it that looks like a sample.
+      // A web page may contain a line that looks like a sample.
       if (/\bhtml\b/i.test(response.headers["content-type"] ?? "")) {
         response.destroy();
         throw new Error("answered a page and no Prometheus text");
@@ -54,7 +54,7 @@ export class Scraper implements Disposable {
   #get(signal: AbortSignal): Promise<IncomingMessage> {
     const { url, key } = this.#endpoint;
     const headers = {
-      // Plain and uncompressed: to compress takes processor time of the target.
+      // Uncompressed plain text: compression would cost the target CPU time.
       accept: "text/plain;version=0.0.4",
       "accept-encoding": "identity",
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -83,7 +83,7 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** The message of a socket's error has addresses in it, several of them where a name has several. */
+/** A socket error's message contains addresses, several of them for a name with several. */
 function codeOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === "string" && code !== "" ? code : undefined;

@@ -7,7 +7,7 @@ import { EvenSamples } from "./even-samples.ts";
 import { type MetricsOptions, MetricsWatch } from "./metrics-watch.ts";
 import type { WatchedProcesses } from "./watched-processes.ts";
 
-/** How long the target has to give back what it took for the load. */
+/** How long the target has to release what the load needed. */
 const AFTER_MS = 3_000;
 
 export interface TargetWatchParts {
@@ -16,9 +16,9 @@ export interface TargetWatchParts {
   readonly metrics: MetricsOptions | undefined;
 }
 
-/** Watches the target's side of a load: its processes on this machine, and what it says of itself as metrics. */
+/** Watches the target's side of a load: its processes on this machine, and the metrics it exposes. */
 export class TargetWatch implements AsyncDisposable {
-  /** What must not be shown of what it is told. */
+  /** Secrets to mask in what the target reports. */
   readonly secrets: readonly Secret[];
   readonly #processes: ProcessSamples | undefined;
   readonly #metrics: MetricsWatch | undefined;
@@ -29,7 +29,7 @@ export class TargetWatch implements AsyncDisposable {
     this.#metrics = metrics;
   }
 
-  /** @returns when there is a first sample of each, or none can be had. */
+  /** @returns when there is a first sample of each, or none is available. */
   static async open({ intervalMs, processes, metrics }: TargetWatchParts): Promise<TargetWatch> {
     const key = metrics?.key;
     const scraped = metrics && (await MetricsWatch.open(metrics));
@@ -37,7 +37,7 @@ export class TargetWatch implements AsyncDisposable {
     return new TargetWatch(key === undefined ? [] : [{ name: "key.watch", value: key }], sampled, scraped);
   }
 
-  /** Goes on for a while after the load, and adds what was seen to each of its runs. */
+  /** Continues for a while after the load, then adds the samples to each of its runs. */
   async finish(section: JudgedLoad, signal: AbortSignal): Promise<JudgedLoad> {
     await sleep(AFTER_MS, signal);
     this.#processes?.end();
@@ -70,7 +70,7 @@ class ProcessSamples implements Disposable {
     this.#take();
   }
 
-  /** Takes one more, and then no longer. */
+  /** Takes one more sample, then stops. */
   end(): void {
     this.#take();
     clearInterval(this.#timer);
@@ -91,7 +91,7 @@ class ProcessSamples implements Disposable {
 
   #take(): void {
     const use = this.#processes.read();
-    // They have ended: that there are no more samples says so.
+    // `undefined`: they have ended, which the missing samples show.
     if (use !== undefined) this.#taken.add({ atMs: Date.now(), ...use });
   }
 

@@ -5,14 +5,14 @@ import { UsageError } from "../../core/index.ts";
 import { cgroupRoot, cgroupUse, isCgroup, pidsOf } from "./cgroup.ts";
 import type { WatchedProcesses } from "./watched-processes.ts";
 
-/** `systemctl` that does not answer is not waited for, ms. */
+/** Timeout of `systemctl`, ms. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * The processes of a unit of systemd, of the system or of this user.
+ * The processes of a systemd unit, of the system or of this user.
  *
  * @param name of the unit, or the path of a control group (version 2), as a folder or below the mount.
- * @throws UsageError when there is no such unit or nothing of it runs.
+ * @throws UsageError when the unit does not exist or is not running.
  */
 export async function unitProcesses(name: string): Promise<WatchedProcesses> {
   const unit = name.includes("/") ? { name, pid: 0, cgroup: name } : await activeUnit(name);
@@ -27,7 +27,7 @@ export async function unitProcesses(name: string): Promise<WatchedProcesses> {
   return { pid, unit: { name: unit.name, cgroup }, read: () => cgroupUse(cgroup) };
 }
 
-/** A path as it stands, or below the mount of the control groups, as systemd names it. */
+/** A path as given, or below the mount of the control groups, as systemd reports it. */
 function folderOf(path: string): string | undefined {
   const root = cgroupRoot();
   return [path, ...(root === undefined ? [] : [join(root, path)])].find(isCgroup);
@@ -61,7 +61,7 @@ async function activeUnit(name: string): Promise<Unit> {
   });
 }
 
-/** Of this user; most machines without a session have no manager for that. */
+/** Of this user; most machines without a session have no user manager. */
 async function ofUser(name: string): Promise<Shown | undefined> {
   const user = await show(name, ["--user"]).catch(() => undefined);
   return user?.isLoaded ? user : undefined;

@@ -5,16 +5,16 @@ import { type TreeUse, treeUse } from "../process-tree.ts";
 export interface WatchedProcesses {
   /** The first of them. */
   readonly pid: number;
-  /** Of a unit of systemd: its name, and the folder of its control group. */
+  /** For a systemd unit: its name, and the folder of its control group. */
   readonly unit?: { readonly name: string; readonly cgroup: string };
-  /** What they hold now; `undefined` when none of them runs any more. */
+  /** Current resources; `undefined` when none of them is running any more. */
   readonly read: () => TreeUse | undefined;
 }
 
 /**
- * A process and those that it started.
+ * A process and its descendants.
  *
- * @throws UsageError when no such process can be read.
+ * @throws UsageError when the process cannot be read.
  */
 export function processTree(pid: number): WatchedProcesses {
   if (treeUse(pid) === undefined)

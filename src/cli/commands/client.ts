@@ -23,7 +23,7 @@ export const clientCommand = defineCommand({
   run: async (argv) => {
     const { client } = await useCase.client();
     const options = {
-      // What stood behind `--`, as it was written.
+      // The part after `--`, as written.
       command: (argv["behindDashes"] ?? []) as readonly string[],
       scenarios: argv.scenario,
       list: argv.listScenarios,

@@ -2,7 +2,7 @@ import { useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
 
-/** One script per shell. All ask the program itself, so that suites and options are never out of date. */
+/** One script per shell. Each calls the program itself, so that suites and options are never out of date. */
 const SCRIPTS = {
   bash: `# gauntlet completion bash >> ~/.bashrc
 _gauntlet() {
@@ -43,7 +43,7 @@ export const completionCommand = defineCommand({
   run: async ({ shell }) => ({ exitCode: EXIT.pass, text: () => SCRIPTS[shell] }),
 });
 
-/** Suites after `conform`, checks after `explain`, scenarios after `client`; everything else yargs knows by itself. */
+/** Suites after `conform`, checks after `explain`, scenarios after `client`; yargs completes the rest itself. */
 export async function complete(
   current: string,
   argv: { readonly _?: readonly (string | number)[] },

@@ -4,7 +4,7 @@ import { defineCommand } from "../define-command.ts";
 import { flag, json, text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
 
-/** `gauntlet doctor`: looks at a target file, the gateway and this machine before a run. */
+/** `gauntlet doctor`: checks a target file, the gateway and this machine before a run. */
 export const doctorCommand = defineCommand({
   command: "doctor",
   describe: "Check a target file, the gateway and this machine before a run",

@@ -4,7 +4,7 @@ import { defineCommand } from "../define-command.ts";
 import { flag, many } from "../options.ts";
 import { untilStopped } from "../until-stopped.ts";
 
-/** `gauntlet gateway`: runs the reference gateway until it is told to stop. */
+/** `gauntlet gateway`: runs the reference gateway until it is stopped. */
 export const gatewayCommand = defineCommand({
   command: "gateway",
   describe: "Run the reference gateway, to develop or test against",
@@ -77,7 +77,7 @@ export const gatewayCommand = defineCommand({
     const running = await startReferenceGateway(argv);
     await untilStopped(() => process.stdout.write(`${JSON.stringify(running.ready)}\n`));
     await running.drain();
-    // Whoever listens for its end holds the channel open, and with it this process.
+    // A listener for the end keeps the channel open, and with it this process.
     if (process.connected) process.disconnect();
     return { exitCode: EXIT.pass, text: () => "" };
   },

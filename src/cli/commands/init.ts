@@ -3,7 +3,7 @@ import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
 import { flag, text } from "../options.ts";
 
-/** `gauntlet init`: writes a target file and what belongs to it. */
+/** `gauntlet init`: writes a target file and the files around it. */
 export const initCommand = defineCommand({
   command: "init",
   describe: "Write a target file, a policy and a CI job",
@@ -43,13 +43,13 @@ Next:
   ${program} conform --target gauntlet.yaml
 `;
 
-/** Ctrl-C at a question is how people leave; everything else is an error. */
+/** Ctrl-C at a prompt is the normal way to leave; everything else is an error. */
 function left(error: unknown): undefined {
   if (error instanceof Error && error.name === "ExitPromptError") return undefined;
   throw error;
 }
 
-/** As the options say it; what is missing is asked for. */
+/** As given by options; missing values are prompted for. */
 interface InitArguments {
   readonly baseUrl?: string | undefined;
   readonly name?: string | undefined;
@@ -69,13 +69,13 @@ type Ask = (given: string | undefined, question: Question) => Promise<string>;
 
 const takeDefault: Ask = async (given, question) => given ?? question.default;
 
-/** The same, asking at a terminal for what is not given. */
+/** The same, with prompts at a terminal for missing values. */
 async function askAtTerminal(): Promise<Ask> {
   const { input } = await import("@inquirer/prompts");
   return async (given, question) => given ?? (await input(question)).trim();
 }
 
-/** No question is ever about a key. */
+/** No prompt is ever about a key. */
 async function answersFor(given: InitArguments, ask: Ask): Promise<InitAnswers> {
   const { DEFAULT_BASE_URL, defaultName, problemOf } = await useCase.init();
   const checked = (name: keyof InitAnswers) => (text: string) => problemOf({ [name]: text.trim() }) ?? true;

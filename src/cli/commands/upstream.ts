@@ -4,7 +4,7 @@ import { defineCommand, withControl } from "../define-command.ts";
 import { flag } from "../options.ts";
 import { untilStopped } from "../until-stopped.ts";
 
-/** `gauntlet upstream`: runs model providers for a gateway to call, until it is told to stop. */
+/** `gauntlet upstream`: runs model providers for a gateway to call, until it is stopped. */
 export const upstreamCommand = defineCommand({
   command: "upstream",
   describe: "Run simulated model providers for your gateway to call, which record every request",

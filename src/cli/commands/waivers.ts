@@ -17,7 +17,7 @@ const suggest = defineCommand({
   },
 });
 
-/** `gauntlet waivers`: failures that are known and accepted until a day. */
+/** `gauntlet waivers`: known failures that are accepted until a date. */
 export const waiversCommand: CommandModule = {
   command: "waivers <action>",
   describe: "Print a waiver file for the failures of a stored run",

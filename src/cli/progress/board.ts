@@ -9,14 +9,14 @@ interface Wait {
   readonly untilMs: number;
 }
 
-/** A load that has told nothing for so long has ended, ms: it tells twice a second. */
+/** A load that has been silent this long has ended, ms: it reports twice a second. */
 const SILENT_MS = 5_000;
-/** A step that is over sooner needs no clock, seconds. */
+/** Shorter steps need no clock, seconds. */
 const BRIEF_S = 2;
 
 /**
- * What goes on in a run, one line each: a step such as connecting, each suite under way, each tier. Pure: it is told what
- * happened and when, and says the lines for a moment.
+ * What is in progress in a run, one line each: a step such as connecting, each active suite, each tier. Pure: it takes events
+ * with their times, and returns the lines for a moment.
  */
 export class Board {
   #checks: Of<"checks"> | undefined;
@@ -43,7 +43,7 @@ export class Board {
         this.#loads.set(event.progress.run, { progress: event.progress, atMs: nowMs });
         break;
       case "step":
-        // What only says how far the same step is leaves its clock alone.
+        // Progress of the same step does not reset its clock.
         if (this.#step === undefined || headOf(this.#step.text) !== headOf(event.text)) this.#sinceMs = nowMs;
         this.#step = { ...event, atMs: nowMs };
         break;
@@ -51,7 +51,7 @@ export class Board {
     }
   }
 
-  /** The lines for a terminal of so many columns, at most `rows`. */
+  /** The lines for a terminal of this width, at most `rows`. */
   lines({ columns, rows }: { readonly columns: number; readonly rows: number }, nowMs: number): string[] {
     const loads = [...this.#loads.values()].filter(({ atMs }) => nowMs - atMs < SILENT_MS);
     const suites = this.#suitesUnderWay();
@@ -73,7 +73,7 @@ export class Board {
   #noteWait({ suite, what, forMs }: Of<"wait">, nowMs: number): void {
     const untilMs = nowMs + forMs;
     const known = this.#waits.get(suite);
-    // Of several waits the longest is what holds the suite up.
+    // The longest of several waits determines when the suite continues.
     if (known === undefined || known.untilMs < untilMs) this.#waits.set(suite, { what, untilMs });
   }
 
@@ -119,7 +119,7 @@ export class Board {
   }
 }
 
-/** A step's text without the numbers of how far it is. */
+/** A step's text without its progress numbers. */
 function headOf(text: string): string {
   return text.replace(/\d+/g, "");
 }

@@ -1,7 +1,7 @@
-/** How a line that does not fit is ended. */
+/** The end of a truncated line. */
 const CUT = "…";
 
-/** `43 s`, `1 min 10 s`, `2 h 5 min`: rounded up, so that nothing is over before it says so. */
+/** `43 s`, `1 min 10 s`, `2 h 5 min`: rounded up, so that nothing takes longer than announced. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 60) return `${whole} s`;
@@ -9,7 +9,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** Shortens a text to a width, at a space where there is one. */
+/** Shortens a text to a width, at a space if possible. */
 export function shorten(text: string, columns: number): string {
   if (text.length <= columns) return text;
   const room = text.slice(0, Math.max(1, columns - CUT.length));
@@ -18,8 +18,8 @@ export function shorten(text: string, columns: number): string {
 }
 
 /**
- * One line of a head and as many parts as fit, the most important first. A part that does not fit is left out as a whole; only the
- * first one is shortened.
+ * One line with a head and as many parts as fit, most important first. A part that does not fit is omitted; only the first one
+ * is shortened.
  */
 export function fitLine(head: string, parts: readonly string[], columns: number): string {
   const [first = "", ...others] = parts;
@@ -28,7 +28,7 @@ export function fitLine(head: string, parts: readonly string[], columns: number)
   return line;
 }
 
-/** Breaks a text into lines between words; a word that is longer than a line stays whole, and the terminal breaks it. */
+/** Wraps a text at spaces; a word that is longer than a line stays whole, and the terminal breaks it. */
 export function wrap(text: string, columns: number, indent: string): string {
   const lines: string[] = [];
   let line = "";

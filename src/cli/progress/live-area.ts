@@ -1,4 +1,4 @@
-/** Lines at the bottom of a terminal that are drawn again in place; other text scrolls by above them. */
+/** Lines at the bottom of a terminal that are redrawn in place; other text scrolls above them. */
 export class LiveArea {
   readonly #stream: NodeJS.WriteStream;
   #shown: readonly string[] = [];
@@ -7,7 +7,7 @@ export class LiveArea {
     this.#stream = stream;
   }
 
-  /** Shows these lines in place of those shown before. */
+  /** Replaces the lines shown before. */
   draw(lines: readonly string[]): void {
     if (lines.join("\n") === this.#shown.join("\n")) return;
     this.#stream.write(this.#erasure() + lines.map((line) => `${line}\n`).join(""));
@@ -24,11 +24,11 @@ export class LiveArea {
     this.#shown = [];
   }
 
-  /** A terminal that became narrower has broken lines in two. */
+  /** A terminal that became narrower has wrapped the lines. */
   #erasure(): string {
     const columns = this.#stream.columns || 80;
     const rows = this.#shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
-    // Line by line: tmux keeps a screen that is cleared as a whole among the lines that have scrolled by.
+    // Line by line: tmux moves a screen that is cleared as a whole into the scrollback.
     return "\x1b[1A\r\x1b[2K".repeat(rows);
   }
 }

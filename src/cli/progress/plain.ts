@@ -2,10 +2,10 @@ import type { OnProgress, ProgressEvent } from "../../app/index.ts";
 
 type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 
-/** A line every so often where nobody watches: logs must not fill with what changes all the time. */
+/** Interval of lines without a terminal: logs must not fill up with progress. */
 const PLAIN_EVERY_MS = 10_000;
 
-/** Progress where nobody watches: one line for each thing that happened, and now and then how far the run is. */
+/** Progress without a terminal: one line per event, and at intervals the overall progress. */
 export function plainProgress(write: (text: string) => void): OnProgress {
   const loads = new Map<string, LoadProgress>();
   let checksToldMs = 0;
@@ -22,7 +22,7 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       loadToldMs = Date.now();
       write(`gauntlet: ${[...loads.values()].map(describe).join("  |  ")}\n`);
     } else if (event.kind === "note" || event.kind === "notice" || event.kind === "suite") {
-      // What follows a note is another load, or none.
+      // After a note, another load may follow.
       if (event.kind === "note") loads.clear();
       write(`gauntlet: ${event.text}\n`);
     }

@@ -7,14 +7,14 @@ import { plainProgress } from "./plain.ts";
 
 interface Progress extends Disposable {
   readonly onProgress: OnProgress;
-  /** Makes room for what is printed by others; what goes on appears again below it. */
+  /** Makes room for other output; the progress reappears below it. */
   clear(): void;
 }
 
-/** How often the lines are drawn again, ms: a clock that jumps by more than a second looks broken. */
+/** Redraw interval, ms: a clock that jumps by more than a second looks broken. */
 const DRAW_EVERY_MS = 250;
 
-/** Progress on a stream: lines that are updated in place on a terminal, plain lines elsewhere, notices alone when quiet. */
+/** Progress on a stream: lines that are updated in place on a terminal, plain lines elsewhere, only notices when quiet. */
 export function showProgress(stream: NodeJS.WriteStream, { quiet }: { readonly quiet: boolean }): Progress {
   if (!quiet && stream.isTTY) return onTerminal(stream);
   const plain = plainProgress((text) => stream.write(text));
@@ -30,9 +30,9 @@ export function showProgress(stream: NodeJS.WriteStream, { quiet }: { readonly q
 function onTerminal(stream: NodeJS.WriteStream): Progress {
   const board = new Board();
   const area = new LiveArea(stream);
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   const columns = () => stream.columns || 80;
-  // The last row stays free: a terminal scrolls when it is written.
+  // The last row stays free: writing to it would scroll the terminal.
   const draw = () =>
     area.draw(board.lines({ columns: columns() - 1, rows: (stream.rows || 24) - 1 }, performance.now()));
   const drawing = setInterval(draw, DRAW_EVERY_MS);
@@ -51,7 +51,7 @@ function onTerminal(stream: NodeJS.WriteStream): Progress {
   };
 }
 
-/** What is said once and stays on the screen. */
+/** Messages that are printed once and stay on the screen. */
 function spoken(event: ProgressEvent, stream: NodeJS.WriteStream, columns: number): string | undefined {
   const { red, green, yellow } = colorsFor(stream);
   switch (event.kind) {

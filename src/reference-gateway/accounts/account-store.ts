@@ -9,7 +9,7 @@ interface Entry {
   readonly key: ApiKey;
 }
 
-/** Every account and key of one gateway. */
+/** All accounts and keys of one gateway. */
 export class AccountStore {
   readonly limiter: LimiterChoice;
   readonly #accounts = new Map<string, Account>();
@@ -33,22 +33,22 @@ export class AccountStore {
   }
 
   /**
-   * @param secret the key's text; a random one when absent.
-   * @returns the key, or `undefined` when another key has that text already.
+   * @param secret the key's text; random when absent.
+   * @returns the key, or `undefined` when another key has that text.
    */
   createKey(account: Account, terms: KeyTerms = {}, secret: string = newSecret()): ApiKey | undefined {
     return this.#addKey(freeId("key", this.#keys), secret, account, terms);
   }
 
-  /** Adds an account as it was saved. Its rate window is empty, and nothing of it is in flight. */
+  /** Adds a saved account. Its rate window is empty, and it has nothing in flight. */
   restoreAccount({ id, name, rpm, inFlight, balanceMicroUsd }: SavedAccount): Account {
     return this.#addAccount(id, name, { rpm, inFlight }, balanceMicroUsd);
   }
 
   /**
-   * Adds a key as it was saved, after its account and its parent.
+   * Adds a saved key, after its account and its parent.
    *
-   * @throws when one of them is not there, or another key has its text.
+   * @throws when one of them is missing, or another key has the same text.
    */
   restoreKey(saved: SavedKey): ApiKey {
     const account = this.#accounts.get(saved.account);
@@ -75,10 +75,7 @@ export class AccountStore {
     return this.#keys.get(id);
   }
 
-  /**
-   * Finds a key by its text. Only digests are compared, so that the time taken tells nothing about how much of a
-   * guess was right.
-   */
+  /** Finds a key by its text. Only digests are compared, so that the timing does not reveal how much of a guess was right. */
   find(secret: string): ApiKey | undefined {
     const digest = digestOf(secret);
     const entry = this.#byDigest.get(digest.toString("latin1"));
@@ -104,16 +101,16 @@ export class AccountStore {
   }
 }
 
-/** The next id in the order of creation. */
+/** The next id in creation order. */
 function freeId(prefix: string, taken: ReadonlyMap<string, unknown>): string {
   let number = taken.size + 1;
-  // Whoever deleted a row of a data file left a gap behind.
+  // A row that someone deleted from a data file leaves a gap.
   while (taken.has(`${prefix}_${number}`)) number += 1;
   return `${prefix}_${number}`;
 }
 
 function digestOf(secret: string): Buffer {
-  // Header values arrive as one character per byte, whatever the bytes meant.
+  // Header values arrive as one character per byte, whatever their encoding.
   return createHash("sha256").update(secret, "latin1").digest();
 }
 

@@ -4,7 +4,7 @@ import type { TokenLimiter } from "../limits/token-limiter.ts";
 import { KeySpend, type SavedSpend } from "./key-spend.ts";
 import type { Limits } from "./tiers.ts";
 
-/** An account as it is saved: without its rate window and its requests in flight. */
+/** The saved form of an account: without its rate window and its requests in flight. */
 export interface SavedAccount {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface SavedAccount {
   readonly balanceMicroUsd: number;
 }
 
-/** A key as it is saved. */
+/** The saved form of a key. */
 export interface SavedKey extends SavedSpend {
   readonly id: string;
   readonly secret: string;
@@ -32,11 +32,11 @@ export class Account {
   #limiter: AccountLimiter;
   readonly concurrency: ConcurrencyLimiter;
   readonly keys: ApiKey[] = [];
-  /** Prepaid credit, whole micro-dollars; may fall below zero by the charges of requests that were already running. */
+  /** Prepaid credit, whole micro-dollars; may fall below zero by the charges of requests in flight. */
   balanceMicroUsd: number;
-  /** Charges of requests that still run. */
+  /** Reserved charges of requests in flight. */
   reservedMicroUsd = 0;
-  /** Limits its tokens per minute; absent: nothing does. Not saved: it comes from the option of each start. */
+  /** Limits its tokens per minute; absent: unlimited. Not saved: it is an option of each start. */
   tokens: TokenLimiter | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export class Account {
     return this.#limiter;
   }
 
-  /** Differs whenever something that is saved has changed; cheap, because it is asked of every account at every save. */
+  /** Changes whenever saved state changes; cheap, because every save reads it for every account. */
   get version(): string {
     return `${this.balanceMicroUsd} ${this.#limits.rpm} ${this.#limits.inFlight}`;
   }
@@ -73,7 +73,7 @@ export class Account {
     return { id, name, ...this.#limits, balanceMicroUsd };
   }
 
-  /** Changes what the account may do, from now on; what it did in the last minute, and what runs, still counts. */
+  /** Changes the limits from now on; requests in flight and of the last minute still count. */
   changeLimits(limits: Limits, nowUs: number): void {
     this.#limits = limits;
     this.#limiter = this.#limiter.changed(limits.rpm, nowUs);
@@ -81,9 +81,9 @@ export class Account {
   }
 }
 
-/** What a key may spend, and under which key it stands. */
+/** What a key may spend, and its parent key. */
 export interface KeyTerms {
-  /** Daily cap, micro-dollars, afresh at 00:00 UTC. Absent: no cap. */
+  /** Daily cap, micro-dollars, reset at 00:00 UTC. Absent: no cap. */
   readonly capMicroUsd?: number | undefined;
   /** Lifetime budget, micro-dollars; never refilled. Absent: no budget. */
   readonly budgetMicroUsd?: number | undefined;
@@ -91,7 +91,7 @@ export interface KeyTerms {
 }
 
 export class ApiKey {
-  /** Public name of the key; the only form that history and logs may show. */
+  /** Public name of the key; the only form in history and logs. */
   readonly id: string;
   readonly secret: string;
   readonly account: Account;
@@ -113,7 +113,7 @@ export class ApiKey {
     this.budgetMicroUsd = terms.budgetMicroUsd;
   }
 
-  /** As that of an account: every charge changes what was spent in the key's lifetime. */
+  /** Like that of an account: every charge changes the key's lifetime spend. */
   get version(): string {
     return `${this.spend.inLifetime} ${this.capMicroUsd} ${this.budgetMicroUsd} ${this.revoked}`;
   }

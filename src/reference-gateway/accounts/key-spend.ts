@@ -11,17 +11,17 @@ export interface SavedSpend {
   readonly spentByDay: Readonly<Record<string, number>>;
 }
 
-/** Days whose tally is kept. More than one, so that a clock that is shifted forth and back finds its old tally again. */
+/** Days whose tally is kept. More than one, so that a clock that is shifted and shifted back finds its old tally again. */
 const KEPT_DAYS = 16;
 
-/** What one key has spent: per UTC day for its daily cap, and in its lifetime for its budget. Whole micro-dollars. */
+/** Spend of one key: per UTC day for its daily cap, and in its lifetime for its budget. Whole micro-dollars. */
 export class KeySpend {
   readonly #byDay = new Map<number, number>();
   #lifetime = 0;
   #reserved = 0;
   #settling: Settling[] = [];
 
-  /** Charges of requests that still run. */
+  /** Reserved charges of requests in flight. */
   get reserved(): number {
     return this.#reserved;
   }
@@ -35,7 +35,7 @@ export class KeySpend {
   }
 
   /**
-   * Books a charge: for the lifetime at once, for the day when it has settled.
+   * Books a charge: for the lifetime immediately, for the day when it has settled.
    *
    * @param day UTC day that the charge belongs to.
    * @param visibleAtUs monotonic time from which the day's tally shows it.
@@ -56,7 +56,7 @@ export class KeySpend {
     return this.#lifetime;
   }
 
-  /** Charges that have not settled count as booked: after a restart nobody would know when they settle. */
+  /** Unsettled charges count as booked: their settling time would be lost in a restart. */
   get saved(): SavedSpend {
     const byDay = new Map(this.#byDay);
     for (const { microUsd, day } of this.#settling) byDay.set(day, (byDay.get(day) ?? 0) + microUsd);

@@ -1,4 +1,4 @@
-/** What an account may do at most. */
+/** The limits of an account. */
 export interface Limits {
   /** Requests per minute; whole number, 1 or more. */
   readonly rpm: number;

@@ -10,10 +10,10 @@ interface ById {
   Params: { id: string };
 }
 
-/** Visible ASCII: anything else could not be sent in a header as it is. */
+/** Visible ASCII: other text could not be sent verbatim in a header. */
 const KEY_TEXT = /^[\x21-\x7e]{8,256}$/;
 
-/** Accounts and keys: make, read, change. */
+/** Accounts and keys: create, read, update. */
 export function accountRoutes(app: FastifyInstance, services: Services): void {
   const { accounts } = services;
   const accountOf = (id: string): Account => {
@@ -71,7 +71,7 @@ function keyRoutes(app: FastifyInstance, services: Services, accountOf: (id: str
     const account = terms.parent?.account ?? accountOf(fields.text("account") ?? "");
     const key = accounts.createKey(account, terms, text);
     if (key === undefined) throw new AdminError(409, "key: another key has this text");
-    // The only time that the text is shown.
+    // The only response that shows the text.
     return reply.code(201).send({ ...keyView(key, services), key: key.secret });
   });
 

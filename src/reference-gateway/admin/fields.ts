@@ -1,6 +1,6 @@
 import { isObject } from "../../core/index.ts";
 
-/** A request to the admin interface that cannot be carried out. */
+/** A request that the admin interface cannot carry out. */
 export class AdminError extends Error {
   readonly statusCode: number;
 
@@ -10,7 +10,7 @@ export class AdminError extends Error {
   }
 }
 
-/** Reads the fields of a JSON body; a field that nobody asked for is an error, because it is a spelling mistake. */
+/** Reads the fields of a JSON body; an unknown field is an error, because it is a spelling mistake. */
 export class Fields {
   readonly #body: Record<string, unknown>;
 
@@ -44,7 +44,7 @@ export class Fields {
     throw new AdminError(400, `${name}: a whole number is expected`);
   }
 
-  /** A whole number, or null to take the limit away. */
+  /** A whole number, or null to remove the limit. */
   wholeOrNull(name: string): number | null | undefined {
     return this.#body[name] === null ? null : this.whole(name);
   }

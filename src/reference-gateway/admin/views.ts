@@ -2,7 +2,7 @@ import type { Account, ApiKey } from "../accounts/account.ts";
 import { utcDay } from "../accounts/utc-day.ts";
 import type { Services } from "../services.ts";
 
-/** An account as the admin interface shows it. */
+/** An account in responses of the admin interface. */
 export function accountView(account: Account, { clock }: Services) {
   return {
     id: account.id,
@@ -17,7 +17,7 @@ export function accountView(account: Account, { clock }: Services) {
   };
 }
 
-/** A key as the admin interface shows it: without its text. */
+/** A key in responses of the admin interface: without its text. */
 export function keyView(key: ApiKey, { clock }: Services) {
   const nowUs = clock.monotonicUs();
   return {

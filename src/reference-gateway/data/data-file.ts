@@ -8,7 +8,7 @@ import * as sql from "./schema.ts";
 
 /** What a data file holds. */
 export interface SavedState {
-  /** In the order in which they were made, as the keys are. */
+  /** In creation order, like the keys. */
   readonly accounts: readonly SavedAccount[];
   readonly keys: readonly SavedKey[];
   /** Ids of ready-made keys by their names; empty in a new file. */
@@ -17,7 +17,7 @@ export interface SavedState {
   readonly history: readonly Activity[];
 }
 
-/** What is to be written, each row as JSON. */
+/** Rows to write, as JSON. */
 export interface Changes {
   /** {@link SavedAccount}s, new or changed. */
   readonly accounts: readonly string[];
@@ -33,10 +33,10 @@ export interface Changes {
 
 export type SqliteConnection = InstanceType<typeof Libsql>;
 
-/** A second: a gateway that was told to stop just now closes the file in that time. */
+/** A second: a gateway that is shutting down closes the file in that time. */
 const BUSY_MS = 1_000;
 
-/** The SQLite file of one gateway, which has it for itself until it closes it or ends, however it ends. */
+/** The SQLite file of one gateway, locked until the gateway closes it or ends, however it ends. */
 export class DataFile {
   readonly path: string;
   readonly #db: SqliteConnection;
@@ -48,12 +48,12 @@ export class DataFile {
   }
 
   /**
-   * Opens the file, or makes it, readable by its owner only.
+   * Opens the file, or creates it, readable by its owner only.
    *
-   * @throws UsageError when it cannot be opened, is none of ours, or another gateway has it.
+   * @throws UsageError when it cannot be opened, is not ours, or is locked by another gateway.
    */
   static async open(name: string): Promise<DataFile> {
-    // An absolute path: the library takes some names for addresses of servers.
+    // An absolute path: the library treats some names as server addresses.
     const path = resolve(name);
     makePrivate(path);
     const Database = await loadSqlite("data");
@@ -87,7 +87,7 @@ export class DataFile {
     }
   }
 
-  /** Writes all of it or nothing. @throws when it cannot be written. */
+  /** Writes everything or nothing. @throws when it cannot be written. */
   write({ accounts, keys, readyKeys, history, keptRows }: Changes): void {
     const db = this.#db;
     const write = (query: string, rows: readonly string[]) => {
@@ -102,20 +102,20 @@ export class DataFile {
       if (history.length > 0) db.prepare(sql.PRUNE_HISTORY).run(keptRows);
       db.exec("COMMIT");
     } catch (error) {
-      // When the disk is full, SQLite may have undone it already.
+      // When the disk is full, SQLite may already have rolled back.
       if (db.inTransaction) db.exec("ROLLBACK");
       throw error;
     }
   }
 
-  /** Leaves one file, without a log beside it, and lets others open it. */
+  /** Leaves one file without a write-ahead log, and releases the lock. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     try {
       this.#db.exec("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM accounts");
     } catch {
-      // The disk is full, for example. The log that stays is read at the next start.
+      // For example, the disk is full. The remaining log is read at the next start.
     }
     this.#db.close();
   }
@@ -126,11 +126,11 @@ interface KeyRow extends Omit<SavedKey, "revoked" | "spentByDay"> {
   readonly spentByDay: string;
 }
 
-/** SQLite would make the file as the umask has it, readable by others; it is going to hold keys. */
+/** SQLite would create the file with the umask, readable by others; it will hold keys. */
 function makePrivate(path: string): void {
   try {
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-    // Not opened: closing it again would end the lock of a gateway in this process.
+    // Not opened: closing it again would release the lock of a gateway in this process.
     else accessSync(path, constants.R_OK | constants.W_OK);
     if (statSync(path).isFile()) return;
   } catch (cause) {
@@ -142,7 +142,7 @@ function makePrivate(path: string): void {
   throw new UsageError(`data: ${path} is no file`, { hint: NAME_ANOTHER });
 }
 
-/** @param what the error begins with. @throws UsageError when the package is not installed. */
+/** @param what start of the error message. @throws UsageError when the package is not installed. */
 export async function loadSqlite(what: string): Promise<typeof Libsql> {
   try {
     return (await import("libsql")).default;
@@ -154,7 +154,7 @@ export async function loadSqlite(what: string): Promise<typeof Libsql> {
   }
 }
 
-/** Takes the lock, which stays, and makes the tables in a new file. */
+/** Takes the lock and keeps it, and creates the tables in a new file. */
 function prepare(path: string, db: SqliteConnection): void {
   db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`);
   const { application, format, tables } = db
@@ -164,7 +164,7 @@ function prepare(path: string, db: SqliteConnection): void {
     )
     .get() as { application: number; format: number; tables: number };
   if (application === 0 && format === 0 && tables === 0) {
-    // The file may have been there, empty and readable by others.
+    // An empty file readable by others may have existed.
     chmodSync(path, 0o600);
     db.exec(sql.SCHEMA);
   } else if (application !== sql.APPLICATION_ID) {
@@ -174,7 +174,7 @@ function prepare(path: string, db: SqliteConnection): void {
       hint: "Use the version that wrote it, or name another file.",
     });
   }
-  // The log beside the file makes an end in the middle of a write harmless; NORMAL spares a wait for the disk per save.
+  // With the write-ahead log, a crash in the middle of a write is harmless; NORMAL avoids a wait for the disk per save.
   db.exec("COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
 }
 

@@ -13,7 +13,7 @@ interface Opened {
 }
 
 /**
- * Makes the ready-made accounts, or restores what a file has from earlier starts.
+ * Creates the ready-made accounts, or restores them from a file.
  *
  * @param parts empty; filled here.
  * @throws UsageError when the settings contradict the file, or it cannot be read or written.
@@ -40,7 +40,7 @@ export function openAccounts(
   }
   const saver = new Saver(file, parts, readyKeys);
   try {
-    // Whoever reads the ready line may rely on its keys, whatever happens next.
+    // Readers of the ready line may rely on its keys, whatever happens next.
     saver.save();
   } catch (cause) {
     throw new UsageError(`data: ${file.path} cannot be written: ${messageOf(cause)}`, { cause });
@@ -69,7 +69,7 @@ function restore(saved: SavedState, { accounts, history }: SavedParts, path: str
   }
 }
 
-/** Clients have the keys of the file: that a start changes them unnoticed must not be. */
+/** Clients have the keys of the file, so a start must not silently change them. */
 function assertSameKeys(keyTexts: Readonly<Record<string, string>>, readyKeys: ReadyKeys, path: string): void {
   for (const [name, text] of Object.entries(keyTexts)) {
     if (readyKeys.get(name)?.secret === text) continue;

@@ -11,10 +11,10 @@ export interface SavedParts {
   readonly history: History;
 }
 
-/** The most that a `kill -9` can lose, milliseconds; long enough for one write to stand for many requests. */
+/** The most that a `kill -9` can lose, milliseconds; long enough to batch many requests into one write. */
 const DELAY_MS = 100;
 
-/** Between attempts while the file cannot be written. */
+/** Retry interval while the file cannot be written. */
 const RETRY_MS = 5_000;
 
 /** Writes what changed to the data file, soon after it changed. */
@@ -22,15 +22,15 @@ export class Saver {
   readonly #file: DataFile;
   readonly #parts: SavedParts;
   readonly #readyKeys: ReadyKeys;
-  /** Versions of accounts and keys that were written last, by id. */
+  /** Last written versions of accounts and keys, by id. */
   readonly #written = new Map<string, string>();
-  /** Rows of the history that are in the file, or were. */
+  /** Number of history rows ever written to the file. */
   #savedRows: number;
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
   #isClosed = false;
 
-  /** @param parts with what the file has, and nothing that it had not if it is not new. */
+  /** @param parts the contents of the file; only for a new file may it hold more. */
   constructor(file: DataFile, parts: SavedParts, readyKeys: ReadyKeys) {
     this.#file = file;
     this.#parts = parts;
@@ -38,13 +38,13 @@ export class Saver {
     this.#savedRows = parts.history.added;
   }
 
-  /** To be called after anything changed. */
+  /** Call after any change. */
   markChanged(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => this.#saveOrReport(), this.#isFailing ? RETRY_MS : DELAY_MS).unref();
   }
 
-  /** Writes what changed since the last time, at once. @throws when it cannot be written. */
+  /** Writes all changes since the last save, immediately. @throws when it cannot be written. */
   save(): void {
     const { accounts, history } = this.#parts;
     const changed = { accounts: this.#changed(accounts.accounts), keys: this.#changed(accounts.keys) };
@@ -63,7 +63,7 @@ export class Saver {
     this.#savedRows = added;
   }
 
-  /** Saves for the last time and closes the file. Later changes are in memory only. */
+  /** Saves for the last time and closes the file. Later changes stay in memory only. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -77,7 +77,7 @@ export class Saver {
     return changed;
   }
 
-  /** A gateway under load must not end because a disk is full: it goes on, and tries again. */
+  /** A gateway under load must not end because a disk is full: it continues and retries. */
   #saveOrReport(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,10 +1,10 @@
-/** Marks a file as ours, in the header that SQLite has for it: "GNTL". */
+/** Marks a file as ours, in SQLite's application_id header field: "GNTL". */
 export const APPLICATION_ID = 0x474e544c;
 
-/** Of the tables below; a file of a later one is not opened. */
+/** Version of the tables below; files of a later version are not opened. */
 export const FORMAT = 1;
 
-/** Rows stay in the order in which they were made: ids, and a key's place in its account, go by it. */
+/** Rows keep their creation order, which determines ids and a key's ordinal in its account. */
 export const SCHEMA = `
 CREATE TABLE accounts (
   id TEXT NOT NULL PRIMARY KEY,
@@ -30,8 +30,8 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${FORMAT};
 `;
 
-// Rows are handed over as one JSON array per table: one call instead of one per row, of which a busy gateway has a
-// thousand per save.
+// Rows are passed as one JSON array per table: one call instead of one per row, and a busy gateway has a thousand rows per
+// save.
 
 export const WRITE_ACCOUNTS = `
 INSERT INTO accounts (id, name, rpm, in_flight, balance_micro_usd)
@@ -56,7 +56,7 @@ ON CONFLICT (name) DO NOTHING`;
 
 export const WRITE_HISTORY = "INSERT INTO history (activity) SELECT value FROM json_each(?)";
 
-/** Keeps the newest rows, as many as the parameter says. */
+/** Keeps the newest rows, the number of which is the parameter. */
 export const PRUNE_HISTORY = "DELETE FROM history WHERE number <= (SELECT max(number) FROM history) - ?";
 
 export const READ_ACCOUNTS = `

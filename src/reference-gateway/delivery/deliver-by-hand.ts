@@ -9,32 +9,32 @@ import type { Delivery } from "./delivery.ts";
 import { playSteps, type Sink } from "./play-steps.ts";
 import type { Task } from "./scheduler.ts";
 
-/** How a response looks on the wire when Node does not write it. */
+/** The wire format of a response that Node does not write. */
 export interface Handwriting {
-  /** Header lines of the head; `Date` and `Connection: close` are added unless they are there. */
+  /** Header lines of the head; `Date` and `Connection: close` are added if missing. */
   headers(parcel: Parcel): readonly Header[];
-  /** Line feed, or carriage return and line feed, after the lines of the head. */
+  /** Line ending of the head: line feed, or carriage return and line feed. */
   readonly lineEnd?: string;
-  /** One piece of the body as it is to be sent. */
+  /** One piece of the body as sent. */
   piece(bytes: Buffer, index: number): Buffer | string;
-  /** What comes after the last piece. */
+  /** Sent after the last piece. */
   readonly last: string;
 }
 
-/** Chunked transfer coding (RFC 9112, 7.1), to be changed in one point by whoever needs to. */
+/** Chunked transfer coding (RFC 9112, 7.1), whose parts mutations can override. */
 export const CHUNKED: Handwriting = {
   headers: ({ headers }) => [...withoutHeader(headers, "Content-Length"), ["Transfer-Encoding", "chunked"]],
   piece: (bytes) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
   last: "0\r\n\r\n",
 };
 
-/** Plain bytes behind the headers that the parcel has. */
+/** Plain bytes after the headers of the parcel. */
 export const PLAIN: Handwriting = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
 
-/** Writes a response past Node's HTTP, byte by byte, and closes the connection behind it. */
+/** Writes a response byte by byte instead of through Node's HTTP, and then closes the connection. */
 export function deliverByHand(parcel: Parcel, call: Call, delivery: Delivery, hand: Handwriting): void {
   const { body } = parcel;
-  // What a provider streams is passed on as it comes, and by nobody's hand.
+  // Relayed provider streams are passed through unchanged.
   if (body.kind === "relayed") {
     deliver(parcel, call, delivery);
     return;
@@ -89,7 +89,7 @@ export function deliverByHand(parcel: Parcel, call: Call, delivery: Delivery, ha
   else scheduler.schedule(task, performance.now() + parcel.afterMs);
 }
 
-/** What {@link playSteps} writes to, with the socket in place of Node's response. */
+/** A sink for {@link playSteps} that writes to the socket instead of Node's response. */
 function sinkOf(socket: Socket | null, write: Sink["write"], end: Sink["end"]): Sink {
   return {
     socket,

@@ -7,7 +7,7 @@ import { passOn } from "./pass-on.ts";
 import { playSteps } from "./play-steps.ts";
 import type { Task } from "./scheduler.ts";
 
-/** Writes a parcel to the response when its time has come, and tells how it went. */
+/** Writes a parcel to the response when it is due, and reports the outcome. */
 export function deliver(parcel: Parcel, call: Call, { response, closed }: Delivery): void {
   const { scheduler } = call.services;
   const { status, body, outcome } = parcel;
@@ -61,7 +61,7 @@ export function deliver(parcel: Parcel, call: Call, { response, closed }: Delive
   else scheduler.schedule(task, performance.now() + parcel.afterMs);
 }
 
-/** Header names go out in the letter case they have here, and as often as they stand here. */
+/** Header names are sent in this letter case, and repeated headers stay repeated. */
 export function writeHead(response: ServerResponse, { status, headers }: Parcel): void {
   response.writeHead(status, headers.flat());
 }

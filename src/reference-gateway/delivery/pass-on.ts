@@ -3,13 +3,13 @@ import type { RelayedPiece } from "../pipeline/response.ts";
 
 interface Listener {
   delivered(tokens: number): void;
-  /** The provider broke off, and the gateway is about to end the connection. */
+  /** The provider interrupted its stream, and the gateway is about to end the connection. */
   breaking(): void;
 }
 
 /**
- * Writes the pieces of a provider's stream as they come. A caller that reads slowly slows the provider down: nothing more is
- * taken from it until what is written has gone out.
+ * Writes the pieces of a provider's stream as they arrive. A slow caller slows the provider down: no more is read until what
+ * was written has been flushed.
  */
 export async function passOn(
   pieces: AsyncIterable<RelayedPiece>,
@@ -33,7 +33,7 @@ export async function passOn(
   response.end();
 }
 
-/** Waits until there is room again, or nobody reads any more. */
+/** Waits until there is room again, or the client has left. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

@@ -2,15 +2,15 @@ import type { Socket } from "node:net";
 import type { ParcelBody, Step } from "../pipeline/response.ts";
 import type { Scheduler, Task } from "./scheduler.ts";
 
-/** Bytes that may wait in the process for one slow reader before the stream is held back. */
+/** Bytes that may be buffered for one slow reader before the stream is paused. */
 const MAX_BUFFERED_BYTES = 256 * 1_024;
 
-/** What the steps are written to: a response of Node's, or a connection that is written by hand. */
+/** The target of the steps: Node's response, or a connection that is written by hand. */
 export interface Sink {
   readonly socket: Socket | null;
   readonly writableLength: number;
   flushHeaders(): void;
-  /** Where the writes of one turn of the event loop would otherwise go out as one chunk. */
+  /** Writes of one event loop turn would otherwise be sent as one chunk. */
   cork?(): unknown;
   uncork?(): unknown;
   write(bytes: string | Uint8Array): unknown;
@@ -21,7 +21,7 @@ export interface Sink {
 
 interface Listener {
   delivered(tokens: number): void;
-  /** The gateway itself is about to end the response, one way or another. */
+  /** The gateway itself is about to end the response. */
   ending(): void;
 }
 
@@ -29,7 +29,7 @@ interface Listener {
  * Writes the steps of a stream, each at its time.
  *
  * @param sink its head is written.
- * @returns a function that stops, for when the client has left.
+ * @returns a function that stops, to be called when the client has left.
  */
 export function playSteps(
   { steps, ending }: Extract<ParcelBody, { kind: "steps" }>,
@@ -40,7 +40,7 @@ export function playSteps(
   const startMs = performance.now();
   const iterator = steps[Symbol.iterator]();
   let next: IteratorResult<Step> = iterator.next();
-  // The head goes out now even when the first step is far away.
+  // Send the head immediately even if the first step is far away.
   if (next.done === true || next.value.atMs > 0) sink.flushHeaders();
 
   const advance = () => {
@@ -67,7 +67,7 @@ export function playSteps(
       return;
     }
     listener.ending();
-    // An empty write comes back when everything before it is with the operating system: nothing said is lost.
+    // The callback of an empty write runs when everything before it has reached the operating system, so nothing is lost.
     const { socket } = sink;
     socket?.write("", () => (ending === "reset" ? socket.resetAndDestroy() : socket.destroy()));
   };

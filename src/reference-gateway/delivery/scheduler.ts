@@ -1,4 +1,4 @@
-/** Something to be done at a time. Kept by whoever does it again and again, so that a long stream needs only one. */
+/** A scheduled action. Reused by callers that reschedule it, so that a long stream needs only one. */
 export interface Task {
   /** On the clock of `performance.now()`, milliseconds. */
   dueMs: number;
@@ -8,18 +8,18 @@ export interface Task {
 }
 
 /**
- * One timer for everything that waits. Five thousand streams with a timer each would spend their time in the timer
- * lists; here they share a heap, and those that are due together run in one go.
+ * One timer for all waiting tasks. Five thousand streams with a timer each would spend their time in the timer lists; here they
+ * share a heap, and tasks that are due together run in one turn.
  */
 export class Scheduler {
-  /** Binary heap, earliest first. Cancelled tasks stay until their time has come. */
+  /** Binary heap, earliest first. Cancelled tasks stay until their due time. */
   readonly #heap: Task[] = [];
   #timer: NodeJS.Timeout | undefined;
   #armedForMs = Number.POSITIVE_INFINITY;
 
-  /** @param task not waiting yet. */
+  /** @param task must not be waiting. */
   schedule(task: Task, dueMs: number): void {
-    // A cancelled task may still lie in the heap with its old time: it is then only woken up in vain.
+    // A cancelled task may still be in the heap with its old time, which only causes a spurious wake-up.
     task.dueMs = dueMs;
     task.waiting = true;
     this.#push(task);
@@ -30,7 +30,7 @@ export class Scheduler {
     task.waiting = false;
   }
 
-  /** Forgets everything that waits. */
+  /** Drops all waiting tasks. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -46,7 +46,7 @@ export class Scheduler {
 
   readonly #wake = () => {
     this.#armedForMs = Number.POSITIVE_INFINITY;
-    // Half a millisecond early is closer than the next tick of the timer would be.
+    // Half a millisecond early is closer than the next timer tick.
     const nowMs = performance.now() + 0.5;
     for (let next = this.#heap[0]; next !== undefined && next.dueMs <= nowMs; next = this.#heap[0]) {
       this.#pop();

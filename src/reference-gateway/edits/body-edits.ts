@@ -8,7 +8,7 @@ import { type Apply, onDenial, wrap } from "./wrap.ts";
 
 type Body = Record<string, unknown>;
 
-/** Reads the body as if it were another one, so that what should be refused is served. */
+/** Reads the body as if it were another one, so that requests that should be refused are served. */
 export function readAs(when: When, mend: (body: Body, call: Call) => Body): Apply {
   return wrap("readRequest", (next) => (call) => {
     if (call.bodyError === undefined && isObject(call.parsed) && when(call)) call.parsed = mend(call.parsed, call);
@@ -16,7 +16,7 @@ export function readAs(when: When, mend: (body: Body, call: Call) => Body): Appl
   });
 }
 
-/** Refuses a body that is sound. */
+/** Refuses a valid body. */
 export function refuseBody(when: When, refused: Partial<Omit<Refusal, "reason">> = {}): Apply {
   return wrap("readRequest", (next) => (call) => {
     const request = next(call);
@@ -37,7 +37,7 @@ export const lacks =
   (call) =>
     isObject(call.parsed) && bodyOf(call)[name] === undefined;
 
-/** The body has this field, and its value is such. */
+/** The body has this field, and its value matches. */
 export const has =
   (name: string, such: (value: unknown) => boolean): When =>
   (call) =>

@@ -16,7 +16,7 @@ export const withImage: When = ({ parsed }) => {
   });
 };
 
-/** Changes the text of a reply that has to keep to a schema. */
+/** Changes the text of a structured-output reply. */
 export function onStructuredText(when: When, edit: (text: string) => string): Apply {
   return wrap("plan", (next) => (model, request, call) => {
     const plan = next(model, request, call);

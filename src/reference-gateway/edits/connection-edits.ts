@@ -2,7 +2,7 @@ import type { Delivery } from "../delivery/delivery.ts";
 import type { When } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
-/** Ends the connection without a byte of an answer. */
+/** Ends the connection without sending a byte of a response. */
 export function cutOff({ response, closed }: Delivery, how: "close" | "reset" = "close"): void {
   const { socket } = response;
   const finish = () => closed({ outcome: "failed", status: 0, deliveredTokens: 0 });
@@ -15,7 +15,7 @@ export function cutOff({ response, closed }: Delivery, how: "close" | "reset" = 
   else socket.destroy();
 }
 
-/** Drops the connection instead of an answer. */
+/** Drops the connection instead of responding. */
 export function dropsConnection(when: When, how: "close" | "reset" = "close"): Apply {
   return wrap("deliver", (next) => (parcel, call, delivery) => {
     if (when(call)) cutOff(delivery, how);
@@ -23,15 +23,15 @@ export function dropsConnection(when: When, how: "close" | "reset" = "close"): A
   });
 }
 
-/** Long enough that every client has given up. Milliseconds. */
+/** Longer than any client's timeout. Milliseconds. */
 const FOR_EVER_MS = 3_600_000;
 
-/** Never sends the answer. */
+/** Never sends the response. */
 export function neverAnswers(when: When): Apply {
   return delays(when, () => FOR_EVER_MS);
 }
 
-/** Sends the answer later. */
+/** Delays the response. */
 export function delays(when: When, byMs: () => number): Apply {
   return wrap("seal", (next) => (response, call) => {
     const parcel = next(response, call);

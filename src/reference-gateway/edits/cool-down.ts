@@ -5,18 +5,18 @@ import { remembered } from "./when.ts";
 import { type Apply, all, wrap } from "./wrap.ts";
 
 export interface CoolDown {
-  /** Upstream failures within ten seconds after which no provider is asked. */
+  /** Upstream failures within ten seconds that open the circuit. */
   readonly afterFailures: number;
   readonly lastsMs: number;
-  /** What callers get meanwhile; default: what they get for a failing provider. */
+  /** What callers get while it is open; default: the same as for a failing provider. */
   readonly refuse?: (call: Call) => Refusal;
 }
 
 const WITHIN_US = 10_000_000;
-/** What takes the place of a provider's answer while none is asked. */
+/** The failure reported while no provider is called. */
 const CIRCUIT_OPEN: ProviderFailure = { status: 503, body: "left alone after failures" };
 
-/** Leaves all providers alone for a while when some of their requests failed: a circuit breaker. */
+/** Stops calling all providers for a while when some of their requests failed: a circuit breaker. */
 export function coolDown({ afterFailures, lastsMs, refuse = () => refusal("upstream_error") }: CoolDown): Apply {
   const state = remembered(() => ({ failedUs: [] as number[], untilUs: Number.NEGATIVE_INFINITY }));
   const nowUs = (call: Call) => call.services.clock.monotonicUs();
@@ -27,7 +27,7 @@ export function coolDown({ afterFailures, lastsMs, refuse = () => refusal("upstr
     }),
     wrap("upstreamRefusal", (next) => (failure, call) => {
       if (failure === CIRCUIT_OPEN) return refuse(call);
-      // No provider failed when the caller left.
+      // It is not a provider failure if the caller left.
       if (call.left?.aborted === true) return next(failure, call);
       const own = state(call);
       const now = nowUs(call);

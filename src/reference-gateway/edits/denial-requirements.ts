@@ -1,6 +1,6 @@
 import type { Reason } from "../pipeline/refusal.ts";
 
-/** The requirements that say how each denial looks: status and reason header together. */
+/** The requirements that define how each denial looks: status and reason header together. */
 export const REQUIREMENTS_OF_DENIAL = {
   invalid_api_key: ["AUTH-2", "AUTH-3", "ERR-401-INVALID", "MODELS-5"],
   key_revoked: ["AUTH-4", "ERR-401-REVOKED"],
@@ -17,7 +17,7 @@ export type Denial = keyof typeof REQUIREMENTS_OF_DENIAL;
 /** Requirements of every denial. */
 export const REQUIREMENTS_OF_ALL_DENIALS: readonly string[] = Object.values(REQUIREMENTS_OF_DENIAL).flat();
 
-/** Requirements of every denial of an inference request: the model list has one of its own. */
+/** Requirements of every denial of an inference request: the model list has a separate one. */
 export const REQUIREMENTS_OF_INFERENCE_DENIALS: readonly string[] = REQUIREMENTS_OF_ALL_DENIALS.filter(
   (requirement) => requirement !== "MODELS-5",
 );

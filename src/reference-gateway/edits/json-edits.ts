@@ -3,17 +3,17 @@ import { isObject } from "../../core/index.ts";
 type Edit = (value: unknown) => unknown;
 
 /**
- * Makes a function that sets one member deep in a JSON value, on a copy.
+ * Makes a function that sets one nested member of a JSON value, on a copy.
  *
- * @param path names and array positions with dots between them; a path that does not exist leaves the value as it is.
- * @param change the new value, or a function from the old one.
+ * @param path names and array positions, separated by dots; a path that does not exist leaves the value unchanged.
+ * @param change the new value, or a function of the old one.
  */
 export function put(path: string, change: unknown): Edit {
   const names = path.split(".");
   return (value) => edit(value, names, (old) => (typeof change === "function" ? (change as Edit)(old) : change));
 }
 
-/** Makes a function that takes one member out, on a copy. */
+/** Makes a function that removes one member, on a copy. */
 export function drop(path: string): Edit {
   const names = path.split(".");
   const last = names.at(-1) ?? "";
@@ -26,7 +26,7 @@ export function drop(path: string): Edit {
     });
 }
 
-/** Moves a member to another name of the same object. */
+/** Renames a member. */
 export function rename(path: string, name: string): Edit {
   const names = path.split(".");
   const last = names.at(-1) ?? "";

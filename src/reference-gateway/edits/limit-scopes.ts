@@ -6,7 +6,7 @@ import type { Call } from "../pipeline/behaviour.ts";
 import { inference, remembered } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
-/** What an account's traffic is divided by. */
+/** How an account's traffic is partitioned. */
 export type Scope = (call: Call) => string;
 
 export const byKey: Scope = (call) => call.key?.id ?? "";
@@ -17,10 +17,10 @@ export const byConnection: Scope = (call) => String(call.arrival.connection.id);
 const together: Scope = () => "";
 
 /**
- * Other limiters in place of the account's.
+ * Replaces the account's limiter.
  *
- * @param scope one limiter per account and value of it.
- * @param change the limit that is enforced, from the account's; headers keep the account's.
+ * @param scope one limiter per account and scope value.
+ * @param change the enforced limit, computed from the account's; headers keep the account's.
  */
 export function rateBy(scope: Scope = together, change: (rpm: number) => number = (rpm) => rpm): Apply {
   return limitersFrom(scope, (call, rpm) =>
@@ -28,7 +28,7 @@ export function rateBy(scope: Scope = together, change: (rpm: number) => number 
   );
 }
 
-/** Limiters that are made by hand, and anew where the account's limit has changed. */
+/** Custom limiters, recreated when the account's limit changes. */
 export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => RateLimiter): Apply {
   const limiters = remembered(() => new Map<string, RateLimiter>());
   return wrap("limiterOf", () => ({ account }, call) => {
@@ -42,7 +42,7 @@ export function limitersFrom(scope: Scope, make: (call: Call, rpm: number) => Ra
 }
 
 /**
- * Other limiters of tokens in place of the account's, where it has one.
+ * Replaces the account's token limiter, if it has one.
  *
  * @param make from the account's limit, which headers keep.
  */
@@ -58,7 +58,7 @@ export function tokenLimitersFrom(make: (perMinute: number, call: Call) => Token
   });
 }
 
-/** Another concurrency limit in place of the account's, made anew where that has changed. */
+/** Replaces the account's concurrency limit; recreated when that changes. */
 export function concurrencyBy(scope: Scope = together, change: (limit: number) => number = (limit) => limit): Apply {
   const limiters = remembered(() => new Map<string, ConcurrencyLimiter>());
   return wrap("concurrencyOf", () => ({ account }, call) => {
@@ -71,14 +71,14 @@ export function concurrencyBy(scope: Scope = together, change: (limit: number) =
   });
 }
 
-/** The request is one of inference, with a good key, and the account is at its concurrency limit. */
+/** An inference request with a valid key, whose account is at its concurrency limit. */
 export function isAtConcurrencyLimit(call: Call): boolean {
   if (!inference(call) || call.arrival.purpose !== "serve") return false;
   if (call.behaviour.check("credentials", call) !== undefined || call.key === undefined) return false;
   return call.behaviour.concurrencyOf(call.key, call).full;
 }
 
-/** Nothing is ever full. */
+/** Never reached. */
 export const UNLIMITED = 1_000_000;
 
 export const unlimitedLimiter: RateLimiter = {

@@ -6,7 +6,7 @@ import type { UpstreamProvider } from "../upstream/upstream.ts";
 import { always, type When } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
-/** Changes what real providers are sent. */
+/** Changes requests to real providers. */
 export function onProviderRequest(
   when: When,
   edit: (asked: ProviderRequest, call: Call, provider: UpstreamProvider) => ProviderRequest,
@@ -17,7 +17,7 @@ export function onProviderRequest(
   });
 }
 
-/** Changes the body that real providers are sent. */
+/** Changes the body of requests to real providers. */
 export function onProviderBody(edit: (body: JsonObject, call: Call) => JsonObject, when: When = always): Apply {
   return onProviderRequest(when, (asked, call) => ({
     ...asked,
@@ -25,7 +25,7 @@ export function onProviderBody(edit: (body: JsonObject, call: Call) => JsonObjec
   }));
 }
 
-/** Adds headers to what real providers are sent. */
+/** Adds headers to requests to real providers. */
 export function withProviderHeaders(
   headers: (call: Call, provider: UpstreamProvider) => Readonly<Record<string, string>>,
   when: When = always,
@@ -36,7 +36,7 @@ export function withProviderHeaders(
   }));
 }
 
-/** Changes every text of the conversation that real providers are sent. */
+/** Changes every text of the conversation in requests to real providers. */
 export function onTexts(edit: (text: string) => string): Apply {
   return onProviderBody((body) => ({
     ...body,
@@ -46,14 +46,14 @@ export function onTexts(edit: (text: string) => string): Apply {
   }));
 }
 
-/** Leaves fields out of what real providers are sent. */
+/** Removes fields from requests to real providers. */
 export function withoutFields(...names: readonly string[]): Apply {
   return onProviderBody(
     (body) => Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))) as JsonObject,
   );
 }
 
-/** Asks providers in another order, or more often; nothing to go on as before. */
+/** Calls providers in another order, or more often; nothing for the default. */
 export function onNextProvider(
   choose: (
     failed: readonly FailedAttempt[],
@@ -74,7 +74,7 @@ export function onRelayedStream(
   return wrap("relayStream", (next) => (pieces, call) => edit(next(pieces, call), call));
 }
 
-/** Changes the text of each piece of a real provider's stream; what broke off stays as it is. */
+/** Changes the text of each piece of a real provider's stream; interrupted pieces stay unchanged. */
 export function onRelayedText(edit: (text: string, call: Call) => string): Apply {
   return onRelayedStream(async function* (pieces, call) {
     for await (const piece of pieces) {
@@ -84,7 +84,7 @@ export function onRelayedText(edit: (text: string, call: Call) => string): Apply
   });
 }
 
-/** Changes each event of a real provider's stream, as it stands there; `undefined` ends the stream without a word. */
+/** Changes each raw event of a real provider's stream; `undefined` ends the stream silently. */
 export function onRelayedEvents(edit: (event: string, call: Call) => string | undefined): Apply {
   return onRelayedStream(async function* (pieces, call) {
     const decoder = new TextDecoder();
@@ -115,7 +115,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Changes every text in a value, however deep it is. */
+/** Changes every text in a value, at any depth. */
 export function mapTexts<T>(value: T, edit: (text: string) => string): T {
   if (typeof value === "string") return edit(value) as T;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, edit)) as T;

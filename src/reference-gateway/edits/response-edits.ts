@@ -42,19 +42,19 @@ export const html = (title: string): ResponseEdit =>
     "text/html",
   );
 
-/** Several edits, one after the other. */
+/** Applies several edits in order. */
 export const edits =
   (...steps: readonly ResponseEdit[]): ResponseEdit =>
   (response, call) =>
     steps.reduce((edited, step) => step(edited, call), response);
 
-/** A refusal of another kind in its place. */
+/** Replaces the refusal by another kind. */
 export const insteadOf =
   (reason: Reason, details: Partial<Omit<Refusal, "reason">> = {}): ResponseEdit =>
   (_answer, call) =>
     refuse(refusal(reason, details), call);
 
-/** The refusal as the one item of a stream that itself looks like a success. */
+/** Sends the refusal as the only item of a stream that itself looks like a success. */
 export const insideStream: ResponseEdit = (response) => ({
   ...response,
   status: 200,
@@ -77,7 +77,7 @@ export const parcelWithout =
     headers: names.reduce((headers, name) => withoutHeader(headers, name), [...parcel.headers]),
   });
 
-/** Other bytes for a whole body, with a length that fits them. */
+/** Replaces the bytes of a non-streaming body, with a matching length. */
 export const parcelBytes =
   (edit: (bytes: Buffer, call: Call) => Buffer) =>
   (parcel: Parcel, call: Call): Parcel => {

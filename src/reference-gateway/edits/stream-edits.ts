@@ -3,7 +3,7 @@ import type { Step, StreamEvent } from "../pipeline/response.ts";
 import { put } from "./json-edits.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
-/** Where the text of an increment stands, in either dialect. */
+/** Where the text of an increment is, in either dialect. */
 const TEXT_PATHS = ["choices.0.delta.content", "delta.text"];
 
 /** Changes the text of a text event. */
@@ -13,7 +13,7 @@ export function editText(event: StreamEvent, change: (text: string) => string): 
   return { ...event, data: put(path ?? "", apply)(event.data) };
 }
 
-/** The text of replies that come at once is one event, however long it is. */
+/** The text of an instant reply is one event, whatever its length. */
 export const oneEventPerText: Apply = wrap("plan", (next) => (model, request, call) => {
   const plan = next(model, request, call);
   if (plan.kind !== "reply" || plan.paceMs > 0 || plan.pieces.some(({ kind }) => kind !== "text")) return plan;
@@ -22,13 +22,13 @@ export const oneEventPerText: Apply = wrap("plan", (next) => (model, request, ca
   return { ...plan, pieces: [{ kind: "text", text, tokens }] };
 });
 
-/** All steps at the time of the last. */
+/** All steps at the time of the last one. */
 export function allAtTheEnd(steps: readonly Step[]): Step[] {
   const atMs = steps.at(-1)?.atMs ?? 0;
   return steps.map((step) => ({ ...step, atMs }));
 }
 
-/** Holds bytes back until so many have come together, as a proxy's buffer does. */
+/** Holds bytes back until this many have accumulated, like a proxy's buffer. */
 export function inBlocksOf(bytes: number, steps: readonly Step[]): Step[] {
   const blocks: Step[] = [];
   let held: Step[] = [];
@@ -45,7 +45,7 @@ export function inBlocksOf(bytes: number, steps: readonly Step[]): Step[] {
   return blocks;
 }
 
-/** One step with the bytes of several, at the time of the last of them. */
+/** Merges several steps into one, at the time of the last one. */
 export function glue(steps: readonly Step[]): Step {
   return {
     atMs: steps.at(-1)?.atMs ?? 0,
@@ -54,12 +54,12 @@ export function glue(steps: readonly Step[]): Step {
   };
 }
 
-/** Everything from the n-th step on comes later. */
+/** Delays everything from the n-th step on. */
 export function laterFrom(index: number, byMs: number, steps: readonly Step[]): Step[] {
   return steps.map((step, at) => (at < index ? step : { ...step, atMs: step.atMs + byMs }));
 }
 
-/** Makes an edit of events from an edit of their data. */
+/** Turns an edit of event data into an edit of events. */
 export const changeData =
   (edit: (data: unknown) => unknown) =>
   (event: StreamEvent): StreamEvent => ({ ...event, data: edit(event.data) });

@@ -1,14 +1,14 @@
 import type { When } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
-/** The request is answered as if no stream had been asked for. */
+/** Responds as if the request did not have `stream: true`. */
 export const streamIgnored = (when: When): Apply =>
   wrap("readRequest", (next) => (call) => {
     const request = next(call);
     return "reason" in request || !when(call) ? request : { ...request, stream: false };
   });
 
-/** A stream is answered although none was asked for. */
+/** Responds with a stream although none was requested. */
 export const streamForced = (when: When): Apply =>
   wrap("readRequest", (next) => (call) => {
     const request = next(call);

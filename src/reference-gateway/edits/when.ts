@@ -15,7 +15,7 @@ export const inference: When = (call) => call.endpoint === "chat" || call.endpoi
 /** The second key of an account, as opposed to its first. */
 export const secondKey: When = (call) => call.key?.ordinal === 1;
 
-/** With a key of an account that has nothing left. */
+/** With a key of an account whose balance is exhausted. */
 export const onEmptyAccount: When = (call) => (call.key?.account.balanceMicroUsd ?? 1) <= 0;
 
 /** The response may have a body. */
@@ -36,23 +36,23 @@ export const systemTurn: When = ({ parsed }) => {
   return Array.isArray(turns) && member(turns[0], "role") === "system";
 };
 
-/** Beyond ASCII, whether it was sent as it is or as an escape. */
+/** Contains non-ASCII characters, sent verbatim or escaped. */
 export const nonAscii: When = ({ parsed, bodyText }) =>
   isObject(parsed) && (ASCII_ONLY.test(bodyText) ? !ASCII_ONLY.test(JSON.stringify(parsed["messages"]) ?? "") : true);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant, control characters included
 const ASCII_ONLY = /^[\x00-\x7f]*$/;
 
-/** A body of more than four kilobytes. */
+/** A body longer than four kilobytes. */
 export const longBody: When = ({ bodyText }) => bodyText.length > 4_096;
 
-/** The body came in chunks, without a length. */
+/** The body was sent chunked, without a length. */
 export const inChunks: When = ({ arrival }) => arrival.headers["transfer-encoding"] !== undefined;
 
-/** `"stream": false` is there, rather than nothing. */
+/** An explicit `"stream": false`. */
 export const saysNonStreaming: When = ({ parsed }) => member(parsed, "stream") === false;
 
-/** The body has a field that the interface does not show. */
+/** The body has a field that is not part of the interface. */
 export const extraField: When = ({ parsed }) =>
   isObject(parsed) && Object.keys(parsed).some((name) => !SHOWN.has(name));
 
@@ -74,8 +74,8 @@ export const not =
     !condition(call);
 
 /**
- * Something remembered for as long as a change is switched on: one value per gateway and per switching on, although
- * the tables of changes are constants.
+ * State that lives as long as a change is enabled: one value per gateway and activation, although the tables of changes are
+ * constants.
  */
 export function remembered<T>(make: () => T): (call: Call) => T {
   const values = new WeakMap<Behaviour, T>();
@@ -88,7 +88,7 @@ export function remembered<T>(make: () => T): (call: Call) => T {
   };
 }
 
-/** Decides once per request, however often it is asked. */
+/** Decides once per request, however often it is called. */
 export function once(decide: When): When {
   const decided = new WeakMap<Call, boolean>();
   return (call) => {
@@ -100,7 +100,7 @@ export function once(decide: When): When {
   };
 }
 
-/** Every n-th of the requests that `condition` holds for; never the first of them, unless n is 1. */
+/** Every n-th of the requests that match `condition`; never the first of them, unless n is 1. */
 export function every(n: number, condition: When = inference): When {
   const counter = remembered(() => ({ seen: 0 }));
   return once((call) => {
@@ -111,7 +111,7 @@ export function every(n: number, condition: When = inference): When {
   });
 }
 
-/** All but the first n of the requests that `condition` holds for. */
+/** All but the first n of the requests that match `condition`. */
 export function after(n: number, condition: When = inference): When {
   const counter = remembered(() => ({ seen: 0 }));
   return once((call) => {
@@ -124,7 +124,7 @@ export function after(n: number, condition: When = inference): When {
 
 const DATED = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The date of the version header: whatever the vendor's name before `-version`, and only when it looks like a date. */
+/** The date of the version header: whatever the vendor's name before `-version`, and only if it looks like a date. */
 export function datedVersion({ arrival }: Call): string | undefined {
   const found = Object.entries(arrival.headers).find(
     ([name, value]) => name.endsWith("-version") && typeof value === "string" && DATED.test(value),

@@ -5,12 +5,12 @@ import { always, type When } from "./when.ts";
 
 export type Apply = (behaviour: Behaviour) => Behaviour;
 
-/** Puts something around one decision; `next` is the decision as it was. */
+/** Wraps one decision; `next` is the original. */
 export function wrap<K extends keyof Behaviour>(name: K, around: (next: Behaviour[K]) => Behaviour[K]): Apply {
   return (behaviour) => ({ ...behaviour, [name]: around(behaviour[name]) });
 }
 
-/** Several changes that make up one. */
+/** Combines several changes. */
 export function all(...changes: readonly Apply[]): Apply {
   return (behaviour) => changes.reduce((changed, change) => change(changed), behaviour);
 }
@@ -32,7 +32,7 @@ export const DENIALS: readonly Reason[] = [
 const covers = (reasons: Reasons, reason: Reason) =>
   typeof reasons === "string" ? reasons === reason : reasons.includes(reason);
 
-/** Changes what a refusal says before it is written. */
+/** Changes a refusal before it is written. */
 export function onRefusal(reasons: Reasons, when: When, edit: (refused: Refusal, call: Call) => Refusal): Apply {
   return wrap(
     "refuse",
@@ -41,7 +41,7 @@ export function onRefusal(reasons: Reasons, when: When, edit: (refused: Refusal,
   );
 }
 
-/** Changes the answer to a refused request. */
+/** Changes the response to a refused request. */
 export function onDenial(
   reasons: Reasons,
   when: When,
@@ -53,7 +53,7 @@ export function onDenial(
   });
 }
 
-/** Lets a check find nothing wrong. */
+/** Makes a check pass. */
 export function overlook(reason: Reason, when: When = always): Apply {
   return wrap("check", (next) => (name, call) => {
     const refused = next(name, call);
@@ -69,7 +69,7 @@ export function onReply(when: When, edit: (value: unknown, call: Call) => unknow
   });
 }
 
-/** Changes the answer to a request that is served. */
+/** Changes the response to a request that is served. */
 export function onServed(when: When, edit: (response: GatewayResponse, call: Call) => GatewayResponse): Apply {
   return wrap("respond", (next) => (call) => {
     const response = next(call);
@@ -87,7 +87,7 @@ export function onEvents(when: When, edit: (events: StreamEvent[], call: Call) =
   });
 }
 
-/** Changes each event of the given kinds; nothing takes it out. */
+/** Changes each event of the given kinds; `undefined` removes it. */
 export function eachEvent(
   when: When,
   kinds: readonly EventKind[],
@@ -116,7 +116,7 @@ export function onSteps(when: When, edit: (steps: Step[], call: Call) => Iterabl
   return wrap("pack", (next) => (steps, call) => (when(call) ? edit([...next(steps, call)], call) : next(steps, call)));
 }
 
-/** Changes an answer's bytes and headers, just before they are delivered. */
+/** Changes a response's bytes and headers, just before they are delivered. */
 export function onParcel(when: When, edit: (parcel: Parcel, call: Call) => Parcel): Apply {
   return wrap("seal", (next) => (response, call) => {
     const parcel = next(response, call);
@@ -124,7 +124,7 @@ export function onParcel(when: When, edit: (parcel: Parcel, call: Call) => Parce
   });
 }
 
-/** Changes how the response of a stream ends. */
+/** Changes how a streamed response ends. */
 export function endingAs(ending: Ending, when: When = always): Apply {
   return onServed(when, (response) =>
     response.body.kind === "events" ? { ...response, body: { ...response.body, ending } } : response,

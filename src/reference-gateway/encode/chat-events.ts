@@ -5,12 +5,12 @@ import { durationMs, type ReplyPlan } from "../providers/plan.ts";
 import { chatHead, chatUsage, FINISH_REASON } from "./chat-reply.ts";
 
 /**
- * The chunks of a streamed chat reply: role, increments, finish reason, usage when asked for, end marker. A provider
- * that breaks off gives an error item and nothing after it.
+ * The chunks of a streamed chat reply: role, increments, finish reason, usage if requested, end marker. If the provider fails,
+ * an error item ends the stream.
  */
 export function* chatEvents(plan: ReplyPlan, call: Call): Generator<StreamEvent> {
   const head = chatHead(call, "chat.completion.chunk");
-  // Where usage is asked for, every chunk has the field, and only the last one has a value in it.
+  // If usage is requested, every chunk has the field, and only the last one has a value.
   const usage = call.request?.includeUsage === true ? { usage: null } : {};
   const chunk = (kind: EventKind, atMs: number, delta: unknown, finishReason: string | null, tokens = 0) => ({
     kind,

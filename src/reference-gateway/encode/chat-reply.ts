@@ -30,7 +30,7 @@ export function chatReply(plan: ReplyPlan, call: Call): unknown {
   };
 }
 
-/** The fields that a non-streaming reply and every chunk have in common. */
+/** The fields that a non-streaming reply and every chunk share. */
 export function chatHead(call: Call, object: "chat.completion" | "chat.completion.chunk") {
   return {
     id: `chatcmpl-${call.id}`,

@@ -4,15 +4,15 @@ export type Coding = "br" | "gzip";
 
 export interface CompressedBytes {
   readonly bytes: Buffer;
-  /** Value of `Content-Encoding`; absent when the bytes are as they were. */
+  /** Value of `Content-Encoding`; absent if the bytes are not compressed. */
   readonly coding?: string | undefined;
 }
 
-/** Quick rather than small: the bodies are short, and the gateway must keep up with a load test. */
+/** Favours speed over size: bodies are short, and the gateway must keep up with a load test. */
 const BROTLI_QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } };
 
 /**
- * Compresses a whole body when the client asks for a coding that the gateway knows.
+ * Compresses a non-streaming body if the client accepts a supported coding.
  *
  * @param accepted value of `Accept-Encoding`.
  */
@@ -36,7 +36,7 @@ export function preferredCoding(accepted: string): Coding | undefined {
   const any = weights.get("*") ?? 0;
   const brotli = weights.get("br") ?? any;
   const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? any;
-  // A client that prefers plain bytes gets them.
+  // A client that prefers uncompressed bytes gets them.
   const identity = weights.get("identity") ?? 0;
   const best = Math.max(brotli, gzip);
   if (!(best > 0) || identity > best) return undefined;

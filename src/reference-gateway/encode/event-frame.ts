@@ -7,7 +7,7 @@ export function frame(event: StreamEvent, call: Call): string {
   return event.name === undefined ? `data: ${data}\n\n` : `event: ${event.name}\ndata: ${data}\n\n`;
 }
 
-/** The event's data as text. JSON has no line breaks of its own, so it always fits on one line. */
+/** The event's data as text. `JSON.stringify` adds no line breaks, so it always fits on one line. */
 export function dataText({ data }: StreamEvent, call: Call): string {
   return typeof data === "string" ? data : call.behaviour.json(data, call);
 }

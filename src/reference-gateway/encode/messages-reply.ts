@@ -24,7 +24,7 @@ export function messagesReply(plan: ReplyPlan, call: Call): unknown {
   };
 }
 
-/** The fields that a non-streaming reply and the first event of a stream have in common. */
+/** The fields that a non-streaming reply and the first event of a stream share. */
 export function messageHead(call: Call) {
   return { id: `msg_${call.id}`, type: "message", role: "assistant", model: call.request?.modelId ?? "" };
 }

@@ -1,7 +1,7 @@
 import type { Call } from "../pipeline/behaviour.ts";
 import type { GatewayResponse, Header, Parcel, Step, StreamEvent } from "../pipeline/response.ts";
 
-/** Puts an answer into bytes, with the headers that every response of its kind has. */
+/** Encodes a response, with the headers that every response of its kind has. */
 export function seal(response: GatewayResponse, call: Call): Parcel {
   const { status, afterMs, body, outcome } = response;
   const headers: Header[] = [...response.headers, ...requestIds(call)];
@@ -26,7 +26,7 @@ export function seal(response: GatewayResponse, call: Call): Parcel {
   return { status, headers, afterMs, outcome, body: { kind: "whole", bytes } };
 }
 
-/** Clients of the messages dialect look for the identifier under a name of their own. */
+/** Clients of the messages dialect expect the identifier under a different name. */
 function requestIds(call: Call): Header[] {
   const id: Header = ["X-Request-Id", call.id];
   return call.dialect === "messages" ? [id, ["Request-Id", call.id]] : [id];

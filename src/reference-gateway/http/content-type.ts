@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * True for a body that says it is JSON, or says nothing: some clients leave the label out. A compressed body is not
- * taken, because a few kilobytes of it may unfold to gigabytes.
+ * True for a body labelled as JSON, or not labelled: some clients omit the label. Compressed bodies are not accepted, because a
+ * few kilobytes may decompress to gigabytes.
  */
 export function looksLikeJson(headers: IncomingHttpHeaders): boolean {
   const coding = headers["content-encoding"];

@@ -13,18 +13,18 @@ import { answerParseError } from "./parse-error.ts";
 import { purposeOf, ROUTES, routeAt } from "./paths.ts";
 import { receiveBody } from "./receive-body.ts";
 
-/** Idle connections are kept longer than any usual proxy or client keeps them, so that it is never us who cut first. */
+/** Idle connections are kept longer than by any common proxy or client, so that we never close first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** How long a request may take to arrive; a client that stops in the middle must not stay for ever. */
+/** How long a request may take to arrive; a client that stops in the middle must not hold the connection forever. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-/** Large enough that a very long credential is answered like any other wrong one. */
+/** Large enough that a very long credential gets the same response as any other invalid one. */
 const MAX_HEADER_BYTES = 256 * 1_024;
 
 interface ServerSettings {
   readonly services: Services;
-  /** Asked once per request. */
+  /** Called once per request. */
   behaviour(): Behaviour;
   /** Largest request body, bytes. */
   readonly bodyLimitBytes: number;
@@ -32,7 +32,7 @@ interface ServerSettings {
   readonly idPrefix: string;
 }
 
-/** The public side of a gateway. Fastify routes; what happens to a request is the pipeline's business. */
+/** The public side of a gateway. Fastify does the routing; the pipeline handles the requests. */
 export function gatewayServer(settings: ServerSettings) {
   const app = fastify({
     logger: false,
@@ -84,8 +84,8 @@ export function gatewayServer(settings: ServerSettings) {
     });
   };
 
-  // Taken over before Fastify would read the body: the pipeline wants the bytes as they came. Root hooks run for
-  // unknown paths and methods too.
+  // Taken over before Fastify reads the body: the pipeline needs the raw bytes. Root hooks also run for unknown paths and
+  // methods.
   app.addHook("onRequest", (request, reply, _done) => {
     const { raw } = request;
     reply.hijack();
@@ -116,7 +116,7 @@ function connectionCounter(): (socket: Socket) => Connection {
   };
 }
 
-/** Every request was taken over before its handler. */
+/** The hook takes over every request before its handler. */
 function unreachable(): never {
   throw new Error("a request got past the hook that takes it over");
 }

@@ -6,8 +6,8 @@ const BODIES: Readonly<Record<string, readonly [status: string, message: string]
 };
 
 /**
- * Answers bytes that are no HTTP request. The connection cannot be used again, because nobody knows where the next
- * request would begin.
+ * Responds to bytes that are not an HTTP request. The connection cannot be reused, because the start of the next request is
+ * unknown.
  */
 export function answerParseError(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) {

@@ -22,7 +22,7 @@ export function purposeOf(route: Route, method: string): Purpose {
 
 const BY_PATH: ReadonlyMap<string, Route> = new Map(ROUTES.map((route) => [route.path, route]));
 
-/** @param url path and query as sent; one slash at the end of the path is overlooked. */
+/** @param url path and query as sent; one trailing slash of the path is ignored. */
 export function routeAt(url: string): Route | undefined {
   const query = url.indexOf("?");
   const path = query < 0 ? url : url.slice(0, query);

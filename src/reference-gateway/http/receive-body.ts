@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 
-/** A body that was received whole, or one that was not kept because it is too large. */
+/** A complete body, or one that was discarded because it is too large. */
 export type Received = { readonly kind: "bytes"; readonly bytes: Buffer } | { readonly kind: "tooLarge" };
 
 /**
- * Bodies up to this many times the limit are read to their end and thrown away, so that the refusal arrives on a
- * connection that stays usable; a client that is still writing would see a reset instead of the refusal.
+ * Bodies up to this many times the limit are read and discarded, so that the refusal arrives on a reusable connection; a client
+ * that is still writing would see a reset instead of the refusal.
  */
 const DRAINED_TIMES = 4;
 
@@ -15,7 +15,7 @@ const EMPTY = Buffer.alloc(0);
  * Reads a request's body.
  *
  * @param limitBytes largest body that is kept.
- * @param done called once; never when the client leaves before the end.
+ * @param done called once; never if the client leaves before the end.
  */
 export function receiveBody(request: IncomingMessage, limitBytes: number, done: (received: Received) => void): void {
   const chunks: Buffer[] = [];
@@ -39,6 +39,6 @@ export function receiveBody(request: IncomingMessage, limitBytes: number, done: 
         bytes: chunks.length === 1 ? (chunks[0] as Buffer) : chunks.length === 0 ? EMPTY : Buffer.concat(chunks, size),
       });
   });
-  // The response's "close" ends everything that began; without a listener the error would end the process.
+  // The response's "close" event cleans up; without a listener the error would end the process.
   request.on("error", () => {});
 }

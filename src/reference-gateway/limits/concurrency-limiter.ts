@@ -8,12 +8,12 @@ export interface Lease {
 
 /** The requests in flight of one account. */
 export class ConcurrencyLimiter {
-  /** Most requests in flight; lowering it ends none. */
+  /** Maximum number of requests in flight; lowering it ends none. */
   limit: number;
   #peak = 0;
   readonly #leases = new Set<Lease>();
 
-  /** @param limit most requests in flight; whole number, 1 or more. */
+  /** @param limit maximum number of requests in flight; whole number, 1 or more. */
   constructor(limit: number) {
     this.limit = limit;
   }
@@ -22,7 +22,7 @@ export class ConcurrencyLimiter {
     return this.#leases.size;
   }
 
-  /** Most leases ever held together. */
+  /** Highest number of concurrent leases so far. */
   get peak(): number {
     return this.#peak;
   }
@@ -31,7 +31,7 @@ export class ConcurrencyLimiter {
     return this.held >= this.limit;
   }
 
-  /** Counts a request as in flight, above the limit too: the limit is checked before. */
+  /** Counts a request as in flight, even above the limit: the limit is checked before. */
   take(expectedEndUs: number): Lease {
     const leases = this.#leases;
     const lease: Lease = { expectedEndUs, release: () => leases.delete(lease) };
@@ -40,7 +40,7 @@ export class ConcurrencyLimiter {
     return lease;
   }
 
-  /** @returns monotonic microseconds at which the first of the running requests is expected to end. */
+  /** @returns monotonic microseconds at which the first request in flight is expected to end. */
   earliestEndUs(): number {
     let earliest = Number.POSITIVE_INFINITY;
     for (const lease of this.#leases) earliest = Math.min(earliest, lease.expectedEndUs);

@@ -1,12 +1,12 @@
 import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
- * Counts per window and starts afresh at its edge; nearly twice the limit fits around an edge.
+ * Counts per window and resets at its edge; nearly twice the limit fits around an edge.
  *
  * @param limitPerMinute whole number, 1 or more.
- * @param originUs monotonic time of a window's beginning; the others follow from it.
+ * @param originUs monotonic start of one window; the others follow from it.
  * @param windowUs length of the window, microseconds; a minute outside tests.
- * @param begun the window that is under way, and what it has counted.
+ * @param begun the current window, and its count.
  */
 export function fixedWindow(
   limitPerMinute: number,

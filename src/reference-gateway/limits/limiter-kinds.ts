@@ -8,7 +8,7 @@ export const LIMITER_KINDS = ["sliding-log", "fixed-window", "token-bucket", "pa
 
 export type LimiterKind = (typeof LIMITER_KINDS)[number];
 
-/** Which algorithm limits the rate. */
+/** The rate limiting algorithm. */
 export interface LimiterChoice {
   readonly kind: LimiterKind;
   /** `token-bucket` only: size of the bucket, requests. Default: the limit per minute. Minimum: 1. */

@@ -1,12 +1,12 @@
 import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
- * One request per interval, nothing saved up (the generic cell rate algorithm without a burst).
+ * One request per interval, without credit (the generic cell rate algorithm without a burst).
  *
  * @param limitPerMinute requests per minute; 1 or more.
- * @param toleranceUs how early a request may come and still pass. Without it, network jitter alone would deny
- *   traffic that was sent evenly and below the limit: at 3,000 per minute the interval is only 20 ms.
- * @param nextUs when the first request is due; at once by default.
+ * @param toleranceUs how early a request may arrive and still be admitted. Without it, network jitter alone would deny evenly
+ * sent traffic below the limit: at 3,000 per minute the interval is only 20 ms.
+ * @param nextUs when the first request is due; immediately by default.
  */
 export function paced(limitPerMinute: number, toleranceUs = 50_000, nextUs = Number.NEGATIVE_INFINITY): AccountLimiter {
   const intervalUs = WINDOW_US / limitPerMinute;
@@ -22,7 +22,7 @@ export function paced(limitPerMinute: number, toleranceUs = 50_000, nextUs = Num
       const aheadUs = Math.max(0, dueUs - nowUs);
       return aheadUs > toleranceUs ? 0 : Math.floor((toleranceUs - aheadUs) / intervalUs) + 1;
     },
-    // The next request waits no longer than the new limit wants it to.
+    // The next request waits at most one interval of the new limit.
     changed: (limit, nowUs) => paced(limit, toleranceUs, Math.min(dueUs, nowUs + WINDOW_US / limit)),
   };
 }

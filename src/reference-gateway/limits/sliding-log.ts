@@ -1,11 +1,11 @@
 import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
- * Exact: any sixty seconds hold at most the limit. Remembers one time per admitted request, in a ring that never grows.
+ * Exact: any sixty seconds hold at most the limit. Stores one time per admitted request, in a ring that never grows.
  *
  * @param limitPerMinute whole number, 1 or more.
  * @param windowUs length of the window, microseconds; a minute outside tests.
- * @param counted times of requests that count already, oldest first.
+ * @param counted times of requests that already count, oldest first.
  */
 export function slidingLog(
   limitPerMinute: number,

@@ -1,21 +1,22 @@
 import { type AccountLimiter, WINDOW_US } from "./rate-limiter.ts";
 
 /**
- * Refills evenly and lets a saved-up burst through at once.
+ * Refills evenly and allows a burst up to its size.
  *
  * @param limitPerMinute requests per minute that are refilled; 1 or more.
- * @param burst size of the bucket, requests; 1 or more. At most the limit, or a minute would admit more than twice it.
- * @param taken what is missing in the bucket at the beginning, requests.
+ * @param burst size of the bucket, requests; 1 or more. At most the limit, otherwise a minute would admit more than twice the
+ * limit.
+ * @param taken requests missing from the bucket at the start.
  */
 export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinute, taken = 0): AccountLimiter {
   const size = Math.max(1, Math.min(burst, limitPerMinute));
   const costUs = WINDOW_US / limitPerMinute;
-  // Credit is kept in microseconds of refill: sums of fractions of a token would drift over a long run.
+  // Credit is stored in microseconds of refill: sums of fractions of a token would drift over a long run.
   let creditUs = Math.max(0, size - taken) * costUs;
   let seenUs = Number.NEGATIVE_INFINITY;
 
   const refill = (nowUs: number) => {
-    // Of requests that come together, one may be looked at with the time of another.
+    // Concurrent requests may be checked with slightly older times.
     if (nowUs <= seenUs) return;
     if (seenUs !== Number.NEGATIVE_INFINITY) creditUs = Math.min(size * costUs, creditUs + (nowUs - seenUs));
     seenUs = nowUs;
@@ -37,7 +38,7 @@ export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinu
     },
     changed(limit, nowUs) {
       refill(nowUs);
-      // A bucket as large as the limit stays that; one of a size of its own keeps it.
+      // A bucket as large as the limit follows it; an explicit size is kept.
       return tokenBucket(limit, burst === limitPerMinute ? limit : burst, size - creditUs / costUs);
     },
   };

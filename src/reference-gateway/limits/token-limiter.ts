@@ -1,36 +1,36 @@
 import { WINDOW_US } from "./rate-limiter.ts";
 
-/** Header with the tokens that remain. */
+/** Header with the remaining tokens. */
 export const REMAINING_TOKENS = "X-RateLimit-Remaining-Tokens";
 
 export const TOKEN_COUNTS = ["total", "prompt", "reserved"] as const;
 
-/** What counts: prompt and completion; the prompt alone; or the prompt and what the reply may be, when the request comes. */
+/** What counts: prompt and completion; only the prompt; or, at admission, the prompt and the maximum length of the reply. */
 export type TokenCounts = (typeof TOKEN_COUNTS)[number];
 
 /** The tokens that one request counts as. */
 export interface CountedTokens {
   readonly atUs: number;
-  /** Set to less when a reply used less than was held back for it. */
+  /** Lowered when a reply used less than was reserved for it. */
   tokens: number;
 }
 
-/** Admission by tokens per minute, in two steps like that by the request rate. Times are monotonic microseconds. */
+/** Admission by tokens per minute, in two steps like the request rate. Times are monotonic microseconds. */
 export interface TokenLimiter {
   readonly tokensPerMinute: number;
-  /** @returns microseconds until a request of so many tokens would be admitted; 0 means now. Changes nothing. */
+  /** @returns microseconds until a request with this many tokens would be admitted; 0 means now. Changes nothing. */
   waitUs(tokens: number, nowUs: number): number;
-  /** Counts a request. Changing what it returns gives tokens back, or takes more. */
+  /** Counts a request. Changing the returned object gives tokens back, or takes more. */
   count(tokens: number, nowUs: number): CountedTokens;
-  /** Tokens that would be admitted at this very moment; 0 or more. */
+  /** Tokens that would be admitted right now; 0 or more. */
   remaining(nowUs: number): number;
 }
 
 /**
  * Counts what was admitted since the window began.
  *
- * @param beginUs when the window of a moment began.
- * @param leavesUs when tokens that were counted at a moment leave the window.
+ * @param beginUs start of the window at a given time.
+ * @param leavesUs when tokens counted at a given time leave the window.
  */
 function windowLimiter(
   tokensPerMinute: number,
@@ -45,7 +45,7 @@ function windowLimiter(
   return {
     tokensPerMinute,
     waitUs(tokens, nowUs) {
-      // A request larger than the limit passes when nothing else counts: it would never be served otherwise.
+      // A request larger than the limit is admitted when nothing else counts: it would never be served otherwise.
       let excess = used(nowUs) + Math.min(tokens, tokensPerMinute) - tokensPerMinute;
       let freeUs = nowUs;
       for (const one of counted) {
@@ -73,18 +73,18 @@ export function rollingTokens(tokensPerMinute: number): TokenLimiter {
   );
 }
 
-/** Counts afresh at the edge of each window. @param originUs when one of them begins. */
+/** Resets at the edge of each window. @param originUs start of one of them. */
 export function fixedTokens(tokensPerMinute: number, originUs: number): TokenLimiter {
   const beginUs = (us: number) => originUs + Math.floor((us - originUs) / WINDOW_US) * WINDOW_US;
   return windowLimiter(
     tokensPerMinute,
-    // What comes at the very edge belongs to the window that begins there.
+    // A request exactly at the edge belongs to the window that begins there.
     (nowUs) => beginUs(nowUs) - 1,
     (atUs) => beginUs(atUs) + WINDOW_US,
   );
 }
 
-/** Comes back evenly, and saves up to `size` tokens. */
+/** Refills evenly, up to `size` tokens. */
 export function tokensInBucket(tokensPerMinute: number, size: number = tokensPerMinute): TokenLimiter {
   const perUs = tokensPerMinute / WINDOW_US;
   let saved = size;

@@ -8,7 +8,7 @@ const UNKNOWN = ["AUTH-3", "ERR-401-INVALID"];
 const MISSING = ["AUTH-2", "ERR-401-INVALID"];
 const REVOKED = ["AUTH-4", "ERR-401-REVOKED"];
 
-/** Who is let in, and what the others get. */
+/** Which keys are accepted, and the responses to the others. */
 export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.list-without-key",

@@ -27,7 +27,7 @@ const spaced = bodySays((call) => /^\s/.test(call.bodyText));
 const escaped = bodySays((call) => /\\ud[89ab]/i.test(call.bodyText));
 const badStream = bodySays(has("stream", (stream) => typeof stream !== "boolean" && stream !== null));
 const tooLarge = bodySays((call) => call.bodyError?.reason === "request_too_large");
-/** As much as most proxies take, bytes. */
+/** The maximum of most proxies, bytes. */
 const LARGE_BYTES = 1_048_576;
 const saysTooLarge = bodySays(({ arrival }) => Number(arrival.headers["content-length"] ?? 0) > LARGE_BYTES);
 const turnWithoutContent = bodySays(
@@ -47,7 +47,7 @@ const CALLER = ["CHAT-10"];
 const FORM = ["SAME-REQUEST"];
 const UNANSWERED = ["RESPONSE-BEFORE-CLOSE"];
 
-/** Bodies that cannot be used, and sound ones that are taken for such. */
+/** Invalid bodies, and valid ones that are treated as invalid. */
 export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.empty-object-500",

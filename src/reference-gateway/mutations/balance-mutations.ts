@@ -17,14 +17,14 @@ const CREDITS = ["ERR-402-CREDITS", "SPEND-2"];
 
 const smallLimit: When = (call) => (call.request?.maxTokens ?? Number.POSITIVE_INFINITY) <= 16;
 
-/** Some requests are denied for money although there is enough. */
+/** Some requests are denied for lack of funds although there are enough. */
 const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exhausted", when: When): Apply =>
   wrap(
     "check",
     (next) => (name, call) => next(name, call) ?? (name === "spending" && when(call) ? refusal(reason) : undefined),
   );
 
-/** An exhausted balance that does not stop, and money that stops without a reason. */
+/** An exhausted balance that is not enforced, and denials for lack of funds without a reason. */
 export const BALANCE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.empty-account-streams",

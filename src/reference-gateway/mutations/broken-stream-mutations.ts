@@ -4,7 +4,7 @@ import { type Apply, all, eachEvent, endingAs, onEvents, wrap } from "../edits/w
 
 const broken: When = (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined;
 
-/** A reply that breaks off is reported as a complete one, up to where it came. */
+/** An interrupted reply is reported as complete. */
 const completed = (when: When): Apply =>
   wrap("plan", (next) => (model, request, call) => {
     const plan = next(model, request, call);
@@ -13,7 +13,7 @@ const completed = (when: When): Apply =>
     return { ...rest, pieces: plan.pieces.slice(0, breaksAfter) };
   });
 
-/** How a reply ends whose provider broke off in the middle. */
+/** How a reply ends when its provider fails in the middle. */
 export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.cut-passed-off-as-complete",

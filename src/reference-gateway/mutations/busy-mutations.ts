@@ -20,7 +20,7 @@ import type { Call } from "../pipeline/behaviour.ts";
 
 const SPORADIC = ["STEADY-SERVICE", "BASE-3"];
 
-/** Nothing was asked for on the gateway for so many seconds. */
+/** The gateway received no request for this many seconds. */
 function afterSilence(seconds: number): When {
   const last = remembered(() => ({ us: Number.NEGATIVE_INFINITY }));
   return once((call) => {
@@ -32,7 +32,7 @@ function afterSilence(seconds: number): When {
   });
 }
 
-/** The request before on this connection came so long ago, microseconds. */
+/** The previous request on this connection is this old, microseconds. */
 function rested(us: number): When {
   const arrivals = remembered(() => new Map<number, number>());
   return once((call) => {
@@ -43,7 +43,7 @@ function rested(us: number): When {
   });
 }
 
-/** Errors and cuts that come with many requests. */
+/** Errors and dropped connections that occur with many requests. */
 export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.500-now-and-then",

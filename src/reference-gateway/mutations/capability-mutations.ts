@@ -14,14 +14,14 @@ const LARGE = 90_000;
 
 const largeImage: When = (call) => withImage(call) && call.bodyText.length > LARGE;
 
-/** Whatever the request says, the model replies in its own way. */
+/** Whatever the request specifies, the model replies in its own format. */
 const formatIgnored = (when: When) =>
   wrap("readRequest", (next) => (call) => {
     const request = next(call);
     return "reason" in request || !when(call) ? request : { ...request, format: undefined };
   });
 
-/** Images and structured outputs, where a model has them. */
+/** Images and structured outputs, for models that support them. */
 export const CAPABILITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "images.refused-on-chat",

@@ -5,13 +5,13 @@ import type { Call } from "../pipeline/behaviour.ts";
 import type { Closing } from "../pipeline/outcome.ts";
 import { costOf } from "../providers/model-table.ts";
 
-/** Micro-dollars that a request without a model or a reply is charged, where it is charged by mistake. */
+/** Micro-dollars that a request without a model or a reply is charged by mistake. */
 const FLAT_FEE = 115;
 
-/** Some requests cost nothing. */
+/** Some requests are not charged. */
 const free = (when: When): Apply => wrap("charge", (next) => (call, closing) => (when(call) ? 0 : next(call, closing)));
 
-/** Some requests cost something although they failed. */
+/** Some failed requests are charged. */
 const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
   wrap("charge", (next) => (call, closing) => {
     const charge = next(call, closing);
@@ -24,7 +24,7 @@ const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.req
 const longStream: When = (call) =>
   streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
 
-/** What is charged, and when it shows. */
+/** What is charged, and when it becomes visible. */
 export const CHARGE_MUTATIONS: readonly Mutation[] = [
   mutation("charge.streams-free", EVERY_KIND, "Streams are priced at nothing.", free(streaming)),
   mutation(
@@ -71,7 +71,7 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "charge.nothing",
-    // Not SPEND-1: charges do not show in this interface, and a key that is never denied may have a large cap.
+    // Not SPEND-1: charges are not visible in this interface, and a key that is never denied may have a large cap.
     ["SPEND-5", "SPEND-12"],
     "Nothing is ever charged.",
     free(() => true),

@@ -13,7 +13,7 @@ const accepts =
 const acceptsJsonOnly = accepts(/^application\/json$/);
 const jsonOnlyOnStream = both(inference, streaming, acceptsJsonOnly);
 
-/** What headers that SDKs send change, although nothing is wrong with the request. */
+/** Effects of headers that SDKs send with valid requests. */
 export const CLIENT_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.sdk-agents-blocked",

@@ -12,7 +12,7 @@ const LENGTH = "Content-Length";
 const LENGTH_REQUIREMENTS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 const CODING_REQUIREMENTS = ["HTTP-CODING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
-/** Content codings, and what they are labelled as. */
+/** Content codings and their labels. */
 export const CODING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-of-compressed",

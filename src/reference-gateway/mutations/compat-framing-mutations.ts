@@ -10,7 +10,7 @@ import type { StreamEvent } from "../pipeline/response.ts";
 /** An event after the end marker. */
 const late = (data: unknown): StreamEvent => ({ kind: "other", atMs: 0, tokens: 0, data });
 
-/** How chunks are framed and labelled, where clients of the chat dialect rely on it. */
+/** Framing and labels of chunks that clients of the chat dialect rely on. */
 export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-stream-labelled-json",

@@ -9,10 +9,10 @@ import { refusal } from "../pipeline/refusal.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
 
-/** What a leaked lease takes is missing when the limit is reached the next time. */
+/** A leaked lease lowers the limit the next time it is reached. */
 const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
 
-/** What a concurrency denial does. */
+/** Side effects of a concurrency denial. */
 export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.leaked-by-denials",

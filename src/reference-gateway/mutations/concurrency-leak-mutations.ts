@@ -4,10 +4,10 @@ import { type Apply, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { Closing } from "../pipeline/outcome.ts";
 
-/** What a leaked lease takes is missing when the limit is reached the next time. */
+/** A leaked lease lowers the limit the next time it is reached. */
 const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
 
-/** Some requests count as in flight for ever. */
+/** Some requests stay in flight forever. */
 const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
   wrap("release", (next) => (call, closing) => {
     if (!when(call, closing)) next(call, closing);
@@ -17,7 +17,7 @@ const sinceArrivalMs = (call: Call): number => (call.services.clock.monotonicUs(
 
 const abandoned = (closing: Closing) => closing.outcome === "interrupted";
 
-/** Requests that count as in flight for ever. */
+/** Requests that stay in flight forever. */
 export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.leaked-by-streams",

@@ -8,12 +8,12 @@ import type { Closing } from "../pipeline/outcome.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
 
-/** What a leaked lease takes is missing when the limit is reached the next time. */
+/** A leaked lease lowers the limit the next time it is reached. */
 const LEAK = ["LIMIT-CONC-4", "LIMIT-CONC-2"];
 
 const abandoned = (closing: Closing) => closing.outcome === "interrupted";
 
-/** Some requests end the lease of another running request, too. */
+/** Some requests also end the lease of another request in flight. */
 const freesTwo = (when: (call: Call, closing: Closing) => boolean): Apply => {
   const running = remembered(() => new Set<Call>());
   return all(

@@ -17,7 +17,7 @@ import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 import { refusal } from "../pipeline/refusal.ts";
 
 const TOO_MANY = ["LIMIT-CONC-2"];
-/** A full wave of exactly the limit is then never admitted. */
+/** A burst of exactly the limit is then never fully admitted. */
 const TOO_FEW = ["LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-CONC-5"];
 const NEVER = ["LIMIT-CONC-1", "LIMIT-CONC-2", "LIMIT-CONC-3", "ERR-429-CONC"];
 
@@ -27,7 +27,7 @@ const unlimited = (when: When): Apply => {
   return wrap("concurrencyOf", (next) => (key, call) => (when(call) ? limiterOf(call) : next(key, call)));
 };
 
-/** Which requests count together, and how high the limit is. */
+/** Which requests count together, and the limit itself. */
 export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.never-enforced",
@@ -118,7 +118,7 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "concurrency.denied-late",
-    // Not LIMIT-CONC-1: the request is denied, and the specification does not say how soon.
+    // Not LIMIT-CONC-1: the request is denied, and the specification does not say how quickly.
     ["ANSWER-IN-TIME"],
     "A request over the limit waits for twelve seconds before it is denied.",
     delays(

@@ -5,7 +5,7 @@ import { both, inChunks, onMessages, secondKey, streaming } from "../edits/when.
 import { onDenial, onRefusal, overlook, wrap } from "../edits/wrap.ts";
 import { refusal } from "../pipeline/refusal.ts";
 
-/** How a key has to be written, and what happens to one that is not. */
+/** How a key has to be written, and the treatment of keys that are not. */
 export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.malformed-500",

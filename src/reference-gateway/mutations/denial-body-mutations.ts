@@ -8,14 +8,14 @@ import { DENIALS, onDenial, onParcel } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { GatewayResponse } from "../pipeline/response.ts";
 
-/** Where the shape of a denial's body is shown: the chat endpoint and the model list. */
+/** Where the interface defines the body of a denial: the chat endpoint and the model list. */
 const shown: When = not(onMessages);
 const PAID = ["insufficient_credits", "quota_exceeded"] as const;
 const OTHERS = DENIALS.filter((reason) => !PAID.some((paid) => paid === reason));
 
 type Edit = (response: GatewayResponse, call: Call) => GatewayResponse;
 
-/** One defect of the body, for the denial that is shown and for the others apart. */
+/** One body defect, separately for denials with a defined body and for the others. */
 function forBoth(name: string, summary: string, edit: Edit): Mutation[] {
   return [
     mutation(
@@ -35,7 +35,7 @@ function forBoth(name: string, summary: string, edit: Edit): Mutation[] {
 
 const denied: When = (call) => call.refused !== undefined && DENIALS.includes(call.refused.reason);
 
-/** Denials whose body is not what the interface shows, or that never arrive. */
+/** Denials whose body differs from the interface, or that never arrive. */
 export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.messages-untyped",

@@ -41,7 +41,7 @@ function wrongReason(
   );
 }
 
-/** Denials whose status or reason belongs to another requirement, or to none. */
+/** Denials with the status or reason of another requirement, or of none. */
 export const DENIAL_STATUS_MUTATIONS: readonly Mutation[] = [
   wrongStatus("credits-403", "insufficient_credits", 403, "An exhausted balance is answered 403."),
   wrongStatus(

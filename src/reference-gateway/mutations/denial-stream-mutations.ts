@@ -25,7 +25,7 @@ function hidden(reason: Denial, summary: string): Mutation {
   );
 }
 
-/** A stream that begins and ends without a word. */
+/** A stream without any content. */
 const emptyStream = (response: GatewayResponse): GatewayResponse => ({
   ...response,
   status: 200,
@@ -33,7 +33,7 @@ const emptyStream = (response: GatewayResponse): GatewayResponse => ({
   body: { kind: "events", ending: "finish", events: [{ kind: "done", atMs: 0, tokens: 0, data: "[DONE]" }] },
 });
 
-/** A denial as text of the reply. */
+/** A denial as the text of a reply. */
 const asText = (response: GatewayResponse): GatewayResponse => ({
   ...response,
   status: 200,
@@ -56,7 +56,7 @@ const asText = (response: GatewayResponse): GatewayResponse => ({
   },
 });
 
-/** What is denied differently because a stream was asked for. */
+/** Denials that differ for streaming requests. */
 export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
   hidden("invalid_api_key", "A stream with an unknown key begins with 200 and reports the refusal inside."),
   hidden("key_revoked", "A stream with a revoked key begins with 200 and reports the refusal inside."),

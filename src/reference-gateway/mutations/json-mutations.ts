@@ -13,7 +13,7 @@ const jsonText = (when: When, change: (text: string) => string): Apply =>
 
 const JSON_REQUIREMENTS = ["JSON-TEXT", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
-/** Syntax of JSON and encoding of characters. */
+/** JSON syntax and character encoding. */
 export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-trailing-comma",

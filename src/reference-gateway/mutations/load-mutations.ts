@@ -17,7 +17,7 @@ import { lastUserText, userTurn } from "../pipeline/inference-request.ts";
 
 const CROSSED = ["CHAT-2", "STREAM-4", "OWN-ANSWER"];
 
-/** Each request waits longer than the one before. */
+/** Each request waits longer than the previous one. */
 const growing = (when: When, msPerRequest: number): Apply => {
   const served = remembered(() => ({ count: 0 }));
   return wrap("seal", (next) => (response, call) => {
@@ -28,7 +28,7 @@ const growing = (when: When, msPerRequest: number): Apply => {
   });
 };
 
-/** Now and then everything stands still. */
+/** From time to time everything stalls. */
 const stalls = (everyMs: number, forMs: number): Apply => {
   const begun = remembered(() => performance.now());
   return wrap("seal", (next) => (response, call) => {
@@ -39,7 +39,7 @@ const stalls = (everyMs: number, forMs: number): Apply => {
   });
 };
 
-/** Delays every response between two moments, in seconds after the first request. */
+/** Delays every response within a period, in seconds after the first request. */
 const slowBetween = (fromS: number, untilS: number, byMs: number): Apply => {
   const begun = remembered(() => performance.now());
   const isSlow: When = (call) => {
@@ -49,7 +49,7 @@ const slowBetween = (fromS: number, untilS: number, byMs: number): Apply => {
   return delays(isSlow, () => byMs);
 };
 
-/** Requests that run side by side get each other's answers. */
+/** Concurrent requests get each other's responses. */
 const crossed = (when: When): Apply => {
   const last = remembered<{ request: InferenceRequest | undefined }>(() => ({ request: undefined }));
   return wrap("plan", (next) => (model, request, call) => {
@@ -59,13 +59,13 @@ const crossed = (when: When): Apply => {
   });
 };
 
-/** The same with some text before the last turn, which models repeat. */
+/** The same with text before the last turn, which models repeat. */
 const opened = (request: InferenceRequest, opening: string): InferenceRequest => ({
   ...request,
   turns: [...request.turns.slice(0, -1), userTurn(opening + lastUserText(request))],
 });
 
-/** What shows only with many requests, or many at a time. */
+/** Defects that only many requests, or many concurrent ones, reveal. */
 export const LOAD_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.answers-crossed",
@@ -106,7 +106,7 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   ),
   loadMutation(
     "load.abandoned-text-opens-next",
-    // Not OWN-ANSWER: nothing shows whose words these are.
+    // Not OWN-ANSWER: nothing shows which request the words belong to.
     ["STREAM-4", "TEXT-INTACT"],
     "After a client left in the middle, the next reply begins with words of the reply that nobody read.",
     (() => {

@@ -23,7 +23,7 @@ const asOne = (body: Record<string, unknown>) => ({ ...body, max_tokens: 16 });
 /** Served as if the limit were sixteen tokens. */
 const served = (such: (value: unknown) => boolean) => readAs(badMaxTokens(such), asOne);
 
-/** Something that was asked for never reaches the model. */
+/** A part of the request never reaches the model. */
 const forgotten = (what: "system" | "maxTokens", when: When): Apply =>
   wrap(
     "plan",
@@ -32,7 +32,7 @@ const forgotten = (what: "system" | "maxTokens", when: When): Apply =>
 
 const version: When = (call) => onMessages(call) && datedVersion(call) !== undefined;
 
-/** Which requests of the messages dialect are accepted, and what is made of them. */
+/** Which requests of the messages dialect are accepted, and how they are interpreted. */
 export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.version-refused",
@@ -140,7 +140,7 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "messages.empty-system-500",
-    // Not MSG-7: an empty prompt may be refused, but not by an error of the server.
+    // Not MSG-7: an empty prompt may be refused, but not with a server error.
     ["HTTP-SERVER-ERROR"],
     "An empty system prompt is an internal error.",
     onServed(

@@ -16,7 +16,7 @@ const entries = (edit: (data: readonly unknown[]) => unknown): Apply =>
 
 const FALLBACK = MODELS[0] as Model;
 
-/** The list, and what it has to do with the models that can be called. */
+/** The list, and its consistency with the callable models. */
 export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.data-is-object",

@@ -50,7 +50,7 @@ import { UNUSABLE_REPLY_MUTATIONS } from "./unusable-reply-mutations.ts";
 import { UPSTREAM_MUTATIONS } from "./upstream-mutations.ts";
 import { WRONG_REPLY_MUTATIONS } from "./wrong-reply-mutations.ts";
 
-/** Every defect that can be switched on. */
+/** Every mutation. */
 export const MUTATIONS: readonly Mutation[] = [
   ...BASE_MUTATIONS,
   ...AUTH_MUTATIONS,

@@ -16,7 +16,7 @@ const withLength =
   (parcel: Parcel): Parcel =>
     parcelHeader(LENGTH, String(change(Number(headerOf(parcel.headers, LENGTH) ?? 0))))(parcel);
 
-/** Writes some responses past Node's HTTP. */
+/** Writes some responses without Node's HTTP. */
 const byHand = (when: When, hand: Handwriting): Apply =>
   wrap(
     "deliver",
@@ -33,7 +33,7 @@ const plainWith = (...headers: readonly Header[]): Handwriting => ({
 
 const LENGTH_REQUIREMENTS = ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"];
 
-/** Frames, codings and syntax under the interface: HTTP, JSON, UTF-8. */
+/** Frames, codings and syntax below the interface: HTTP, JSON, UTF-8. */
 export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-one-short",

@@ -11,7 +11,7 @@ const FAILED = ["ERR-5XX-1"];
 const ATTEMPTS = ["UPSTREAM-ATTEMPTS"];
 const FAILOVER = ["UPSTREAM-FAILOVER"];
 
-/** Each provider so many times, one after the other. */
+/** Calls each provider this many times, one after the other. */
 const timesEach = (times: number, pauseMs = 0, when: (failed: FailedAttempt, call: Call) => boolean = () => true) =>
   onNextProvider((failed, providers, call) => {
     const last = failed.at(-1);
@@ -20,23 +20,23 @@ const timesEach = (times: number, pauseMs = 0, when: (failed: FailedAttempt, cal
     return provider === undefined ? "none" : { provider, afterMs: pauseMs };
   });
 
-/** No other provider is asked after such a failure. */
+/** Such a failure prevents failover. */
 const givesUp = (when: (failed: FailedAttempt, call: Call) => boolean) =>
   onNextProvider((failed, _providers, call) => {
     const last = failed.at(-1);
     return last !== undefined && when(last, call) ? "none" : undefined;
   });
 
-/** A real provider failed, with a status. */
+/** A real provider failed with a status. */
 const failedWith =
   (...statuses: readonly ProviderFailure["status"][]): When =>
   ({ upstreamFailure }) =>
     upstreamFailure !== undefined && statuses.includes(upstreamFailure.status);
 
-/** Which provider served a call; known once it was asked. */
+/** Which provider served a call; known after it was called. */
 const lastAsked = remembered(() => new WeakMap<Call, string>());
 
-/** What becomes of a provider's failure. */
+/** How a provider's failure is handled. */
 export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.429-as-own",

@@ -10,13 +10,13 @@ import { relayedStream } from "../upstream/relayed-stream.ts";
 const REPLY = ["UPSTREAM-REPLY"];
 const USAGE = ["UPSTREAM-USAGE"];
 
-/** The end of a whole stream, by dialect. */
+/** The end of a complete stream, by dialect. */
 const ENDS = {
   chat: "data: [DONE]\n\n",
   messages: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
 };
 
-/** Takes a reply's counts through a change, streaming and non-streaming. */
+/** Changes a reply's token counts, streaming and non-streaming. */
 const onUsage = (edit: (usage: JsonObject) => JsonObject) =>
   all(
     onRelayedReply((value) => withUsage(value, edit)),
@@ -48,14 +48,14 @@ const HAS_PIECE = /"(?:content|text|partial_json|arguments|reasoning_content|thi
 const CACHED = ["prompt_tokens_details", "cache_read_input_tokens", "cache_creation_input_tokens"];
 const COUNTS = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"];
 
-/** Everything at once, when the provider is through. */
+/** Everything at once, when the provider has finished. */
 async function* gathered(pieces: AsyncIterable<RelayedPiece>): AsyncGenerator<RelayedPiece> {
   const kept: RelayedPiece[] = [];
   for await (const piece of pieces) kept.push(piece);
   yield* kept;
 }
 
-/** Takes pieces as fast as they come, and keeps them until they are wanted. */
+/** Reads pieces as fast as they arrive, and buffers them until they are requested. */
 async function* readAhead(pieces: AsyncIterable<RelayedPiece>): AsyncGenerator<RelayedPiece> {
   const kept: RelayedPiece[] = [];
   let isOver = false;
@@ -85,7 +85,7 @@ async function* endingWell(pieces: AsyncIterable<RelayedPiece>, call: Call): Asy
     yield piece.isBroken ? { bytes: Buffer.from(ENDS[call.dialect]), tokens: 0, isBroken: false } : piece;
 }
 
-/** A stream that broke off is asked for anew, and what comes is put behind it. */
+/** Requests an interrupted stream again and appends the result. */
 async function* askingAgain(pieces: AsyncIterable<RelayedPiece>, call: Call): AsyncGenerator<RelayedPiece> {
   for await (const piece of pieces) {
     if (!piece.isBroken) {
@@ -101,7 +101,7 @@ async function* askingAgain(pieces: AsyncIterable<RelayedPiece>, call: Call): As
   }
 }
 
-/** What callers get of a provider's reply. */
+/** How a provider's reply is relayed to callers. */
 export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.reply-trimmed",

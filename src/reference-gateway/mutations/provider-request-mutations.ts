@@ -18,7 +18,7 @@ const CALLER_KEY = ["UPSTREAM-CALLER-KEY"];
 const callersKey = (call: Call): string => call.behaviour.presentedKey(call) ?? "";
 const turnsOf = (body: JsonObject) => listOf(body["messages"]) as readonly JsonObject[];
 
-/** What providers are sent. */
+/** What is sent to providers. */
 export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.caller-key-passed-on",

@@ -16,7 +16,7 @@ const state = (name: string, summary: string, edit: (limit: number) => Readonly<
     ),
   );
 
-/** The state of the rate limit, as the optional headers of a denial tell it. */
+/** The rate limit state in the optional headers of a denial. */
 export const RATE_HEADER_MUTATIONS: readonly Mutation[] = [
   state("remaining-negative", "The remaining count of a denial is negative.", () => ({
     "X-RateLimit-Remaining": "-1",

@@ -17,7 +17,7 @@ import { type RateLimiter, WINDOW_US } from "../limits/rate-limiter.ts";
 import { slidingLog } from "../limits/sliding-log.ts";
 import { TIER_RATE_MUTATIONS } from "./tier-rate-mutations.ts";
 
-/** No rate limit for some requests: they are neither asked nor counted. */
+/** No rate limit for some requests: they are neither checked nor counted. */
 const unlimited = (when: When): Apply =>
   wrap(
     "limiterOf",
@@ -31,7 +31,7 @@ const NEVER = ["LIMIT-RATE-1", "LIMIT-RATE-2", "ERR-429-RATE"];
 
 const UNDER = ["LIMIT-RATE-3"];
 
-/** A limiter that looks at the traffic of every account together. */
+/** A limiter that counts the traffic of all accounts together. */
 function sharedLimiter(times: number[], rpm: number): RateLimiter {
   const waitUs = (nowUs: number) => {
     while (times.length > 0 && (times[0] as number) + WINDOW_US <= nowUs) times.shift();
@@ -47,7 +47,7 @@ function sharedLimiter(times: number[], rpm: number): RateLimiter {
 
 const firstLimiters = remembered(() => new Map<Account, RateLimiter>());
 
-/** Which requests count toward the rate, and how many are let through. */
+/** Which requests count toward the rate, and how many are admitted. */
 export const RATE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "rate.upgrade-without-effect",

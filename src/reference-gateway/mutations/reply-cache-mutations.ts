@@ -6,7 +6,7 @@ import { type Apply, all, eachEvent, onReply, wrap } from "../edits/wrap.ts";
 import type { InferenceRequest } from "../pipeline/inference-request.ts";
 import type { Plan } from "../providers/plan.ts";
 
-/** Stores replies under the model and a part of the request: what the part leaves out makes no difference. */
+/** Caches replies by the model and a part of the request; the rest of the request is ignored. */
 const storedBy = (part: (request: InferenceRequest) => Partial<InferenceRequest>, when: When): Apply => {
   const stored = remembered(() => new Map<string, Plan>());
   return wrap("plan", (next) => (model, request, call) => {
@@ -30,7 +30,7 @@ const withoutLimit = ({ maxTokens: _, ...rest }: InferenceRequest) => rest;
 const OWN = ["OWN-ANSWER"];
 const COUNTS = ["COUNTS-ADD-UP"];
 
-/** Some counts become 0, and the total the sum of what is left. */
+/** Some counts become 0, and the total the sum of the rest. */
 const zeros =
   (...names: readonly string[]) =>
   (usage: unknown): unknown => {
@@ -41,7 +41,7 @@ const zeros =
     return counts;
   };
 
-/** Caches of replies that leave out a part of the request, and replies whose tokens count as nothing. */
+/** Reply caches that ignore a part of the request, and replies whose tokens do not count. */
 export const REPLY_CACHE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "reply-cache.ignores-history",
@@ -57,7 +57,7 @@ export const REPLY_CACHE_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "reply-cache.ignores-system",
-    // Models that repeat their prompt do not show what they were told besides.
+    // Models that repeat their prompt do not show their other inputs.
     OWN,
     "Non-streaming replies of the messages dialect are cached without their system prompt.",
     storedBy(withoutSystem, both(onMessages, nonStreaming)),

@@ -4,11 +4,11 @@ import { insteadOf } from "../edits/response-edits.ts";
 import { type Apply, onDenial, wrap } from "../edits/wrap.ts";
 import { MODELS } from "../providers/model-table.ts";
 
-/** A model that does not exist is served by the first one that matches its id. */
+/** An unknown model is served by the first one that matches its id. */
 const matched = (matches: (enabled: string, requested: string) => boolean): Apply =>
   wrap("findModel", (next) => (id, call) => next(id, call) ?? MODELS.find((model) => matches(model.id, id)));
 
-/** Ids that resemble an enabled one, and are taken for it. */
+/** Ids that resemble an enabled model and are served by it. */
 export const RESEMBLING_MODEL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.matched-by-beginning",

@@ -36,14 +36,14 @@ const form = (
   more: readonly string[] = [],
 ): Mutation => loadMutation(`retry-after.${name}`, [...FORM, ...more], summary, changeRetryAfter(RATE, edit));
 
-/** A Retry-After that no recipient can read, by the standard. */
+/** An invalid Retry-After, according to the standard. */
 const malformed = (
   name: string,
   summary: string,
   edit: (value: RetryAfter, refused: Refusal) => RetryAfter,
 ): Mutation => form(name, summary, edit, ["HTTP-RETRY-AFTER-FORM"]);
 
-/** When to come back, as the gateway tells it. */
+/** The Retry-After that the gateway sends. */
 export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.missing",

@@ -7,7 +7,7 @@ import { OPERATOR_KEY } from "../providers/failing-models.ts";
 
 const EXACT = ["AUTH-3", "ERR-401-INVALID"];
 
-/** Keys that are taken for others or shown, and what else should stay inside. */
+/** Confused or exposed keys, and other leaks of internal data. */
 export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-in-url",

@@ -9,7 +9,7 @@ import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 /** Whether the scheme is written other than as `Bearer ` with one space. */
 const unusualScheme: When = (call) => byScheme(call) !== "Bearer ";
 
-/** Spending is counted by the text of the header that the key stands in. */
+/** Spend is counted by the text of the header that carries the key. */
 const spendBy = (name: (call: Parameters<When>[0]) => string, usual: string): Apply => {
   const spends = remembered(() => new Map<string, KeySpend>());
   return wrap("findKey", (next) => (secret, call) => {
@@ -25,7 +25,7 @@ const spendBy = (name: (call: Parameters<When>[0]) => string, usual: string): Ap
 
 const freeInFlight = remembered(() => new ConcurrencyLimiter(UNLIMITED));
 
-/** Limits that go by how a key is written instead of by its account. */
+/** Limits by the spelling of a key instead of by its account. */
 export const SPELLING_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.per-scheme",

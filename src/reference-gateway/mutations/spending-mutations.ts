@@ -21,7 +21,7 @@ const BUDGET = ["ERR-429-BUDGET", "SPEND-8"];
 
 const extraHeader: When = ({ arrival }) => Object.keys(arrival.headers).some((name) => name.startsWith("x-"));
 
-/** The day that caps count by, as days since the start of the gateway. */
+/** The day by which caps are counted, as days since the start of the gateway. */
 const dayBy = (daysSinceStart: (nowMs: number, startMs: number) => number): Apply =>
   wrap("capDay", () => ({ services }: Call) => {
     const startMs = services.startedS * 1_000;
@@ -30,7 +30,7 @@ const dayBy = (daysSinceStart: (nowMs: number, startMs: number) => number): Appl
 
 const HOUR_MS = 3_600_000;
 
-/** Days whose boundary lies so many hours after that of UTC. */
+/** Days whose boundary is this many hours after that of UTC. */
 const shiftedDay = (hours: number): Apply =>
   dayBy((nowMs, startMs) => utcDay(nowMs - hours * HOUR_MS) - utcDay(startMs - hours * HOUR_MS));
 
@@ -50,7 +50,7 @@ const stopsSiblings = (reason: "quota_exceeded" | "budget_exhausted"): Apply =>
     };
   });
 
-/** Who is stopped for money, and for how long. */
+/** Who is denied for lack of funds, and for how long. */
 export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.cap-forgotten-after-a-while",
@@ -186,7 +186,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
     ["SPEND-9", "SPEND-13"],
     "Once a child key has used its budget up, every other child key of the account is denied, too.",
     wrap("budgetUsed", (next) => {
-      // Not those that were used up before anybody looked.
+      // Except keys that were exhausted before the first request.
       const unused = remembered(() => new Set<string>());
       const emptied = remembered(() => new Set<object>());
       return (key, call) => {

@@ -11,7 +11,7 @@ const gzipAsked: When = (call) => /gzip|br/.test(String(call.arrival.headers["ac
 const usageAsked: When = (call) => call.request?.includeUsage === true && onChat(call);
 const halfway = (steps: readonly Step[]) => Math.floor(steps.length / 2);
 
-/** Cuts the stream after so many milliseconds. */
+/** Cuts the stream after this many milliseconds. */
 const cutAfter = (ms: number, when: When): Apply =>
   all(
     onEvents(when, (events) => events.filter((event) => event.atMs < ms)),
@@ -25,7 +25,7 @@ const cutAfter = (ms: number, when: When): Apply =>
 
 const isLong = ({ data }: StreamEvent, bytes = 65_536) => JSON.stringify(data).length > bytes;
 
-/** Pieces of a text that is paced, and the time that all of them take together, ms. */
+/** Pieces of a paced text, and their total duration, ms. */
 const LONG_PIECES = 100;
 const LONG_MS = 400;
 

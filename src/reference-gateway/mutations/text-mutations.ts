@@ -3,7 +3,7 @@ import { editText } from "../edits/stream-edits.ts";
 import { both, every, onChat, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, eachEvent, onEvents, onSteps } from "../edits/wrap.ts";
 
-/** Loses the increments for which `lost` is true. */
+/** Drops the increments for which `lost` is true. */
 const loses = (lost: (index: number, count: number) => boolean, when = onChat): Apply =>
   eachEvent(when, ["text"], (event, index, count) => (lost(index, count) ? undefined : event));
 
@@ -14,7 +14,7 @@ const TEXT = ["STREAM-4"];
 
 const LAST_BEYOND_ASCII = /[\u0080-\u{10ffff}](?=[^\u0080-\u{10ffff}]*$)/u;
 
-/** What becomes of the text of a streamed reply. */
+/** Corruptions of the text of a streamed reply. */
 export const TEXT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "text.first-piece-lost",

@@ -2,10 +2,10 @@ import { loadMutation, type Mutation } from "../change.ts";
 import { rateBy } from "../edits/limit-scopes.ts";
 import type { Apply } from "../edits/wrap.ts";
 
-/** Accounts of the tier with this rate are allowed another, requests per minute. */
+/** Accounts of the tier with this rate get another rate, requests per minute. */
 const allowed = (tierRpm: number, rpm: number): Apply => rateBy(undefined, (own) => (own === tierRpm ? rpm : own));
 
-/** Tiers that are limited by another rate than their own. */
+/** Tiers that are limited by a rate other than their own. */
 export const TIER_RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.starter-a-third",

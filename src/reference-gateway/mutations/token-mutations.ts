@@ -12,11 +12,11 @@ import { inputTokens } from "../providers/text-plan.ts";
 
 const OVER = ["TOKENS-ENFORCED", "TOKENS-AT-ONCE"];
 
-/** No limit on the tokens of some requests: they are neither asked nor counted. */
+/** No token limit for some requests: they are neither checked nor counted. */
 const unlimited = (when: When): Apply =>
   wrap("tokenLimiterOf", (next) => (key, call) => (when(call) ? undefined : next(key, call)));
 
-/** What a request counts as, at its admission and at its end. */
+/** How many tokens a request counts as, at admission and at its end. */
 const countedAs = (change: (tokens: number, call: Call) => number): Apply =>
   all(
     wrap("tokensOf", (next) => (call) => change(next(call), call)),
@@ -26,14 +26,14 @@ const countedAs = (change: (tokens: number, call: Call) => number): Apply =>
     }),
   );
 
-/** Changes Retry-After of denials for tokens. */
+/** Changes the Retry-After of token denials. */
 const changeRetryAfter = (change: (seconds: number) => string | undefined): Apply =>
   wrap("retryAfter", (next) => (refused, call) => {
     const value = next(refused, call);
     return value === undefined || refused.tokens === undefined ? value : change(Number(value));
   });
 
-/** Changes the remaining tokens that responses to served requests state; those of accounts without such a limit state none. */
+/** Changes the remaining tokens in responses to served requests; accounts without such a limit have none. */
 const changeRemaining = (change: (remaining: number, call: Call) => string): Apply =>
   onServed(
     (call) => call.tokens !== undefined,
@@ -41,10 +41,10 @@ const changeRemaining = (change: (remaining: number, call: Call) => string): App
       setHeader(REMAINING_TOKENS, change(Number(headerOf(response.headers, REMAINING_TOKENS)), call))(response, call),
   );
 
-/** Between the look at the limit and the count, milliseconds. */
+/** Between checking and counting, milliseconds. */
 const BETWEEN_MS = 30;
 
-/** All that come together are looked at before any of them is counted. */
+/** Concurrent requests are all checked before any of them is counted. */
 const countedLater: Apply = (() => {
   const passed = remembered(() => new WeakSet<Call>());
   const passes = (call: Call) => call.behaviour.inferenceChecks.every((name) => !call.behaviour.check(name, call));
@@ -62,7 +62,7 @@ const countedLater: Apply = (() => {
   );
 })();
 
-/** How many tokens an account may use in a minute, and what responses state about it; on accounts that have such a limit. */
+/** How many tokens an account may use per minute, and what responses state about it; for accounts with such a limit. */
 export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.never-enforced",

@@ -16,7 +16,7 @@ const saysToolsUsed = (plan: { stop: string }) => plan.stop === "tools";
 
 const ARGUMENTS = ["COMPAT-TOOLS"];
 
-/** Tool calls, whole and in fragments. */
+/** Tool calls, complete and in fragments. */
 export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.arguments-object",

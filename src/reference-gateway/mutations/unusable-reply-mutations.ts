@@ -9,7 +9,7 @@ interface Kind {
   readonly name: string;
   readonly summary: string;
   readonly requirements: readonly string[];
-  /** The requests whose replies can be of the kind. */
+  /** The requests whose replies can be of this kind. */
   readonly on: When;
   readonly apply: (when: When) => Apply;
 }

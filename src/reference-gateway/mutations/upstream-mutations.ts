@@ -27,7 +27,7 @@ const FAILED = ["ERR-5XX-1"];
 
 const failed: When = (call) => call.plan?.kind === "failure";
 
-/** What the provider said is what the caller gets. */
+/** The provider's response is passed on to the caller. */
 const passedOn = (
   edit: (failure: ProviderFailure) => (response: GatewayResponse, call: Call) => GatewayResponse,
 ): Apply =>
@@ -46,7 +46,7 @@ const pausesService: Apply = wrap("check", (next) => (name, call) => {
   return nowUs < pause(call).untilUs ? refusal("upstream_error") : undefined;
 });
 
-/** A failing provider is taken for one that has nothing to say. */
+/** A provider failure is treated as an empty reply. */
 const emptySuccess = (when: When): Apply =>
   wrap("plan", (next) => (model, request, call) => {
     const plan = next(model, request, call);
@@ -61,14 +61,14 @@ const emptySuccess = (when: When): Apply =>
     };
   });
 
-/** Another model answers for one that fails. */
+/** Another model serves the requests of a failing one. */
 const fallback: Apply = wrap("plan", (next) => (model, request, call) => {
   const plan = next(model, request, call);
   const other = call.services.models.get("shout-fast");
   return plan.kind === "failure" && other !== undefined ? next(other, request, call) : plan;
 });
 
-/** What becomes of a provider's failure. */
+/** How a provider's failure is handled. */
 export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.empty-success",
@@ -150,7 +150,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "upstream.timeout-hangs",
-    // Not ERR-5XX-1: the specification names no time.
+    // Not ERR-5XX-1: the specification sets no time limit.
     ["UPSTREAM-TIMEOUT", "ANSWER-IN-TIME"],
     "A provider that does not answer is waited for without an end.",
     neverAnswers((call) => call.refused?.reason === "upstream_timeout"),

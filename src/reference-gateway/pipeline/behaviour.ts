@@ -18,15 +18,15 @@ import type { Closing } from "./outcome.ts";
 import type { Refusal } from "./refusal.ts";
 import type { GatewayResponse, Parcel, RelayedPiece, Step, StreamEvent } from "./response.ts";
 
-/** The connection that a request came on. */
+/** The connection of a request. */
 export interface Connection {
   /** 1 for the first connection of the gateway. */
   readonly id: number;
-  /** Requests that came on it before this one. */
+  /** Earlier requests on this connection. */
   readonly served: number;
 }
 
-/** What can be done with a request, going by its path and method alone. */
+/** How a request is handled, based on its path and method alone. */
 export type Purpose = "serve" | "options" | "unknownPath" | "wrongMethod";
 
 /** A request as it was received. */
@@ -40,43 +40,43 @@ export interface Arrival {
   /** Names and values in turn, as sent. */
   readonly rawHeaders: readonly string[];
   readonly connection: Connection;
-  /** Monotonic microseconds at which the head of the request was there. */
+  /** Monotonic microseconds at which the head of the request was complete. */
   readonly arrivedUs: number;
-  /** Wall clock at that moment, Unix epoch milliseconds. */
+  /** Wall clock at that time, Unix epoch milliseconds. */
   readonly arrivedMs: number;
 }
 
-/** One request on its way through the gateway. What is found out about it is filled in step by step. */
+/** One request on its way through the gateway. Its fields are filled in step by step. */
 export class Call {
   readonly id: string;
   /** 1 for the first request of the gateway. */
   readonly number: number;
   readonly arrival: Arrival;
   readonly services: Services;
-  /** Fixed at arrival: a defect that is switched on later does not touch requests that run already. */
+  /** Fixed at arrival: a mutation that is enabled later does not affect requests in flight. */
   readonly behaviour: Behaviour;
-  /** The body, parsed; `undefined` when it could not be. */
+  /** The parsed body; `undefined` if it could not be parsed. */
   parsed: unknown;
   /** Why the body could not be read. */
   bodyError: Refusal | undefined;
-  /** The body as text; empty when it is none. */
+  /** The body as text; empty if it is not text. */
   bodyText = "";
   key: ApiKey | undefined;
   request: InferenceRequest | undefined;
   model: Model | undefined;
   plan: Plan | undefined;
   lease: Lease | undefined;
-  /** Why the request was refused, once it was. */
+  /** Why the request was refused, if it was. */
   refused: Refusal | undefined;
-  /** Fired when the client has left; there where requests go to a real provider. */
+  /** Fired when the client has left; present if requests go to a real provider. */
   left: AbortSignal | undefined;
-  /** What a real provider counted. */
+  /** Tokens counted by a real provider. */
   usage: Partial<Usage> | undefined;
-  /** Why a real provider did not serve the request, or not to its end. */
+  /** Why a real provider did not serve the request, or not completely. */
   upstreamFailure: ProviderFailure | undefined;
-  /** What it counts as toward a limit on tokens, once it was admitted; there where its account has one. */
+  /** Tokens counted toward the token limit, once admitted; present if its account has one. */
   tokens: CountedTokens | undefined;
-  /** Charge that is held back while the request runs, micro-dollars. */
+  /** Charge reserved while the request is in flight, micro-dollars. */
   reservedMicroUsd = 0;
 
   constructor(id: string, number: number, arrival: Arrival, services: Services, behaviour: Behaviour) {
@@ -91,38 +91,38 @@ export class Call {
     return this.arrival.endpoint;
   }
 
-  /** The client asks for a stream, as far as the body could be read. */
+  /** Whether the client requests a stream, as far as the body could be read. */
   get wantsStream(): boolean {
     return member(this.parsed, "stream") === true;
   }
 
-  /** The dialect that errors are written in. */
+  /** The dialect of error bodies. */
   get dialect(): "chat" | "messages" {
     return this.arrival.endpoint === "messages" ? "messages" : "chat";
   }
 }
 
-/** The questions a request has to pass, by name. */
+/** The checks that a request has to pass, by name. */
 export type CheckName = "credentials" | "body" | "model" | "spending" | "rate" | "tokens" | "concurrency";
 
 /**
- * Everything the gateway decides, one function per decision. A defect or a legal variant is the same table with one
- * entry wrapped or replaced; functions therefore call each other through `call.behaviour`, never directly.
+ * Everything the gateway decides, one function per decision. A mutation or a variant is the same table with one entry wrapped
+ * or replaced; functions therefore call each other through `call.behaviour`, never directly.
  *
- * In the order in which a request meets them:
+ * In the order in which a request passes them:
  */
 export interface Behaviour {
-  /** Whether the body is read before the request is decided. One that is not is left unread, and its connection is closed. */
+  /** Whether the body is read before the request is decided. Otherwise the body stays unread, and the connection is closed. */
   readsBody(call: Call): boolean;
 
-  /** From the request to what will be said. May take its time; the default does not. */
+  /** Decides the response to a request. May be asynchronous; the default is not. */
   respond(call: Call): GatewayResponse | Promise<GatewayResponse>;
 
-  /** The checks of an inference request, in their order. */
+  /** The checks of an inference request, in order. */
   readonly inferenceChecks: readonly CheckName[];
-  /** The checks of a listing request, in their order. */
+  /** The checks of a listing request, in order. */
   readonly listingChecks: readonly CheckName[];
-  /** Runs one check. @returns why the request is refused, or nothing when it may go on. */
+  /** Runs one check. @returns why the request is refused, or nothing when it passes. */
   check(name: CheckName, call: Call): Refusal | undefined;
 
   /** The text of the key that the request presents; nothing when it presents none that can be read. */
@@ -138,31 +138,31 @@ export interface Behaviour {
   balanceExhausted(key: ApiKey, call: Call): boolean;
   capReached(key: ApiKey, call: Call): boolean;
   budgetUsed(key: ApiKey, call: Call): boolean;
-  /** Charges of running requests that count as spent by the key. */
+  /** Reserved charges of requests in flight that count as spent by the key. */
   heldBack(key: ApiKey, call: Call): number;
-  /** Milliseconds until a charge shows in the key's tallies. */
+  /** Milliseconds until a charge appears in the key's tallies. */
   settlingLagMs(call: Call): number;
-  /** The UTC day, or whatever stands for it, that a daily cap counts by. */
+  /** The UTC day, or its replacement, by which a daily cap is counted. */
   capDay(call: Call): number;
 
   /** The limiter that counts this request. */
   limiterOf(key: ApiKey, call: Call): RateLimiter;
   /** Counts an admitted request. */
   countRate(limiter: RateLimiter, call: Call): void;
-  /** The limiter of tokens that counts this request; nothing where its account has no such limit. */
+  /** The token limiter that counts this request; nothing if its account has no such limit. */
   tokenLimiterOf(key: ApiKey, call: Call): TokenLimiter | undefined;
   /** Tokens that a request counts as when it is admitted. */
   tokensOf(call: Call): number;
-  /** Tokens that it counts as when it is over; nothing where they stay what they were. */
+  /** Tokens that it counts as when it has ended; nothing if they do not change. */
   tokensAtEnd(call: Call, closing: Closing): number | undefined;
-  /** The limiter of in-flight requests that counts this one. */
+  /** The concurrency limiter that counts this request. */
   concurrencyOf(key: ApiKey, call: Call): ConcurrencyLimiter;
 
   /** What the simulated provider will do. */
   plan(model: Model, request: InferenceRequest, call: Call): Plan;
-  /** Which real provider is asked next, and when, after those that failed; nothing when no more is asked. */
+  /** Which real provider is called next, and when, after the failed ones; nothing when no more are called. */
   nextProvider(failed: readonly FailedAttempt[], call: Call): NextAttempt | undefined;
-  /** What a real provider is sent. */
+  /** The request to a real provider. */
   providerRequest(call: Call, provider: UpstreamProvider): ProviderRequest;
   /** A real provider's non-streaming reply, as the caller gets it. */
   relayReply(value: unknown, call: Call): unknown;
@@ -171,9 +171,9 @@ export interface Behaviour {
   /** How a provider's failure is reported to the caller. */
   upstreamRefusal(failure: ProviderFailure, call: Call): Refusal;
 
-  /** The answer to a refused request. */
+  /** The response to a refused request. */
   refuse(refusal: Refusal, call: Call): GatewayResponse;
-  /** Value of `Retry-After`, or nothing for no such header. */
+  /** Value of `Retry-After`; nothing to omit the header. */
   retryAfter(refusal: Refusal, call: Call): string | undefined;
   listModels(call: Call): unknown;
   /** The non-streaming reply. */
@@ -181,21 +181,21 @@ export interface Behaviour {
   /** The events of a streamed reply. */
   events(plan: ReplyPlan, call: Call): Iterable<StreamEvent>;
 
-  /** One event as it stands in the stream. */
+  /** One event as it appears in the stream. */
   frame(event: StreamEvent, call: Call): string;
   /** Groups framed events into the pieces that are written together. */
   pack(steps: Iterable<Step>, call: Call): Iterable<Step>;
   /** JSON text of a value. */
   json(value: unknown, call: Call): string;
   compress(bytes: Buffer, call: Call): CompressedBytes;
-  /** Puts an answer into bytes. */
+  /** Encodes a response. */
   seal(response: GatewayResponse, call: Call): Parcel;
-  /** Puts the bytes on the wire. Ends with exactly one call of `delivery.closed`. */
+  /** Writes the bytes. Ends with exactly one call of `delivery.closed`. */
   deliver(parcel: Parcel, call: Call, delivery: Delivery): void;
 
-  /** The first byte goes out. */
+  /** The first byte is sent. */
   began(call: Call): void;
-  /** The request is over: ends its lease, then charges and records it. */
+  /** The request has ended: ends its lease, then charges and records it. */
   ended(call: Call, closing: Closing): void;
   /** Ends the lease. */
   release(call: Call, closing: Closing): void;

@@ -3,7 +3,7 @@ import type { Call, CheckName } from "./behaviour.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 import { checkTokens } from "./tokens.ts";
 
-/** Runs one check of a request and fills in what it finds out. */
+/** Runs one check of a request and stores what it finds. */
 export function check(name: CheckName, call: Call): Refusal | undefined {
   switch (name) {
     case "credentials":
@@ -40,7 +40,7 @@ function checkBody(call: Call): Refusal | undefined {
 
 function checkModel(call: Call): Refusal | undefined {
   const id = call.request?.modelId ?? member(call.parsed, "model");
-  // Not a model's name at all: that is for the check of the body to say.
+  // Not a string: the body check reports this.
   if (typeof id !== "string") return undefined;
   call.model = call.behaviour.findModel(id, call);
   return call.model === undefined ? refusal("model_not_found", { param: "model" }) : undefined;

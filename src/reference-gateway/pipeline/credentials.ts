@@ -4,14 +4,14 @@ import type { Call } from "./behaviour.ts";
 const BEARER = /^bearer +([^\s,]+)$/i;
 
 /**
- * The key of a request: from `Authorization`, which must occur once. On `/messages` the dialect's own `x-api-key` is
- * taken too, but only when there is no `Authorization` at all. A key in the address is never looked at.
+ * The key of a request: from `Authorization`, which must occur once. `/messages` also accepts the dialect's `x-api-key`, but
+ * only without `Authorization`. Keys in the URL are ignored.
  */
 export function presentedKey(call: Call): string | undefined {
   const { headers, rawHeaders } = call.arrival;
   const { authorization } = headers;
   if (authorization === undefined) return call.endpoint === "messages" ? vendorKey(call) : undefined;
-  // Node keeps the first of several; whoever sent two meant something that cannot be known.
+  // Node keeps the first of several; with two, the intended one is unknown.
   if (occurrences(rawHeaders, "authorization") > 1) return undefined;
   return BEARER.exec(authorization.trim())?.[1];
 }

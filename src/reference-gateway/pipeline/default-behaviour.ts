@@ -18,7 +18,7 @@ import { planCall, respond } from "./respond.ts";
 import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";
 import { tokensAtEnd, tokensOf } from "./tokens.ts";
 
-/** A gateway without a defect. */
+/** A gateway without defects. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
   readsBody: () => true,
 

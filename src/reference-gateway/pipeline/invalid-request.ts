@@ -1,6 +1,6 @@
 import { isObject } from "../../core/index.ts";
 
-/** A field of a body that cannot be used. Thrown inside the readers of bodies only, and turned into a refusal there. */
+/** An invalid field of a body. Only thrown by the readers of bodies, which turn it into a refusal. */
 export class InvalidRequest extends Error {
   readonly param: string;
 

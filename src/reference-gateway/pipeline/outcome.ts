@@ -1,5 +1,5 @@
 /**
- * What became of a request.
+ * The outcome of a request.
  * - `complete`: the non-streaming reply was handed over
  * - `interrupted`: the client left, or the gateway closed, before the end; charged for what was delivered
  * - `broken`: the provider failed in the middle of a stream; free
@@ -8,7 +8,7 @@
  */
 export type Outcome = "complete" | "interrupted" | "broken" | "failed" | "denied";
 
-/** How a request ended, as far as charges and the concurrency limit are concerned. */
+/** How a request ended, for charges and the concurrency limit. */
 export interface Closing {
   readonly outcome: Outcome;
   readonly status: number;

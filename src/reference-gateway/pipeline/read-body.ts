@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { type Refusal, refusal } from "./refusal.ts";
 
-/** Deepest nesting of a body. Real requests stay below ten; a parser that recurses would end at some thousands. */
+/** Maximum nesting of a body. Real requests stay below ten; a recursive parser fails at some thousands. */
 const DEEPEST = 64;
 
-/** Either the text and value of a body, or why it could not be read. */
+/** The text and value of a body, or why it could not be read. */
 export type BodyReading =
   | { readonly text: string; readonly value: unknown; readonly mutation?: undefined }
   | { readonly text: string; readonly value?: undefined; readonly mutation: Refusal };
@@ -18,7 +18,7 @@ export function readJsonBody(bytes: Buffer): BodyReading {
   try {
     return { text, value: JSON.parse(text) as unknown };
   } catch {
-    // The parser's own message repeats parts of the body, which may hold a secret.
+    // The parser's own message quotes parts of the body, which may hold a secret.
     return unreadable(text, "The request body is not valid JSON.");
   }
 }
@@ -27,7 +27,7 @@ function unreadable(text: string, message: string): BodyReading {
   return { text, mutation: refusal("invalid_request", { message }) };
 }
 
-/** Counts brackets outside strings, on bytes: cheaper than walking the parsed value, and done before parsing. */
+/** Counts brackets outside strings, on bytes: cheaper than walking the parsed value, and possible before parsing. */
 function tooDeep(bytes: Buffer): boolean {
   let depth = 0;
   let inString = false;

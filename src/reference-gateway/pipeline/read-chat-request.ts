@@ -19,7 +19,7 @@ const ROLES = new Map<string, Turn["role"]>([
   ["function", "tool"],
 ]);
 
-/** Reads a body of the chat dialect. Fields it does not know are ignored. */
+/** Reads a body of the chat dialect. Unknown fields are ignored. */
 export function readChatRequest(body: Record<string, unknown>, reading: Reading): InferenceRequest {
   const modelId = text(body, "model");
   const items = objects(body, "messages");

@@ -1,9 +1,9 @@
 import { isObject, member } from "../../core/index.ts";
 import { InvalidRequest } from "./invalid-request.ts";
 
-/** An image in a turn, as far as a simulated model looks at it. */
+/** The part of an image in a turn that a simulated model reads. */
 export interface Image {
-  /** `image/png`; nothing where the image is named by its address. */
+  /** `image/png`; nothing if the image is given by URL. */
   readonly mediaType: string | undefined;
   readonly bodyBytes: number;
 }

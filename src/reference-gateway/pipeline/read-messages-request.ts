@@ -3,7 +3,7 @@ import type { InferenceRequest, Reading, Tool, Turn } from "./inference-request.
 import { InvalidRequest, objects, optionalFlag, optionalObjects, positiveInteger, text } from "./invalid-request.ts";
 import { type Image, readMessagesImage } from "./read-image.ts";
 
-/** Reads a body of the messages dialect. Fields it does not know are ignored. */
+/** Reads a body of the messages dialect. Unknown fields are ignored. */
 export function readMessagesRequest(body: Record<string, unknown>, reading: Reading): InferenceRequest {
   const modelId = text(body, "model");
   const maxTokens = positiveInteger(body, "max_tokens");

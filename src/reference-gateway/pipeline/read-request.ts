@@ -12,7 +12,7 @@ export function readRequest(call: Call): InferenceRequest | Refusal {
   if (call.bodyError !== undefined) return call.bodyError;
   const body = call.parsed;
   if (!isObject(body)) return refusal("invalid_request", { message: "The request body must be a JSON object." });
-  // A real provider knows itself what it takes.
+  // A real provider validates its own input.
   const model = call.services.models.get(String(body["model"]));
   const reading = {
     takesAnyPart: model !== undefined && isRelayed(model),

@@ -20,20 +20,20 @@ export type Reason =
 export interface Refusal {
   readonly reason: Reason;
   readonly status: number;
-  /** Short text about what the caller may do. */
+  /** Short text about what the caller can do. */
   readonly action: string;
   /** `error.type` by dialect. */
   readonly type: { readonly chat: string; readonly messages: string };
   readonly message: string;
-  /** Request field that is at mutation. */
+  /** The invalid request field. */
   readonly param?: string | undefined;
-  /** Milliseconds until another attempt can succeed, from the state of the limiter. */
+  /** Milliseconds until another attempt can succeed, according to the limiter. */
   readonly waitMs?: number | undefined;
   /** State of the rate limit, for `X-RateLimit-*`. */
   readonly rate?: { readonly limit: number; readonly remaining: number } | undefined;
-  /** State of the limit on tokens, for `X-RateLimit-*-Tokens`. */
+  /** State of the token limit, for `X-RateLimit-*-Tokens`. */
   readonly tokens?: { readonly limit: number; readonly remaining: number } | undefined;
-  /** Methods that the path knows, for `Allow`. */
+  /** Methods that the path supports, for `Allow`. */
   readonly allow?: string | undefined;
 }
 
@@ -94,7 +94,7 @@ const REQUIREMENTS_OF = {
   internal_error: [500, "retry_later", "server_error", "api_error", "The gateway failed."],
 } as const satisfies Record<Reason, Requirement>;
 
-/** Makes the refusal that `reason` stands for; `details` replace what the table says. */
+/** Makes the refusal for a reason; `details` override the table. */
 export function refusal(reason: Reason, details: Partial<Omit<Refusal, "reason">> = {}): Refusal {
   const [status, action, chat, messages, message] = REQUIREMENTS_OF[reason];
   return { reason, status, action, type: { chat, messages }, message, ...details };

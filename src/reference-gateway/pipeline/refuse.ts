@@ -5,7 +5,7 @@ import { type Refusal, refusal } from "./refusal.ts";
 import type { GatewayResponse, Header } from "./response.ts";
 import { tokenHeaders } from "./tokens.ts";
 
-/** The answer to a refused request: status first, the reason in a header, and the envelope of the dialect. */
+/** The response to a refused request: the status, the reason in a header, and the error body of the dialect. */
 export function refuse(refused: Refusal, call: Call): GatewayResponse {
   const headers: Header[] = [
     ["X-Service-Error-Code", refused.reason],
@@ -30,7 +30,7 @@ export function refuse(refused: Refusal, call: Call): GatewayResponse {
   };
 }
 
-/** Error object of the chat dialect. `code` is a number; the named reason stands in the header. */
+/** Error object of the chat dialect. `code` is a number; the named reason is in the header. */
 export function chatError(refused: Refusal): unknown {
   const { message, type, status, param = null } = refused;
   return { error: { message, type: type.chat, code: status, param } };
@@ -41,12 +41,12 @@ export function messagesError(refused: Refusal, call: Call): unknown {
   return { type: "error", error: { type: refused.type.messages, message: refused.message }, request_id: call.id };
 }
 
-/** Added to a wait before it is rounded up: clients' timers may fire a moment early. Milliseconds. */
+/** Added to a wait before it is rounded up: clients' timers may fire slightly early. Milliseconds. */
 const TIMER_SLACK_MS = 20;
 
 /**
- * `Retry-After` in whole seconds, rounded up so that a compliant client is not early. For a concurrency denial the
- * wait is until the first of the running requests should end.
+ * `Retry-After` in whole seconds, rounded up so that a compliant client is not early. For a concurrency denial it is the time
+ * until the first request in flight is expected to end.
  */
 export function retryAfter({ waitMs }: Refusal): string | undefined {
   if (waitMs === undefined) return undefined;
@@ -55,13 +55,13 @@ export function retryAfter({ waitMs }: Refusal): string | undefined {
   return String(Math.max(1, waitMs <= 60_000 ? Math.min(60, seconds) : seconds));
 }
 
-/** A provider's own refusal is never the caller's: whatever it said, the caller sees a 5xx of the gateway. */
+/** A provider's error is never passed on to the caller, who always gets a 5xx of the gateway. */
 export function upstreamRefusal(failure: ProviderFailure): Refusal {
   if (failure.status === "timeout") return refusal("upstream_timeout");
   return refusal("upstream_error", { status: failure.status >= 500 ? failure.status : 502 });
 }
 
-/** What the history keeps of a provider's failure: bounded, and without the operator's credential. */
+/** The part of a provider's failure that the history keeps: bounded, and without the operator's credential. */
 export function historyError(failure: ProviderFailure, { services }: Call): string {
   const keys = [OPERATOR_KEY, ...(services.upstream?.providers ?? []).flatMap(({ key }) => key ?? [])];
   const redacted = keys.reduce((text, key) => text.replaceAll(key, "[redacted]"), `${failure.status} ${failure.body}`);

@@ -8,8 +8,8 @@ import { reserve } from "./spending.ts";
 import { countTokens } from "./tokens.ts";
 
 /**
- * Takes a request through its checks and starts its generation. Everything between the first check and the lease
- * happens in one go, so that two requests can never both be the last within the limit.
+ * Checks a request and starts its generation. Everything between the first check and the lease is synchronous, so that two
+ * requests can never both be the last within the limit.
  */
 export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> {
   const { behaviour, endpoint, arrival } = call;
@@ -34,7 +34,7 @@ export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> 
 function admit(call: Call, checks: readonly CheckName[]): Header[] {
   const { key, behaviour, services, model, request } = call;
   if (model !== undefined && request !== undefined) call.plan = behaviour.plan(model, request, call);
-  // A defect serves a request whose key nobody knows: there is no account to count it on.
+  // A mutation serves a request with an unknown key: there is no account to count it on.
   if (key === undefined) return [];
   const nowUs = services.clock.monotonicUs();
   const headers: Header[] = [];
@@ -88,7 +88,7 @@ function streamed(call: Call, plan: ReplyPlan, headers: readonly Header[]): Gate
   };
 }
 
-/** Requests that the interface does not know; answered without a credential. */
+/** Requests that are not part of the interface; they get a response without a credential. */
 function respondToUnserved(call: Call): GatewayResponse {
   const { behaviour, arrival, endpoint } = call;
   if (arrival.purpose === "unknownPath") return behaviour.refuse(refusal("not_found"), call);

@@ -3,7 +3,7 @@ import type { Refusal } from "./refusal.ts";
 
 export type Header = readonly [name: string, value: string];
 
-/** What an event of a streamed reply is for; the same words in both dialects, so that a defect can be put in both. */
+/** The purpose of an event of a streamed reply; the same names in both dialects, so that a mutation applies to both. */
 export type EventKind =
   | "open"
   | "blockStart"
@@ -20,19 +20,19 @@ export type EventKind =
 /** One event of a streamed reply, before it is framed. */
 export interface StreamEvent {
   readonly kind: EventKind;
-  /** Milliseconds after the answer was decided. */
+  /** Milliseconds after the response was decided. */
   readonly atMs: number;
   /** Value of the `event:` line; absent in the chat dialect. */
   readonly name?: string | undefined;
-  /** An object is written as JSON, a string as it is. */
+  /** An object is written as JSON, a string verbatim. */
   readonly data: unknown;
-  /** Output tokens that the event stands for. */
+  /** Output tokens that the event counts as. */
   readonly tokens: number;
 }
 
 /**
- * How a stream's response comes to its end.
- * - `finish`: as HTTP wants it
+ * How a streamed response ends.
+ * - `finish`: as HTTP requires
  * - `abort`: the connection is closed after the last byte, with the body unfinished
  * - `reset`: the same by a TCP reset
  * - `hang`: it does not; the connection stays open until the client leaves
@@ -46,12 +46,12 @@ export type Body =
   | { readonly kind: "events"; readonly events: Iterable<StreamEvent>; readonly ending: Ending }
   | Relayed;
 
-/** Bytes of a provider's stream, passed on as they come. */
+/** Bytes of a provider's stream, passed on as they arrive. */
 export interface RelayedPiece {
   readonly bytes: Uint8Array;
-  /** Output tokens that they stand for, about. */
+  /** Approximate output tokens that they count as. */
   readonly tokens: number;
-  /** The provider broke off: this is the last piece, and the connection ends behind it. */
+  /** The provider interrupted the stream: this is the last piece, and then the connection ends. */
   readonly isBroken: boolean;
 }
 
@@ -60,19 +60,19 @@ export interface Relayed {
   readonly pieces: AsyncIterable<RelayedPiece>;
 }
 
-/** What the gateway decided to say, before it is put into bytes. */
+/** The decided response, before it is encoded. */
 export interface GatewayResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: Body;
   /** Milliseconds to wait before the first byte. */
   readonly afterMs: number;
-  /** What the history will say when everything was handed over. */
+  /** The outcome in the history when everything was handed over. */
   readonly outcome: Outcome;
   readonly refusal?: Refusal | undefined;
 }
 
-/** Bytes of a stream that are due together. A string is sent as UTF-8. */
+/** Bytes of a stream that are due at the same time. A string is sent as UTF-8. */
 export interface Step {
   readonly atMs: number;
   readonly bytes: string | Uint8Array;
@@ -84,7 +84,7 @@ export type ParcelBody =
   | { readonly kind: "steps"; readonly steps: Iterable<Step>; readonly ending: Ending }
   | Relayed;
 
-/** An answer in bytes, ready to be delivered. */
+/** An encoded response, ready to be delivered. */
 export interface Parcel {
   readonly status: number;
   readonly headers: readonly Header[];
@@ -93,7 +93,7 @@ export interface Parcel {
   readonly outcome: Outcome;
 }
 
-/** Header names are compared without their letter case. */
+/** Header names are compared case-insensitively. */
 export function withHeader(headers: readonly Header[], name: string, value: string): Header[] {
   return [...withoutHeader(headers, name), [name, value]];
 }

@@ -4,7 +4,7 @@ import { refusal } from "./refusal.ts";
 import { refuse } from "./refuse.ts";
 import { type GatewayResponse, headerOf } from "./response.ts";
 
-/** Answers a request: decides, puts the response into bytes, hands it over. Never throws and never rejects. */
+/** Handles a request: decides, encodes and delivers the response. Never throws and never rejects. */
 export function runCall(call: Call, serverResponse: ServerResponse): void {
   if (call.services.upstream !== undefined) call.left = leftSignal(serverResponse);
   let response: GatewayResponse | Promise<GatewayResponse>;
@@ -51,7 +51,7 @@ function hand(response: GatewayResponse, call: Call, serverResponse: ServerRespo
   behaviour.deliver(parcel, call, { response: serverResponse, closed: (closing) => behaviour.ended(call, closing) });
 }
 
-/** Whatever went wrong, the caller learns no more than that: an error's text may hold anything. */
+/** The caller only learns that something failed: an error's text may contain anything. */
 function internalError(call: Call): GatewayResponse {
   return refuse(refusal("internal_error"), call);
 }

@@ -5,7 +5,7 @@ import { plannedTokens } from "../providers/plan.ts";
 import type { Call } from "./behaviour.ts";
 import type { Closing } from "./outcome.ts";
 
-/** Charges of running requests count as spent: a burst cannot pass together what it could not pass one by one. */
+/** Reserved charges count as spent: concurrent requests must not pass together if they could not pass one by one. */
 export function balanceExhausted({ account }: ApiKey): boolean {
   return account.balanceMicroUsd - account.reservedMicroUsd <= 0;
 }
@@ -14,7 +14,7 @@ export function capReached(key: ApiKey, call: Call): boolean {
   if (key.capMicroUsd === undefined) return false;
   const { clock } = call.services;
   const spent = key.spend.onDay(call.behaviour.capDay(call), clock.monotonicUs());
-  // With a settling lag the tally knows settled charges only, as a tally that another service keeps does.
+  // With a settling lag the tally only includes settled charges, like one kept by another service.
   const running = call.behaviour.settlingLagMs(call) > 0 ? 0 : call.behaviour.heldBack(key, call);
   return spent + running >= key.capMicroUsd;
 }
@@ -28,7 +28,7 @@ export function capDay(call: Call): number {
   return utcDay(call.services.clock.nowMs());
 }
 
-/** Holds back the whole charge of the request, as its plan foresees it. */
+/** Reserves the planned charge of the request. */
 export function reserve(call: Call): void {
   const { key, model, plan } = call;
   if (key === undefined || model === undefined || plan === undefined || plan.kind === "failure") return;
@@ -39,13 +39,13 @@ export function reserve(call: Call): void {
   key.spend.reserve(call.reservedMicroUsd);
 }
 
-/** Complete requests cost what was estimated, interrupted ones what was delivered, everything else nothing. */
+/** Complete requests cost the estimate, interrupted ones what was delivered, all others nothing. */
 export function charge(call: Call, { outcome, deliveredTokens }: Closing): number {
   const { model, plan, usage } = call;
   if (model === undefined || plan === undefined || plan.kind === "failure") return 0;
   if (outcome !== "complete" && outcome !== "interrupted") return 0;
   if (plan.kind === "relay") {
-    // Whoever left before anything came pays nothing.
+    // A client that left before any output pays nothing.
     if (usage === undefined && deliveredTokens === 0) return 0;
     const { inputTokens = plan.inputTokens, outputTokens = deliveredTokens } = usage ?? {};
     return costOf(model, inputTokens, outcome === "complete" ? outputTokens : deliveredTokens);

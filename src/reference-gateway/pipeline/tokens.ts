@@ -5,17 +5,20 @@ import type { Closing } from "./outcome.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 import type { Header } from "./response.ts";
 
-/** What a reply may be where the request does not say, tokens. */
+/** Assumed maximum length of a reply if the request sets none, tokens. */
 const UNSAID_TOKENS = 256;
 
-/** Tokens that a request counts as when it is admitted: its prompt, and what the reply may be unless the prompt alone counts. */
+/**
+ * Tokens that a request counts as when it is admitted: its prompt, and the maximum length of the reply unless only the prompt
+ * counts.
+ */
 export function tokensOf({ request, services }: Call): number {
   if (request === undefined) return 0;
   const prompt = inputTokens(request);
   return services.tokenCounts === "prompt" ? prompt : prompt + (request.maxTokens ?? UNSAID_TOKENS);
 }
 
-/** Tokens that a request counts as when it is over. @returns nothing where they stay what they were. */
+/** Tokens that a request counts as when it has ended. @returns nothing if they do not change. */
 export function tokensAtEnd(
   { plan, usage, services }: Call,
   { outcome, deliveredTokens }: Closing,
@@ -40,7 +43,7 @@ export function checkTokens(call: Call): Refusal | undefined {
   });
 }
 
-/** Counts an admitted request. @returns the headers with the state of the limit; none where its account has no such limit. */
+/** Counts an admitted request. @returns the headers with the state of the limit; none if its account has no such limit. */
 export function countTokens(call: Call): Header[] {
   const { key, behaviour, services } = call;
   const limiter = key && behaviour.tokenLimiterOf(key, call);
@@ -50,7 +53,7 @@ export function countTokens(call: Call): Header[] {
   return tokenHeaders({ limit: limiter.tokensPerMinute, remaining: limiter.remaining(nowUs) });
 }
 
-/** Gives back what was held back and not used. */
+/** Gives back what was reserved and not used. */
 export function settleTokens(call: Call, closing: Closing): void {
   const tokens = call.behaviour.tokensAtEnd(call, closing);
   if (call.tokens !== undefined && tokens !== undefined) call.tokens.tokens = tokens;

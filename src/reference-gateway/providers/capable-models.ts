@@ -3,10 +3,10 @@ import type { Provider } from "./plan.ts";
 import { objectFor } from "./schema-value.ts";
 import { textPlan } from "./text-plan.ts";
 
-/** Milliseconds between increments: enough that they are seen apart. */
+/** Milliseconds between increments: enough to observe them separately. */
 const TIMING = { firstMs: 0, paceMs: 5 };
 
-/** Says which images it was given, one line each, and repeats the last user message. */
+/** Lists the images it was given, one line each, and repeats the last user message. */
 export const imageReader: Provider = (request) => {
   const images = request.turns.flatMap(({ images: own }) => own);
   const lines = images.map(({ mediaType, bodyBytes }, index) =>
@@ -17,7 +17,7 @@ export const imageReader: Provider = (request) => {
   return textPlan(request, [...lines, lastUserText(request)].join("\n"), TIMING);
 };
 
-/** Answers with JSON of the schema that the request asks for; repeats the last user message where it asks for none. */
+/** Replies with JSON of the requested schema; without one it repeats the last user message. */
 export const jsonWriter: Provider = (request) => {
   const prompt = lastUserText(request);
   const { format } = request;

@@ -1,10 +1,10 @@
 import { echoStream } from "./plain-models.ts";
 import type { Provider } from "./plan.ts";
 
-/** A credential of the operator at the provider, as providers like to repeat it in their errors. Not a real one. */
+/** A fake credential of the operator at the provider, as providers tend to repeat it in their errors. */
 export const OPERATOR_KEY = "sk-operator-3f9d0c6a71e84b52";
 
-/** @param status what the provider answers, always. */
+/** @param status of every response of the provider. */
 export function failing(status: number): Provider {
   const body = JSON.stringify({
     error: {
@@ -15,21 +15,21 @@ export function failing(status: number): Provider {
   return () => ({ kind: "failure", afterMs: 0, failure: { status, body } });
 }
 
-/** Answers with a web page, as the edge in front of a provider does. */
+/** Responds with a web page, like the edge in front of a provider. */
 export const failHtml: Provider = () => ({
   kind: "failure",
   afterMs: 0,
   failure: { status: 502, body: "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>" },
 });
 
-/** Never answers; the gateway gives up. */
+/** Never responds; the gateway times out. */
 export const failTimeout: Provider = (_ask, { upstreamTimeoutMs }) => ({
   kind: "failure",
   afterMs: upstreamTimeoutMs,
   failure: { status: "timeout", body: "" },
 });
 
-/** Breaks off half-way through a long reply. */
+/** Interrupts a long reply half-way. */
 export const dropMidstream: Provider = (request, settings, random) => {
   const plan = echoStream(request, settings, random);
   if (plan.kind !== "reply") return plan;

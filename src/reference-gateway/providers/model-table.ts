@@ -5,7 +5,7 @@ import type { Provider } from "./plan.ts";
 import { relayed } from "./relayed-model.ts";
 import { toolCaller } from "./tool-caller.ts";
 
-/** What a request costs, whole micro-dollars. */
+/** The price of a request, whole micro-dollars. */
 export interface Price {
   readonly perRequest: number;
   readonly perInputToken: number;
@@ -22,7 +22,7 @@ export interface Model {
 const PLAIN: Price = { perRequest: 100, perInputToken: 1, perOutputToken: 2 };
 const LARGE: Price = { perRequest: 100, perInputToken: 2, perOutputToken: 4 };
 
-/** The models that a gateway offers, in the order of its list. */
+/** The models of a gateway, in the order of its list. */
 export const MODELS: readonly Model[] = [
   { id: "echo-fast", provider: echoFast, price: PLAIN },
   { id: "shout-fast", provider: shoutFast, price: LARGE },

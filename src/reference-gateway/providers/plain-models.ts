@@ -5,20 +5,20 @@ import { textPlan } from "./text-plan.ts";
 
 const AT_ONCE = { firstMs: 0, paceMs: 0 };
 
-/** Repeats the last user message, to the letter. */
+/** Repeats the last user message verbatim. */
 export const echoFast: Provider = (request) => textPlan(request, lastUserText(request), AT_ONCE);
 
-/** Repeats the last user message in capitals: a second model whose answers cannot be taken for those of the first. */
+/** Repeats the last user message in capitals: a second model whose replies differ from those of the first. */
 export const shoutFast: Provider = (request) => textPlan(request, lastUserText(request).toUpperCase(), AT_ONCE);
 
-/** Repeats everything it was given, one line per turn, so that a lost turn or system prompt shows. */
+/** Repeats all its input, one line per turn, so that a lost turn or system prompt is visible. */
 export const transcript: Provider = (request) => {
   const lines = request.turns.filter((turn) => turn.role !== "system").map((turn) => `${turn.role}: ${turn.text}`);
   if (request.system !== undefined) lines.unshift(`system: ${request.system}`);
   return textPlan(request, lines.join("\n"), AT_ONCE);
 };
 
-/** Words of one to four bytes per character: a gateway that cuts characters cannot hide. */
+/** Words of one to four bytes per character, to expose a gateway that splits characters. */
 const WORDS = [
   ..."amber basil cedar delta ember fjord grove haven inlet jetty knoll ledge mango north ocean pearl".split(" "),
   ..."naïve café über señor Ωmega кот 東京 雪 🚀 🌊".split(" "),
@@ -44,7 +44,7 @@ export function numberedWords(count: number, random: Random): string {
   return words.join(" ");
 }
 
-/** Random numbers that depend on the prompt and the seed alone, so that the same question gives the same answer. */
+/** Random numbers that only depend on the prompt and the seed, so that the same prompt gets the same reply. */
 function seededBy(text: string, random: Random): Random {
   let hash = Math.floor(random() * 4_294_967_296);
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619);

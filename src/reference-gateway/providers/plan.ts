@@ -1,39 +1,39 @@
 import type { Random } from "../../core/index.ts";
 import type { InferenceRequest } from "../pipeline/inference-request.ts";
 
-/** One increment of a reply. `tokens` is how many output tokens it stands for. */
+/** One increment of a reply. `tokens` is how many output tokens it counts as. */
 export type Piece =
   | { readonly kind: "text"; readonly text: string; readonly tokens: number }
   | { readonly kind: "toolStart"; readonly id: string; readonly name: string; readonly tokens: number }
   | { readonly kind: "toolInput"; readonly fragment: string; readonly tokens: number };
 
-/** How a reply that came to an end ended. */
+/** Why a complete reply ended. */
 export type Stop = "stop" | "length" | "tools";
 
-/** What a provider answered instead of a reply. */
+/** What a provider sent instead of a reply. */
 export interface ProviderFailure {
-  /** Status the provider sent; `timeout` when it sent nothing in time. */
+  /** Status the provider sent; `timeout` if it sent nothing in time. */
   readonly status: number | "timeout";
-  /** Body the provider sent, kept for the activity history and never handed to the caller. */
+  /** Body the provider sent, kept for the activity history and never passed on to the caller. */
   readonly body: string;
 }
 
-/** A generation as the simulated provider will do it. Known from the start, so that everything after it is arithmetic. */
+/** A generation of the simulated provider. Fully known at the start, so that the rest is arithmetic. */
 export type Plan =
   | {
       readonly kind: "reply";
       /** Milliseconds from the request to the first piece. */
       readonly firstMs: number;
-      /** Milliseconds between neighbouring pieces. */
+      /** Milliseconds between consecutive pieces. */
       readonly paceMs: number;
       readonly pieces: readonly Piece[];
       readonly stop: Stop;
       readonly inputTokens: number;
-      /** Pieces that really come when the provider breaks off in the middle; absent when it does not. */
+      /** Pieces that are sent before the provider fails; absent when it does not. */
       readonly breaksAfter?: number;
     }
   | { readonly kind: "failure"; readonly failure: ProviderFailure; readonly afterMs: number }
-  /** Nobody knows before a real provider has answered. */
+  /** Unknown until a real provider has responded. */
   | { readonly kind: "relay"; readonly inputTokens: number; readonly mostOutputTokens: number };
 
 export type ReplyPlan = Extract<Plan, { kind: "reply" }>;
@@ -59,7 +59,7 @@ export interface ProviderSettings {
   readonly paceMs: number;
   /** Milliseconds that a reply of `slow` takes. Default: 5,000. Minimum: 0. */
   readonly slowMs: number;
-  /** Milliseconds after which the gateway gives up on a provider. Default: 1,500. Minimum: 1. */
+  /** Timeout of a provider, milliseconds. Default: 1,500. Minimum: 1. */
   readonly upstreamTimeoutMs: number;
 }
 

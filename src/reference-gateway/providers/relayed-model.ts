@@ -1,10 +1,10 @@
 import type { Provider } from "./plan.ts";
 import { countPieces } from "./text-pieces.ts";
 
-/** Held back for a reply whose length the caller does not bound. */
+/** Reserved for a reply whose length the caller does not limit. */
 const UNBOUNDED_TOKENS = 1_024;
 
-/** A real provider: how long its reply will be is only bounded. */
+/** A real provider: only an upper bound of its reply's length is known. */
 export const relayed: Provider = ({ turns, maxTokens = UNBOUNDED_TOKENS }) => ({
   kind: "relay",
   inputTokens: turns.reduce((sum, { text }) => sum + countPieces(text), 0),

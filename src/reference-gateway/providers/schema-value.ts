@@ -1,11 +1,11 @@
 import { isObject, member } from "../../core/index.ts";
 
-/** Characters of the prompt that go into a string. */
+/** Characters of the prompt in a string. */
 const STRING_LENGTH = 64;
-/** Deeper parts of a schema get nothing. */
+/** Deeper parts of a schema stay empty. */
 const MAX_DEPTH = 8;
 
-/** An object that fits the usual simple schemas; strings repeat the prompt, so that the caller knows what to expect. */
+/** An object that matches common simple schemas; strings repeat the prompt, so that the caller can predict them. */
 export function objectFor(schema: unknown, prompt: string, deep = 0): Record<string, unknown> {
   const properties = member(schema, "properties");
   if (!isObject(properties) || deep > MAX_DEPTH) return {};

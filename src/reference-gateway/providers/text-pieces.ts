@@ -1,11 +1,11 @@
-/** Longest piece, UTF-16 units: text without spaces (Chinese, long identifiers) is cut into such pieces. */
+/** Longest piece, UTF-16 units: text without spaces (Chinese, long identifiers) is split into such pieces. */
 const MAX_PIECE_CHARACTERS = 12;
 
 const SPACE = 0x20;
 
 /**
- * Cuts text into the gateway's tokens: a word with the white space behind it, at most twelve characters.
- * Joined again, the pieces are the text. A surrogate pair is never cut.
+ * Splits text into the gateway's tokens: a word with the white space after it, at most twelve characters. The pieces join to
+ * the original text. A surrogate pair is never split.
  */
 export function splitPieces(text: string): string[] {
   const pieces: string[] = [];
@@ -27,7 +27,7 @@ export function splitPieces(text: string): string[] {
   return pieces;
 }
 
-/** Number of pieces that {@link splitPieces} would give, without making them. */
+/** Number of pieces that {@link splitPieces} would return, without creating them. */
 export function countPieces(text: string): number {
   let count = 0;
   let start = 0;

@@ -2,7 +2,7 @@ import type { InferenceRequest } from "../pipeline/inference-request.ts";
 import type { Piece, ReplyPlan } from "./plan.ts";
 import { countPieces, splitPieces } from "./text-pieces.ts";
 
-/** Most increments of one reply: longer texts come in larger pieces, because an event costs more than its text. */
+/** Maximum number of increments in a reply: longer texts have larger pieces, because an event costs more than its text. */
 const MAX_INCREMENTS = 256;
 
 interface Timing {
@@ -10,7 +10,7 @@ interface Timing {
   readonly paceMs: number;
 }
 
-/** A plan that says `text`, as far as the request's limit on output tokens allows. */
+/** A plan that replies with `text`, up to the request's limit on output tokens. */
 export function textPlan(request: InferenceRequest, text: string, { firstMs, paceMs }: Timing): ReplyPlan {
   const all = splitPieces(text);
   const cut = request.maxTokens !== undefined && all.length > request.maxTokens;
@@ -38,7 +38,7 @@ function gather(tokens: readonly string[]): Piece[] {
 /** Tokens that an image counts as, whatever its size. */
 const IMAGE_TOKENS = 85;
 
-/** Tokens of everything the request hands to the model: system prompt, turns, images, tools. */
+/** Tokens of the whole input of the model: system prompt, turns, images, tools. */
 export function inputTokens(request: InferenceRequest): number {
   let tokens = request.system === undefined ? 0 : countPieces(request.system);
   for (const turn of request.turns) tokens += countPieces(turn.text) + 1 + turn.images.length * IMAGE_TOKENS;

@@ -3,15 +3,15 @@ import type { Piece, Provider } from "./plan.ts";
 import { objectFor } from "./schema-value.ts";
 import { inputTokens, textPlan } from "./text-plan.ts";
 
-/** Characters per fragment of streamed arguments: short, so that a call always comes in several fragments. */
+/** Characters per fragment of streamed arguments: short, so that a call always has several fragments. */
 const FRAGMENT_LENGTH = 6;
 
-/** Milliseconds between increments: enough that they are seen apart. */
+/** Milliseconds between increments: enough to observe them separately. */
 const PACE_MS = 5;
 
 /**
- * Calls the tools it is offered: the first, and the second too where more than one call is allowed. Answers in words
- * when there is no tool, or when the last turn is a tool's result.
+ * Calls the given tools: the first, and the second too if more than one call is allowed. Replies with text without a tool, or
+ * when the last turn is a tool result.
  */
 export const toolCaller: Provider = (request) => {
   const last = request.turns.at(-1);
@@ -32,7 +32,7 @@ function callPieces(request: InferenceRequest, tool: Tool, index: number): Piece
   return pieces;
 }
 
-/** The number of turns is part of it: a conversation that calls a tool twice must not see one id twice. */
+/** Includes the number of turns: a conversation that calls a tool twice must not see the same id twice. */
 function callId(request: InferenceRequest, name: string, index: number): string {
   return `call_${request.turns.length}_${index}_${Buffer.from(name).toString("hex").slice(0, 24)}`;
 }

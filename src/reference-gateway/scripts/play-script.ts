@@ -16,13 +16,13 @@ import type { ReplyPlan } from "../providers/plan.ts";
 import { textPlan } from "../providers/text-plan.ts";
 import type { Script, ScriptedRequest, Turn } from "./script.ts";
 
-/** Long enough that every client has given up. Milliseconds. */
+/** Longer than any client's timeout. Milliseconds. */
 const FOR_EVER_MS = 3_600_000;
 
-/** Most of an answer's body that is kept for the script, characters. */
+/** Maximum length of a response body kept for the script, characters. */
 const KEPT_BODY = 64 * 1_024;
 
-/** What is known of a request between its arrival and its end. */
+/** What is known about a request between its arrival and its end. */
 interface Played {
   readonly request: ScriptedRequest;
   turn?: Turn;
@@ -31,7 +31,7 @@ interface Played {
   beganMs?: number;
 }
 
-/** Lays a script over a behaviour. Requests that the gateway refuses by itself, and those for models, are only watched. */
+/** Applies a script to a behaviour. Requests that the gateway itself refuses, and those for models, are only observed. */
 export function playScript(script: Script): Apply {
   const known = new WeakMap<Call, Played>();
   const of = (call: Call): Played => {
@@ -49,9 +49,9 @@ export function playScript(script: Script): Apply {
       if (turn === undefined || response instanceof Promise) return response;
       return turned(response, turn, call);
     }),
-    // A client under test names models of its own; which ones there are is not what it is judged by.
+    // A client under test chooses its own model names; they are not what it is judged by.
     wrap("findModel", (next) => (id, call) => next(id, call) ?? MODELS[0]),
-    // Asked where the gateway has let the request in: whatever is wrong with it by itself is told by the gateway.
+    // Called after the gateway has admitted the request: it handles invalid requests itself.
     wrap("plan", () => (_model, request, call) => {
       const turn = script.turn(of(call).request);
       of(call).turn = turn;
@@ -116,7 +116,7 @@ function turned(response: GatewayResponse, turn: Turn, call: Call): GatewayRespo
   }
 }
 
-/** Ends a stream in the middle: some pieces, then the connection is closed. */
+/** Interrupts a stream: some pieces, then the connection is closed. */
 function cutShort(response: GatewayResponse, pieces: number): GatewayResponse {
   if (response.body.kind !== "events") return response;
   return {
@@ -135,7 +135,7 @@ function* firstOf(events: Iterable<StreamEvent>, pieces: number): Generator<Stre
   }
 }
 
-/** A reply that takes as long as the turn says. One that is to be cut is not shortened by the request's own limit. */
+/** A reply that takes as long as the turn specifies. The request's own limit does not shorten a reply that will be cut. */
 function planOf(request: InferenceRequest, turn: Turn): ReplyPlan {
   const { text, lastsMs = 0, cutAfter } = turn.do === "serve" ? turn : { text: "" };
   const plan = textPlan(cutAfter === undefined ? request : { ...request, maxTokens: undefined }, text, AT_ONCE);
@@ -145,7 +145,7 @@ function planOf(request: InferenceRequest, turn: Turn): ReplyPlan {
 
 const AT_ONCE = { firstMs: 0, paceMs: 0 };
 
-/** Notes what goes out, as it goes out; before it is compressed. */
+/** Records what is sent when it is sent, before compression. */
 function watched(parcel: Parcel, { body }: GatewayResponse, played: Played): Parcel {
   played.headers = parcel.headers;
   if (parcel.body.kind === "whole") {
@@ -160,7 +160,7 @@ function watched(parcel: Parcel, { body }: GatewayResponse, played: Played): Par
 function* noted(steps: Iterable<Step>, played: Played): Generator<Step> {
   for (const step of steps) {
     yield step;
-    // Reached when the next one is asked for: this one was written.
+    // Reached when the next step is requested, so this one was written.
     if (played.body.length < KEPT_BODY && typeof step.bytes === "string") played.body += step.bytes;
   }
 }

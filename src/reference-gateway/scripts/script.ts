@@ -15,32 +15,32 @@ export interface ScriptedRequest {
   /** It asks for a stream, as far as its body could be read. */
   readonly stream: boolean;
   readonly connectionId: number;
-  /** Monotonic milliseconds at which its head was there. */
+  /** Monotonic milliseconds at which its head was complete. */
   readonly atMs: number;
-  /** The same moment on the wall clock, Unix epoch milliseconds. */
+  /** The same time on the wall clock, Unix epoch milliseconds. */
   readonly atWallMs: number;
 }
 
-/** What became of a request. */
+/** How a request ended. */
 export interface ScriptedAnswer {
   readonly status: number;
   readonly headers: readonly Header[];
-  /** What was handed to the connection, text of a stream included; at most 64 KiB of it. */
+  /** What was written to the connection, including the text of a stream; at most 64 KiB. */
   readonly body: string;
-  /** Named reason of a refusal, whoever refused: the script, or the gateway itself. */
+  /** Named reason of a refusal, whether by the script or the gateway itself. */
   readonly reason: Reason | undefined;
-  /** Monotonic milliseconds at which its first byte went out; `undefined` when none did. */
+  /** Monotonic milliseconds at which its first byte was sent; `undefined` if none was. */
   readonly beganMs: number | undefined;
-  /** Monotonic milliseconds at which nothing more was to come, or the client had left. */
+  /** Monotonic milliseconds at which the response ended, or the client left. */
   readonly endedMs: number;
   /** `interrupted`: the client left before the end. */
   readonly outcome: Outcome;
 }
 
 /**
- * What a script makes of one request.
- * - `serve`: a reply of its own text
- * - `refuse`: a denial, or a failure of the gateway; `retryAfter` as it goes on the wire, none when absent
+ * What a script does with one request.
+ * - `serve`: a reply with a given text
+ * - `refuse`: a denial, or a failure of the gateway; `retryAfter` is sent verbatim, omitted if absent
  * - `redirect`: 307 to another address
  * - `silence`: not a byte, until the client leaves
  */
@@ -48,29 +48,29 @@ export type Turn =
   | {
       readonly do: "serve";
       readonly text: string;
-      /** Milliseconds that the reply takes, spread over its pieces. Default: 0. */
+      /** Duration of the reply in milliseconds, spread over its pieces. Default: 0. */
       readonly lastsMs?: number;
-      /** The connection of a stream is closed after so many pieces of text. Default: never. */
+      /** The connection of a stream is closed after this many pieces of text. Default: never. */
       readonly cutAfter?: number;
     }
   | {
       readonly do: "refuse";
       readonly reason: Reason;
-      /** Default: what the reason has. */
+      /** Default: that of the reason. */
       readonly status?: number;
       readonly retryAfter?: string | undefined;
-      /** Milliseconds until it is answered. Default: 0. */
+      /** Milliseconds until the response. Default: 0. */
       readonly afterMs?: number;
     }
   | { readonly do: "redirect"; readonly to: string }
   | { readonly do: "silence" };
 
-/** Decides what happens to the requests of one gateway, and hears of all of them. */
+/** Decides what happens to the requests of one gateway, and observes all of them. */
 export interface Script {
-  /** What to make of an inference request with which nothing is wrong. Asked once, before the request is answered. */
+  /** Decides about a valid inference request. Called once, before the response. */
   turn(request: ScriptedRequest): Turn;
-  /** A request is there: also one that the gateway will refuse by itself, or that is no inference. */
+  /** A request has arrived, including those that the gateway itself will refuse, and those other than inference. */
   arrived?(request: ScriptedRequest): void;
-  /** A request is over, however it was answered. */
+  /** A request has ended, whatever the response. */
   ended?(request: ScriptedRequest, response: ScriptedAnswer): void;
 }

@@ -5,21 +5,21 @@ import type { UpstreamProvider } from "./upstream.ts";
 export interface FailedAttempt {
   readonly provider: UpstreamProvider;
   readonly failure: ProviderFailure;
-  /** The provider had begun a reply, so that it may have done the work. */
+  /** The provider had started a reply and may have done the work. */
   readonly hasBegun: boolean;
 }
 
-/** Whom to ask next, and after which pause, ms. */
+/** The next provider to call, and the pause before it, ms. */
 export interface NextAttempt {
   readonly provider: UpstreamProvider;
   readonly afterMs: number;
 }
 
-/** What is sent to a provider. */
+/** A request to a provider. */
 export interface ProviderRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Fires when the provider need not go on. */
+  /** Fires when the provider's response is no longer needed. */
   readonly signal: AbortSignal | null;
   /** Whether the connection is closed afterwards. */
   readonly closes: boolean;

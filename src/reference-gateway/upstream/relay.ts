@@ -8,13 +8,13 @@ import { relayedStream } from "./relayed-stream.ts";
 import { authorization, type Upstream, type UpstreamProvider } from "./upstream.ts";
 import { usageOf } from "./usage.ts";
 
-/** Headers of the caller that belong to the request itself. Its credentials are for the gateway alone. */
+/** Headers of the caller that belong to the request itself. Its credentials are only for the gateway. */
 const PASSED_ON = ["content-type", "accept", "anthropic-version", "anthropic-beta", "traceparent", "tracestate"];
-/** Of a provider's error, bytes that are kept for the history. */
+/** Bytes of a provider's error that are kept for the history. */
 const KEPT_ERROR_BYTES = 4_096;
 const TOO_MANY_REQUESTS = 429;
 
-/** Asks providers until one serves the request. What the last one answered decides when none does. */
+/** Calls providers until one serves the request. If none does, the last response decides. */
 export async function relay(call: Call, headers: readonly Header[], upstream: Upstream): Promise<GatewayResponse> {
   const { behaviour } = call;
   const failed: FailedAttempt[] = [];
@@ -38,8 +38,8 @@ export async function relay(call: Call, headers: readonly Header[], upstream: Up
 }
 
 /**
- * The default of `nextProvider`: each provider once, in their order; none after the caller has left, none
- * after a reply has begun, and none where the request itself is at fault.
+ * The default of `nextProvider`: each provider once, in order; none after the caller has left, none after a reply has begun,
+ * and none if the request itself is invalid.
  */
 export function nextInOrder(failed: readonly FailedAttempt[], call: Call): NextAttempt | undefined {
   const provider = call.services.upstream?.providers[failed.length];
@@ -49,18 +49,18 @@ export function nextInOrder(failed: readonly FailedAttempt[], call: Call): NextA
   return { provider, afterMs: 0 };
 }
 
-/** Another provider may do better; of a request that is wrong they all say the same. */
+/** Another provider may succeed; an invalid request fails at all of them. */
 function isOfProvider({ status }: ProviderFailure): boolean {
   return status === "timeout" || status >= 500 || status === TOO_MANY_REQUESTS || (status >= 401 && status <= 403);
 }
 
-/** The default of `providerRequest`: the body as it came, with the operator's key in place of the caller's. */
+/** The default of `providerRequest`: the body unchanged, with the operator's key instead of the caller's. */
 export function providerRequest(call: Call, provider: UpstreamProvider): ProviderRequest {
   const headers = { ...passedOn(call), ...authorization(provider) };
   return { headers, body: call.bodyText, signal: call.left ?? null, closes: false };
 }
 
-/** Sends the request to a provider. @returns its response where it serves the request, else why it does not. */
+/** Sends the request to a provider. @returns its response if it serves the request, otherwise why not. */
 export async function sendToProvider(
   call: Call,
   provider: UpstreamProvider,
@@ -109,7 +109,7 @@ async function beginningOf({ body }: Dispatcher.ResponseData): Promise<string> {
       if (text.length >= KEPT_ERROR_BYTES) break;
     }
   } catch {
-    // What came is enough: the status says that it failed.
+    // The rest is not needed: the status says that it failed.
   }
   return text.slice(0, KEPT_ERROR_BYTES);
 }
@@ -134,7 +134,7 @@ async function respondWith(
   return { ...common, body: { kind: "json", value: behaviour.relayReply(value, call) } };
 }
 
-/** The default of `relayReply`: whichever provider served it, the caller learns of the model that it asked for. */
+/** The default of `relayReply`: whichever provider served it, the reply has the requested model. */
 export function relayReply(value: unknown, call: Call): unknown {
   return isObject(value) && "model" in value ? { ...value, model: call.request?.modelId ?? "" } : value;
 }

@@ -5,14 +5,14 @@ import { chatError, messagesError } from "../pipeline/refuse.ts";
 import type { RelayedPiece } from "../pipeline/response.ts";
 import { usageOf } from "./usage.ts";
 
-/** Longest event that is looked into; a longer one is passed on unread. */
+/** Longest event that is inspected; longer ones are passed on unread. */
 const MAX_EVENT_BYTES = 1_024 * 1_024;
-/** An event has text or a part of a tool call; looked for without parsing. */
+/** The event has text or a part of a tool call; matched without parsing. */
 const HAS_OUTPUT = /"(?:content|text|partial_json|arguments)":"[^"]/;
 const ENDS = /^data: ?\[DONE\]|"type": ?"message_stop"/m;
 
 /**
- * A provider's stream, passed on as it comes. What it says of usage is noted; where it breaks off, an error item of the dialect
+ * A provider's stream, passed on as it arrives. Its usage is recorded; if it is interrupted, an error item of the dialect
  * follows, and the connection ends without the end of a stream.
  */
 export async function* relayedStream(body: Readable, call: Call): AsyncGenerator<RelayedPiece> {
@@ -36,7 +36,7 @@ export async function* relayedStream(body: Readable, call: Call): AsyncGenerator
   yield { bytes: Buffer.from(call.behaviour.frame(event, call)), tokens: 0, isBroken: true };
 }
 
-/** Reads the events of a stream for their usage and their end. */
+/** Reads usage and the end marker from the events of a stream. */
 class EventReader {
   readonly #call: Call;
   readonly #decoder = new TextDecoder();
@@ -47,7 +47,7 @@ class EventReader {
     this.#call = call;
   }
 
-  /** @returns events with output that these bytes complete. */
+  /** @returns the number of output events that these bytes complete. */
   read(bytes: Buffer): number {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
     const events = this.#rest.split(/\r?\n\r?\n/);
@@ -72,7 +72,7 @@ class EventReader {
       const usage = usageOf(JSON.parse(data));
       if (usage !== undefined) this.#call.usage = { ...this.#call.usage, ...usage };
     } catch {
-      // No JSON: it says nothing of usage.
+      // Not JSON: it contains no usage.
     }
   }
 }

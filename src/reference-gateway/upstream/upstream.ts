@@ -3,13 +3,13 @@ import { isObject, member, messageOf, UsageError } from "../../core/index.ts";
 
 /** A provider that the gateway calls over HTTP. */
 export interface UpstreamProvider {
-  /** Base address that ends where the dialects' paths begin. */
+  /** Base URL without the dialects' paths. */
   readonly baseUrl: string;
-  /** Bearer key of the operator; absent where the provider wants none. */
+  /** Bearer key of the operator; absent if the provider needs none. */
   readonly key: string | undefined;
 }
 
-/** Providers in the order in which they are asked, and the connections to them. */
+/** Providers in the order in which they are called, and the connections to them. */
 export interface Upstream extends AsyncDisposable {
   readonly providers: readonly UpstreamProvider[];
   /** Ids of the models that the first provider lists. */
@@ -18,13 +18,13 @@ export interface Upstream extends AsyncDisposable {
 }
 
 const LIST_MS = 30_000;
-/** Idle connections are kept for so long. */
+/** How long idle connections are kept. */
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Asks the first provider for its models.
+ * Requests the models of the first provider.
  *
- * @param timeoutMs until a provider that is silent has timed out.
+ * @param timeoutMs timeout of a silent provider.
  * @throws UsageError when it does not list any.
  */
 export async function connectUpstream(providers: readonly UpstreamProvider[], timeoutMs: number): Promise<Upstream> {

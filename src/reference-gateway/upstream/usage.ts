@@ -6,7 +6,7 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
-/** Usage of a reply, or of an event of a stream, in either dialect; `undefined` where it has none. */
+/** Usage of a reply, or of an event of a stream, in either dialect; `undefined` if it has none. */
 export function usageOf(value: unknown): Partial<Usage> | undefined {
   const usage = member(value, "usage") ?? member(member(value, "message"), "usage");
   const input = countOf(usage, "prompt_tokens") ?? inputOfMessages(usage);
@@ -18,7 +18,7 @@ export function usageOf(value: unknown): Partial<Usage> | undefined {
   };
 }
 
-/** The messages dialect counts what came from a cache, and what went into one, beside the rest. */
+/** The messages dialect reports cache reads and cache writes separately from the other input tokens. */
 function inputOfMessages(usage: unknown): number | undefined {
   const input = countOf(usage, "input_tokens");
   if (input === undefined) return undefined;

@@ -14,7 +14,7 @@ const order =
 const refusedMethod = (call: Call): GatewayResponse =>
   insteadOf("method_not_allowed", { allow: call.endpoint === "models" ? "GET" : "POST" })(NOTHING, call);
 
-/** Who gets in and by which check first, which paths answer how, and what the list shows. */
+/** Access and the order of its checks, responses by path, and the contents of the list. */
 export const ACCESS_VARIANTS: readonly Variant[] = [
   variant(
     "auth.vendor-key-refused",

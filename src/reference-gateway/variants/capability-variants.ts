@@ -5,7 +5,7 @@ import { onStructuredText, withImage } from "../edits/capability-edits.ts";
 import { always } from "../edits/when.ts";
 import { wrap } from "../edits/wrap.ts";
 
-/** Models that do what they are said to do in their own way. */
+/** Models that do what they claim in their own way. */
 export const CAPABILITY_VARIANTS: readonly Variant[] = [
   variant(
     "images.not-mentioned",

@@ -6,7 +6,7 @@ import { type Apply, eachEvent, onEvents, wrap } from "../edits/wrap.ts";
 import type { StreamEvent } from "../pipeline/response.ts";
 import type { Piece } from "../providers/plan.ts";
 
-/** Text pieces put together in groups; their times stay, so that the reply takes as long as before. */
+/** Groups text pieces; their times stay, so that the reply takes as long as before. */
 const coarse = (per: number): Apply =>
   wrap("plan", (next) => (model, request, call) => {
     const plan = next(model, request, call);
@@ -28,7 +28,7 @@ const coarse = (per: number): Apply =>
 
 const empty = (event: StreamEvent): StreamEvent => ({ ...editText(event, () => ""), tokens: 0 });
 
-/** One event per character; the first stands for the tokens. */
+/** One event per character; the first one counts all tokens. */
 function letters(event: StreamEvent): StreamEvent[] {
   const found: string[] = [];
   editText(event, (text) => {

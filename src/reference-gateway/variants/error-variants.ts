@@ -30,7 +30,7 @@ const chatShaped = (response: GatewayResponse): GatewayResponse =>
     ? response
     : { ...response, body: { kind: "json", value: chatError(response.refusal) } };
 
-/** Refusals that look unusual where the interface leaves their look open. */
+/** Unusual refusals where the interface leaves their form open. */
 export const ERROR_VARIANTS: readonly Variant[] = [
   variant(
     "errors.provider-fails-now-and-then",

@@ -7,8 +7,8 @@ const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 
 /**
- * Packs the steps of a stream into one gzip member, and keeps their times: each step is flushed, so that a reader can
- * unpack it when it arrives. Blocks do not look back at earlier steps, which costs size and saves a running compressor.
+ * Compresses the steps of a stream into one gzip member, and keeps their times: each step is flushed, so that a reader can
+ * decompress it on arrival. Blocks do not refer to earlier steps, which costs size and avoids a persistent compressor.
  */
 export function* gzipSteps(steps: Iterable<Step>): Generator<Step> {
   let checksum = 0;

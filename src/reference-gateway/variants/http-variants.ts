@@ -7,20 +7,20 @@ import type { Header, Parcel } from "../pipeline/response.ts";
 const headers = (change: (headers: readonly Header[]) => readonly Header[]): Apply =>
   onParcel(always, (parcel) => ({ ...parcel, headers: change(parcel.headers) }));
 
-/** Optional white space around values (RFC 9112, 5); the length stays as it is, because some parsers are strict there. */
+/** Optional white space around values (RFC 9112, 5); the length stays unpadded, because some parsers are strict there. */
 const padded = (parcel: Parcel): Parcel => ({
   ...parcel,
   headers: parcel.headers.map(([name, value]) => [name, name === "Content-Length" ? value : `  ${value} \t`]),
 });
 
-/** Every response is put off. */
+/** Delays every response. */
 const late = (byMs: (call: Parameters<When>[0]) => number): Apply =>
   wrap("seal", (next) => (response, call) => {
     const parcel = next(response, call);
     return { ...parcel, afterMs: parcel.afterMs + byMs(call) };
   });
 
-/** Settings of HTTP that change nothing in what is said. */
+/** HTTP settings that do not affect the content. */
 export const HTTP_VARIANTS: readonly Variant[] = [
   variant(
     "http.lower-case-headers",

@@ -5,7 +5,7 @@ import { always, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 import { headerOf } from "../pipeline/response.ts";
 
-/** Whole bodies only: what stands in a stream stays on one line. */
+/** Non-streaming bodies only: events of a stream stay on one line. */
 const text = (change: (text: string, value: unknown) => string): Apply =>
   wrap(
     "json",
@@ -25,7 +25,7 @@ const typed = (contentType: string, when: When = always): Apply =>
       : parcel,
   );
 
-/** The same value with the members of every object in another order. */
+/** The same value with the members of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (!isObject(value)) return value;
@@ -36,7 +36,7 @@ function reversed(value: unknown): unknown {
   );
 }
 
-/** The same value with a member more in every object that is no map of the caller's. */
+/** The same value with an extra member in every object that is not the caller's own map. */
 function extended(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => extended(item, depth + 1));
   if (!isObject(value) || depth > 4) return value;
@@ -47,7 +47,7 @@ function extended(value: unknown, depth = 0): unknown {
   return { ...Object.fromEntries(members), x_extra: { nested: [1, null, "two"] } };
 }
 
-/** Ways of writing the same JSON. */
+/** Other ways to write the same JSON. */
 export const JSON_VARIANTS: readonly Variant[] = [
   variant(
     "json.problem-type",

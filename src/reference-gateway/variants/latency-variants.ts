@@ -3,10 +3,10 @@ import { wrap } from "../edits/wrap.ts";
 
 /** Between the pieces of a reply, ms: forty tokens per second. */
 const PACE_MS = 25;
-/** A longer reply, ms, comes in larger pieces. */
+/** Longer replies, ms, have larger pieces. */
 const MAX_REPLY_MS = 10_000;
 
-/** Models that take as long as real ones. */
+/** Models with the latency of real ones. */
 function firstByteAfter(name: string, inWords: string, firstMs: number): Variant {
   return variant(
     `latency.${name}`,
@@ -20,7 +20,7 @@ function firstByteAfter(name: string, inWords: string, firstMs: number): Variant
   );
 }
 
-/** Sound gateways in front of models that are not instant. */
+/** Conformant gateways in front of models that are not instant. */
 export const LATENCY_VARIANTS: readonly Variant[] = [
   firstByteAfter("half-a-second", "half a second", 500),
   firstByteAfter("two-seconds", "two seconds", 2_000),

@@ -18,7 +18,7 @@ const limiter = (make: (rpm: number, call: Call) => RateLimiter): Apply =>
     (call, rpm) => make(rpm, call),
   );
 
-/** Requests that were refused for something else than the rate count as well. */
+/** Requests that were refused for a reason other than the rate count as well. */
 const refusedCount = (reasons: readonly string[]): Apply =>
   wrap("refuse", (next) => (refused, call) => {
     if (call.key !== undefined && inference(call) && reasons.includes(refused.reason)) {

@@ -9,7 +9,7 @@ import type { StreamEvent } from "../pipeline/response.ts";
 
 const THINKING = { type: "thinking", thinking: "The user wants something.", signature: "c2ln" };
 
-/** A block before the others, in non-streaming replies and in streams. */
+/** An extra first block, in non-streaming replies and in streams. */
 const thinkingFirst: Apply = all(
   onReply(
     onMessages,
@@ -170,7 +170,7 @@ type Turn = Record<string, unknown>;
 
 const everyThirdSystem = every(3, (call) => onMessages(call) && call.request?.system !== undefined);
 
-/** Takes system turns out of a messages conversation. */
+/** Removes system turns from a messages conversation. */
 function systemTurns(rest: (turns: readonly Turn[], system: unknown) => object): Apply {
   return wrap("readRequest", (next) => (call) => {
     const turns = member(call.parsed, "messages");

@@ -13,24 +13,24 @@ const list = (edit: (data: readonly unknown[]) => unknown): Apply =>
     (next) => (call) => put("data", (data: unknown) => (Array.isArray(data) ? edit(data) : data))(next(call)),
   );
 
-/** Models that only this variant has: callable, and not in the list. */
+/** Models of this variant: callable, and not in the list. */
 const callable = (ids: readonly string[]): Apply =>
   wrap("findModel", (next) => (id, call) => {
     const echo = call.services.models.get("echo-fast");
     return next(id, call) ?? (echo !== undefined && ids.includes(id) ? { ...echo, id } : undefined);
   });
 
-/** Models that only this variant has: in the list, and callable. */
+/** Models of this variant: in the list, and callable. */
 const moreModels = (ids: readonly string[], fields: JsonObject = {}): Apply =>
   all(
     list((data) => [...data, ...ids.map((id) => ({ id, object: "model", created: 1, owned_by: "vendor", ...fields }))]),
     callable(ids),
   );
 
-/** About 1.3 kB, as catalogues of many vendors have for each model. */
+/** About 1.3 kB, as in the catalogues of many vendors for each model. */
 const DESCRIPTION = "A model of the catalogue. ".repeat(50);
 
-/** Spelled as the plain models of the list, but for something. */
+/** Spelled almost like the plain models of the list. */
 const RESEMBLING = ["ECHO-FAST", "echo-fas", "gauntlet/echo-fast"];
 
 const ALIAS = "default";
@@ -38,7 +38,7 @@ const EMBEDDING = "embed-small";
 
 const SHORTENED_TO = 1_000;
 
-/** What the list of models shows, and what a model makes of its prompt. */
+/** What the list of models shows, and how a model uses its prompt. */
 export const MODELS_VARIANTS: readonly Variant[] = [
   variant(
     "models.unusual-ids",

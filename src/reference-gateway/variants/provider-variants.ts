@@ -16,7 +16,7 @@ import type { RelayedPiece } from "../pipeline/response.ts";
 
 const turns = remembered(() => ({ taken: 0 }));
 
-/** The keys of objects in the order of the alphabet, however deep. */
+/** Sorts the keys of objects alphabetically, at any depth. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
@@ -56,11 +56,11 @@ async function* withComments(pieces: AsyncIterable<RelayedPiece>): AsyncGenerato
   yield* pieces;
 }
 
-/** Characters of a text that one event has at most. */
+/** Longest text of one event, characters. */
 const PART = 16_384;
 const TEXT_FIELD = /"(content|text|partial_json|arguments|reasoning_content|thinking)":"((?:[^"\\]|\\.)*)"/;
 
-/** Several events in place of one with a long text; a text with escapes stays whole, because a part may end inside one. */
+/** Splits an event with a long text into several; a text with escapes stays whole, because a part may end inside one. */
 function inParts(event: string): string {
   const text = TEXT_FIELD.exec(event)?.[2] ?? "";
   if (text.length <= PART || text.slice(16).includes("\\")) return event;
@@ -69,7 +69,7 @@ function inParts(event: string): string {
   return parts.map((part) => event.replace(TEXT_FIELD, (_all, name: string) => `"${name}":"${part}"`)).join("");
 }
 
-/** Sound gateways that do towards their providers what others do not. */
+/** Conformant gateways with unusual behaviour towards their providers. */
 export const PROVIDER_VARIANTS: readonly Variant[] = [
   variant(
     "provider.long-events-in-parts",

@@ -7,10 +7,10 @@ import { both, onMessages, remembered, type When } from "../edits/when.ts";
 import { type Apply, all, onReply, onServed } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 
-/** All of a request, and whose it is. */
+/** The complete request, and its key. */
 const keyOf = ({ endpoint, key, bodyText }: Call): string => `${endpoint} ${key?.account.id} ${bodyText}`;
 
-/** A non-streaming request whose like was served before. */
+/** A non-streaming request that was served before. */
 const repeated = (): When => {
   const seen = remembered(() => new Set<string>());
   const first = remembered(() => new WeakSet<Call>());

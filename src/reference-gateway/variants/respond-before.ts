@@ -2,7 +2,7 @@ import { type Apply, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { GatewayResponse } from "../pipeline/response.ts";
 
-/** An answer without anything in it, to be filled or to be put a refusal in place of. */
+/** An empty response, to be filled in or replaced by a refusal. */
 export const NOTHING: GatewayResponse = {
   status: 204,
   headers: [],
@@ -11,6 +11,6 @@ export const NOTHING: GatewayResponse = {
   outcome: "complete",
 };
 
-/** Answers some requests before anything else looks at them. */
+/** Responds to some requests before any other step. */
 export const before = (response: (call: Call) => GatewayResponse | undefined): Apply =>
   wrap("respond", (next) => (call) => response(call) ?? next(call));

@@ -26,7 +26,7 @@ function* split(steps: Iterable<Step>, sizes: readonly number[]): Generator<Step
   }
 }
 
-/** Pairs of neighbouring steps together, at the time of the second. */
+/** Merges pairs of steps, at the time of the second. */
 function* pairs(steps: Iterable<Step>): Generator<Step> {
   let held: Step | undefined;
   for (const step of steps) {
@@ -39,7 +39,7 @@ function* pairs(steps: Iterable<Step>): Generator<Step> {
   if (held !== undefined) yield held;
 }
 
-/** A comment every so often while nothing else is sent. */
+/** Sends a comment at intervals while nothing else is sent. */
 function* withComments(steps: Iterable<Step>, everyMs: number): Generator<Step> {
   let lastMs = 0;
   for (const step of steps) {
@@ -55,7 +55,7 @@ function* withComments(steps: Iterable<Step>, everyMs: number): Generator<Step> 
 const gzipAsked: When = (call) => /\bgzip\b(?!;q=0)/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
 const chatStream = both(onChat, streaming, (call) => call.refused === undefined);
 
-/** Ways of sending the same stream. */
+/** Other ways to send the same stream. */
 export const STREAM_VARIANTS: readonly Variant[] = [
   variant(
     "stream.one-event-per-text",

@@ -5,7 +5,7 @@ import { onServed, wrap } from "../edits/wrap.ts";
 import { fixedTokens, REMAINING_TOKENS, rollingTokens, tokensInBucket } from "../limits/token-limiter.ts";
 import { headerOf } from "../pipeline/response.ts";
 
-/** How a limit on tokens may count; on accounts that have one. */
+/** How a token limit may count; for accounts that have one. */
 export const TOKEN_VARIANTS: readonly Variant[] = [
   variant("tokens.rolling-window", "Tokens are limited in any minute.", tokenLimitersFrom(rollingTokens)),
   variant(

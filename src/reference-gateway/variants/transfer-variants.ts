@@ -7,7 +7,7 @@ import { encodeAs } from "../encode/compress.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import type { Parcel } from "../pipeline/response.ts";
 
-/** A whole body in pieces of so many bytes, all due at once. */
+/** A non-streaming body in pieces of this many bytes, all due immediately. */
 const inPieces = (parcel: Parcel, size: number): Parcel => {
   const { body } = parcel;
   if (body.kind !== "whole" || body.bytes.length === 0) return parcel;
@@ -24,10 +24,10 @@ const inPieces = (parcel: Parcel, size: number): Parcel => {
 const chunkedIn = (size: number): Apply =>
   onParcel(withBody, (parcel) => inPieces(parcelWithout("Content-Length")(parcel), size));
 
-/** From this length on a body is refused unread, bytes. */
+/** Bodies of this length or more are refused unread, bytes. */
 const UNREAD_BYTES = 1_000_000;
 
-/** A key that is not known needs no body, and the length of a body is known from its head. */
+/** An unknown key needs no body, and the length of a body is known from its head. */
 const refusesUnread: Apply = wrap("readsBody", (next) => (call) => {
   const { headers } = call.arrival;
   const length = Number(headers["content-length"] ?? 0);
@@ -38,7 +38,7 @@ const refusesUnread: Apply = wrap("readsBody", (next) => (call) => {
   return call.bodyError === undefined && isKnown && next(call);
 });
 
-/** How a body is put on the connection. */
+/** How a body is transferred. */
 export const TRANSFER_VARIANTS: readonly Variant[] = [
   variant(
     "http.chunked",
@@ -70,7 +70,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
       wrap("deliver", (next) => (parcel, call, delivery) => {
         const { response } = delivery;
         const { socket } = response;
-        // The server says so of a connection whose request it leaves unread.
+        // The server marks a connection whose request it leaves unread.
         if (!response.shouldKeepAlive) response.once("finish", () => socket?.resetAndDestroy());
         next(parcel, call, delivery);
       }),

@@ -17,7 +17,7 @@ import { TOKEN_VARIANTS } from "./token-variants.ts";
 import { TRANSFER_VARIANTS } from "./transfer-variants.ts";
 import { WORDING_VARIANTS } from "./wording-variants.ts";
 
-/** Every legal variant that can be switched on. */
+/** Every variant. */
 export const VARIANTS: readonly Variant[] = [
   ...HTTP_VARIANTS,
   ...TRANSFER_VARIANTS,

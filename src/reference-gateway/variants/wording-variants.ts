@@ -5,7 +5,7 @@ import { DENIALS, onDenial } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { Reason, Refusal } from "../pipeline/refusal.ts";
 
-/** What a denial says of the caller: no two keys, requests or models are told the same. */
+/** Caller-specific text of a denial: it differs for each key, request and model. */
 function sentenceOf({ reason, rate }: Refusal, call: Call): string {
   const key = call.key?.id ?? "none";
   const { inFlight = 0 } = call.key?.account.limits ?? {};
@@ -22,7 +22,7 @@ function sentenceOf({ reason, rate }: Refusal, call: Call): string {
   return sentences[reason] ?? reason;
 }
 
-/** Gateways whose denials are told apart by a contract of the target file. */
+/** Gateways whose denials are recognised by a contract of the target file. */
 export const WORDING_VARIANTS: readonly Variant[] = [
   {
     ...variant(
