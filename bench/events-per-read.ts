@@ -1,6 +1,6 @@
 /**
- * What it costs to find the events of a stream when a read brings one, 16 or 256 of them: Gauntlet's scanner, eventsource-parser, and a read
- * of the socket that looks at nothing. The sender waits for a byte after each write, so that reads bring what was written.
+ * What it costs to find the events of a stream if a read returns one, 16 or 256 of them: Gauntlet's scanner, eventsource-parser,
+ * and a plain read of the socket. The sender waits for a byte after each write, so that each read returns what was written.
  *
  *     npm run bench:events
  */
@@ -15,7 +15,7 @@ import { EventScanner } from "../src/load/http/event-scanner.ts";
 const EVENTS_PER_READ = [1, 16, 256];
 const RUNS = 5;
 const READS = 40_000;
-/** Fewer reads where each brings many events. */
+/** Fewer reads if each returns many events. */
 const MAX_EVENTS = 1_000_000;
 
 const EVENT = `data: ${JSON.stringify({
@@ -42,7 +42,7 @@ function send(): void {
   server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
 }
 
-/** A reader: told each piece, and asked at the end how many events it found. */
+/** A reader: receives each piece, and reports at the end how many events it found. */
 interface Reader {
   readonly feed: (bytes: Buffer) => void;
   readonly found: () => number;

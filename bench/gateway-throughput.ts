@@ -1,9 +1,9 @@
-// How much the reference gateway carries on one core: plain requests per second, and streams in flight.
+// How much load the reference gateway handles on one core: plain requests per second, and streams in flight.
 //
 //   npm run build && npx tsc -p tsconfig.json --noEmit false --outDir dist/bench && node dist/bench/bench/gateway-throughput.js
 //
-// The gateway runs in a process of its own; the load comes from this one, over bare sockets, so that the client costs
-// as little as it can. On Linux with `taskset` the gateway is kept on the first core and the client on the second.
+// The gateway runs in a separate process; the load comes from this one, over raw sockets, to keep the client cheap. On Linux with
+// `taskset` the gateway is pinned to the first core and the client to the second.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ interface Running {
   readonly key: string;
 }
 
-/** Keeps a process on a core: `PIN -c CORE command`. */
+/** Pins a process to a core: `PIN -c CORE command`. */
 const PIN = process.env["PIN"] ?? "taskset";
 
 const pinned = process.platform === "linux" && cpus().length > 1 && spawnSync(PIN, ["-V"]).status === 0;
@@ -53,7 +53,7 @@ async function stop({ child }: Running): Promise<void> {
   await ended;
 }
 
-/** Processor time that a process has used, milliseconds; `undefined` where the system does not tell. */
+/** CPU time that a process has used, milliseconds; `undefined` if the system does not report it. */
 function cpuMs(pid: number): number | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
@@ -88,7 +88,7 @@ function requestBytes(path: string, key: string, body: object): Buffer {
 
 const SAYS = [{ role: "user", content: "Say hello to everyone in the room" }];
 
-/** Sends one request after the other on each connection. @returns requests per second and their times. */
+/** Sends sequential requests on each connection. @returns requests per second and their times. */
 async function plainRequests(gateway: Running, path: string, body: object) {
   const request = requestBytes(path, gateway.key, body);
   const times: number[] = [];
@@ -151,7 +151,7 @@ async function plainRequests(gateway: Running, path: string, body: object) {
   };
 }
 
-/** Opens many streams at once and reads them to their ends. */
+/** Opens many streams concurrently and reads them to their ends. */
 async function streams(gateway: Running, count: number, rampMs: number) {
   const request = requestBytes("/v1/chat/completions", gateway.key, {
     model: "echo-stream",

@@ -1,4 +1,4 @@
-// The same workloads by the native engine and by k6 on one gateway: CPU per request, schedule error, memory per held stream.
+// The same workloads with the native engine and with k6 on one gateway: CPU per request, schedule error, memory per held stream.
 // Part of `npm run bench -- --k6`; alone: npm run build && node_modules/.bin/tsx bench/k6-beside-native.ts
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ try {
   const measure = async (engine: string, name: keyof typeof WORKLOADS): Promise<LoadRun> => {
     const { arrivals, stream } = WORKLOADS[name];
     const file = join(folder, `${name}.json`);
-    // As many clients as are needed: k6 makes each before the start, whether or not it is used.
+    // As many clients as are needed: k6 creates each before the start, used or not.
     const bound = name === "held" ? HELD : 32;
     writeFileSync(file, JSON.stringify({ name, arrivals, mix: [{ dialect: "chat", stream }], maxInFlight: bound }));
     const out = join(folder, `${engine}-${name}`);

@@ -1,12 +1,12 @@
 /**
- * Load generators side by side at a fixed rate, against a server that notes when requests really arrived. The tools take turns.
+ * Compares load generators at a fixed rate, against a server that records when requests really arrived. The tools take turns.
  *
  *     npm run build && npm run bench                    Gauntlet and autocannon, 4,000 requests/s for 30 s, three runs each
  *     npm run bench -- --k6 --oha                       also k6 (from PATH) and oha (from PATH, or built by cargo)
  *     npm run bench -- --rate 1000 --seconds 8 --runs 1
  *     npm run bench -- --build ../before --reply-bytes 1000   also measures another build of Gauntlet
  *
- * CPU is that of the whole process from its start to its end, as the kernel counts it.
+ * CPU is that of the whole process from start to exit, as the kernel counts it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const options = await yargs(process.argv.slice(2))
   .strict()
   .parseAsync();
 const { rate, seconds } = options;
-/** Enough for a latency of 100 ms, three times over. */
+/** Enough for a latency of 100 ms, times three. */
 const connections = String(Math.ceil(rate * 0.3));
 const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Say hello to the bench." }] });
 
@@ -87,7 +87,7 @@ for (const tool of Object.keys(tools).slice(1))
   console.log(`CPU per request, gauntlet to ${tool}: ${(cpuOf("gauntlet") / cpuOf(tool)).toFixed(2)}`);
 if (options.k6) await import("./k6-beside-native.ts");
 
-/** How far arrivals were from an even schedule, whatever its beginning. */
+/** How far arrivals were from an even schedule, whatever its start. */
 function scheduleErrorMs(arrivalsMs: readonly number[]) {
   const first = arrivalsMs[0] ?? 0;
   const offsets = arrivalsMs.map((at, index) => at - first - (index * 1_000) / rate);

@@ -1,6 +1,6 @@
 /**
- * What it costs to read a 2xx reply: one of 1 kB as the load engine does, next to `JSON.parse` alone, the least that anything that
- * reads the reply has to do. Five runs in turn; medians.
+ * What it costs to read a 2xx reply of 1 kB as the load engine does, compared with `JSON.parse` alone, the minimum for reading a
+ * reply. Five runs in turn; medians.
  *
  *     npm run bench:replies
  */
@@ -24,7 +24,7 @@ const prepared: PreparedRequest = {
   ...{ dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "key.valid", capture: false },
 };
 
-/** One reply through the exchange of the load engine. @param status of it: only a 2xx is read. */
+/** One reply through the load engine's exchange. @param status its status: only a 2xx is read. */
 function receive(status: number): void {
   const exchange = new LoadExchange(prepared, 0, 0);
   exchange.onHead(status, HEAD);

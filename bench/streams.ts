@@ -1,9 +1,9 @@
 /**
- * Many streams at once, against a server that notes when it really sent: what an event costs, and how far the reported times are from the
- * truth.
+ * Many concurrent streams, against a server that records when it really sent: what an event costs, and how far the reported times
+ * are from the truth.
  *
  *     npm run build && npm run bench:streams            500 streams of 50 events/s for 25 s, then 10,000 streams, three runs each
- *     npm run bench:streams -- --oha                    also oha on the same 500 streams (it reads them, and knows no events)
+ *     npm run bench:streams -- --oha                    also oha on the same 500 streams (it reads them, but does not parse events)
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -90,7 +90,7 @@ function rowOf({ cpuS, peakRssMb }: Cost, { requests, events, peakInFlight }: Tr
   };
 }
 
-/** Reported minus truth, and what was not admitted. */
+/** Reported minus true times, and what was not admitted. */
 function errorsOf({ stdout }: Cost, truth: Truth) {
   const [phase] = JSON.parse(stdout).phases as LoadPhase[];
   const streams = phase?.classes.find(({ outcome, stream }) => outcome === "admitted" && stream);

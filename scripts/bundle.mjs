@@ -1,6 +1,6 @@
-// Puts the built program and the libraries that every command needs into one file, and V8's code of it beside it:
-// reading and compiling hundreds of files costs 0.4 s of processor time at each start. `dist/src/main.js` takes it when
-// nothing was built since.
+// Bundles the built program and the libraries that every command needs into one file, with V8's code cache next to it: reading
+// and compiling hundreds of files costs 0.4 s of CPU time at each start. `dist/src/main.js` loads it if nothing has been built
+// since.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, "dist", "src");
 const folder = join(built, "bundle");
 
-/** Messages in fifty languages, of which the library takes English by itself. */
+/** Messages in fifty languages; the library uses English by default. */
 const oneLanguage = {
   name: "one-language",
   setup: ({ onLoad }) => {
@@ -22,7 +22,7 @@ const oneLanguage = {
   },
 };
 
-/** Width of the text of a help page: the newer one loads the tables of all writing systems at each start, 12 ms. */
+/** Width of the text of a help page: the newer version loads the tables of all scripts at each start, 12 ms. */
 const oneWidth = {
   name: "one-width",
   setup: ({ onResolve, resolve }) => {
@@ -38,7 +38,7 @@ const oneWidth = {
   },
 };
 
-/** Histograms as WebAssembly, 39 kB that hardly compress: ours are of the library's other kind. */
+/** Histograms as WebAssembly, 39 kB that hardly compress: ours use the library's other implementation. */
 const noWasm = {
   name: "no-wasm",
   setup: ({ onLoad }) => {
@@ -60,7 +60,7 @@ const options = {
   write: false,
   logLevel: "warning",
   plugins: [oneLanguage, oneWidth, noWasm],
-  // Loaded by few commands, or by paths that a bundle would break.
+  // Loaded by few commands, or through paths that a bundle would break.
   external: [
     "fastify",
     "undici",
@@ -80,11 +80,11 @@ const program = await build({
   outExtension: { ".js": ".cjs" },
   format: "cjs",
   define: { "import.meta.url": "bundleUrl" },
-  // What `runProgram` calls.
+  // Called by `runProgram`.
   banner: { js: "(function(require,module,exports,bundleUrl,importModule){" },
   footer: { js: "})" },
 });
-// Threads begin at files of their own, which stand beside whoever starts them.
+// Threads start from separate files, which must be next to the file that starts them.
 const threads = await build({
   ...options,
   entryPoints: {
@@ -93,11 +93,11 @@ const threads = await build({
     "stamped-server": join(built, "load", "calibration", "stamped-server.js"),
   },
   format: "esm",
-  // Libraries of the older kind ask for Node's own modules by name.
+  // CommonJS libraries require Node's own modules by name.
   banner: { js: 'import{createRequire as requireFrom}from"node:module";const require=requireFrom(import.meta.url);' },
 });
 
-// V8 forgets with the text that it has compiled already where `import()` begins to look.
+// With cached code, V8 forgets the base path that `import()` resolves against.
 const text = program.outputFiles[0].text.replaceAll(/(?<![.\w$])import\(/g, "importModule(");
 if (Buffer.byteLength(text) !== text.length) throw new Error("the bundle is read as ASCII, and is not.");
 assertErrorNames(text);
@@ -105,16 +105,17 @@ mkdirSync(folder, { recursive: true });
 for (const { path, contents } of threads.outputFiles) writeFileSync(path, contents);
 const inputs = [program, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeFileSync(join(folder, "LICENSES.txt"), licensesOf(inputs));
-// Last, and at once: whoever starts the program meanwhile takes all of it or none.
+// Last, and atomically: a program started meanwhile loads all of it or none.
 const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
 writeFileSync(join(folder, "cli.partial"), `/*${digest}*/${text}`);
 renameSync(join(folder, "cli.partial"), join(folder, "cli.cjs"));
 
-// In a process of its own: it runs the program, which talks. Without its file the program is as good, and slower to start.
+// In a separate process, because it runs the program, which prints. Without the cache the program works the same and starts more
+// slowly.
 const compiled = spawnSync(process.execPath, [join(root, "scripts", "compile.mjs")], { encoding: "utf8" });
 if (compiled.status !== 0) process.stderr.write(`gauntlet: the program stays uncompiled. ${compiled.stderr}\n`);
 
-/** Errors are told apart by the names of their classes, and the bundler renames one of two that are called alike. */
+/** Errors are distinguished by class name, and the bundler renames one of two classes with the same name. */
 function assertErrorNames(text) {
   const own = Object.keys(program.metafile.inputs).filter((path) => path.startsWith("dist/"));
   const names = own.flatMap((path) => {
@@ -128,7 +129,7 @@ function assertErrorNames(text) {
   }
 }
 
-/** The licences of the libraries inside, which have to go with them. */
+/** The licences of the bundled libraries, which must be distributed with them. */
 function licensesOf(inputs) {
   const packages = new Set(
     inputs

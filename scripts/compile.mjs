@@ -1,6 +1,6 @@
-// Keeps V8's code of the bundle in a file that this very Node takes at the next start (src/program.ts). Functions that ran
-// are kept compiled, and so a few commands run here. All of the bundle compiled ahead would be a file of twice the size,
-// which takes longer to read than it saves.
+// Stores V8's code cache of the bundle in a file that exactly this Node loads at the next start (src/program.ts). Only functions
+// that ran are kept compiled, so a few commands run here. A cache of the whole bundle would be twice as large and take longer to
+// read than it saves.
 import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { setFlagsFromString } from "node:v8";
 const built = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist", "src");
 const { readBundle, runProgram, scriptOf } = await import(pathToFileURL(join(built, "program.js")).href);
 
-// What ran and rests is thrown away otherwise.
+// Otherwise V8 discards the code of functions that ran and are idle.
 setFlagsFromString("--no-flush-bytecode");
 const bundle = readBundle(join(built, "bundle", "cli.cjs"));
 const script = scriptOf(bundle);
@@ -41,9 +41,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-// V8 takes its code under the flags only that it was made under.
+// V8 only accepts a cache under the flags that it was created with.
 setFlagsFromString("--flush-bytecode");
-// Somebody may start the program meanwhile: it sees a whole file, or none.
+// If the program is started meanwhile, it sees a complete file or none.
 const partial = `${bundle.compiledPath}.${process.pid}`;
 writeFileSync(partial, script.createCachedData());
 renameSync(partial, bundle.compiledPath);
@@ -54,7 +54,7 @@ function write(name, content) {
   return path;
 }
 
-/** What these runs find is no matter: replies only have to be read. */
+/** The results of these runs do not matter: replies only have to be read. */
 function answer(request, response) {
   const isChat = request.url.endsWith("/chat/completions");
   let body = "";

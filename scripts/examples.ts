@@ -1,5 +1,5 @@
-// `npm run examples [DIR]`: renews the reports under docs/examples from runs of the embedded gateway. With DIR the runs are kept there,
-// and those that it has already are not repeated. It takes about ten minutes, and the machine should have nothing else to do.
+// `npm run examples [DIR]`: updates the reports under docs/examples from runs of the embedded gateway. With DIR the runs are kept
+// there, and existing ones are not repeated. It takes about ten minutes, and the machine should be idle.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,9 +38,9 @@ interface Screenshot {
   readonly file: string;
   readonly width: 1280 | 390;
   readonly scheme?: "dark";
-  /** As on paper: A4 at 96 pixels per inch, without its margins. */
+  /** Paper size: A4 at 96 pixels per inch, without margins. */
   readonly printed?: true;
-  /** Where the picture begins; by default at the top. */
+  /** Top edge of the picture; by default the top of the page. */
   readonly from?: string;
 }
 
@@ -58,12 +58,12 @@ const SCREENSHOTS: readonly Screenshot[] = [
   { of: "compare", file: "report/compare-390.png", width: 390 },
 ];
 
-/** A picture that is larger is cut below: pages of documentation load them all. */
+/** Larger pictures are cropped at the bottom: pages of documentation load them all. */
 const MAX_BYTES = 300_000;
 const MAX_HEIGHT = 1_700;
 const PAPER_WIDTH = 688;
 
-/** Makes the run where its folder does not have it. @returns the folder. */
+/** Makes the run unless its folder has it. @returns the folder. */
 async function runOf(name: Name, runs: string): Promise<string> {
   const { command, result } = EXAMPLES[name];
   const folder = join(runs, name);

@@ -1,4 +1,4 @@
-// `npm run generate`: writes the schemas and pages that are made from code. A test fails while they are out of date.
+// `npm run generate`: writes the schemas and pages that are generated from code. A test fails if they are out of date.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { generatedFiles, ROOT } from "./docs/generated-files.ts";

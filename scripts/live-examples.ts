@@ -1,5 +1,5 @@
-// `npm run examples:live`: renews the pictures of the live page under docs/examples, from a tier run of the embedded gateway. It takes
-// about three minutes.
+// `npm run examples:live`: updates the pictures of the live page under docs/examples, from a tier run of the embedded gateway. It
+// takes about three minutes.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ try {
       return { file, page };
     }),
   );
-  // The overload has denied something, and the clients that wait for it are under way.
+  // The overload has led to denials, and the clients that wait because of them are in flight.
   for (const { page } of pages) await page.locator("#phases tr", { hasText: "recovery" }).waitFor({ timeout: 600_000 });
   for (const { file, page } of pages) {
     const image = await page.screenshot();

@@ -1,5 +1,5 @@
-// Set-up shared by `npm start` and `npm test`: install from the lockfile when node_modules is missing or
-// older than it, then build. Plain Node without dependencies, because it runs before anything is installed.
+// Set-up shared by `npm start` and `npm test`: installs from the lockfile if node_modules is missing or older, then builds. Plain
+// Node without dependencies, because it runs before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(2);
 }
 
-/** npm writes node_modules/.package-lock.json last, so its time says when the installation was completed. */
+/** npm writes node_modules/.package-lock.json last, so its mtime shows when the installation finished. */
 function needsInstall() {
   const done = join(root, "node_modules", ".package-lock.json");
   return !existsSync(done) || statSync(done).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs;
@@ -43,11 +43,11 @@ export function makeReady() {
   run("the bundle", process.execPath, [join(root, "scripts", "bundle.mjs")]);
 }
 
-/** Runs a child with our stdio until it ends; a signal to us goes on to it, so that it can write its report. */
+/** Runs a child with our stdio until it ends; forwards our signals to it, so that it can write its report. */
 export async function hand(command, args) {
   const { spawn } = await import("node:child_process");
   const child = spawn(command, args, { cwd: process.cwd(), stdio: "inherit" });
-  // A terminal sends Ctrl-C to the whole group already; the child must stay alive to handle it, and so must we.
+  // A terminal already sends Ctrl-C to the whole group; the child must stay alive to handle it, and so must we.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   const [code, signal] = await new Promise((done) => child.on("exit", (...how) => done(how)));

@@ -1,9 +1,9 @@
-/** A folder below `src`, or beside it, with what it may import. The linter's rules and the diagram are made from this. */
+/** A folder below `src`, or next to it, with what it may import. The linter's rules and the diagram are generated from this. */
 export interface Module {
   readonly holds: string;
   /** Modules whose public API (`index.ts`) it may import. */
   readonly imports: readonly string[];
-  /** Folders of its own that have the name of another module. */
+  /** Its own subfolders that have the name of another module. */
   readonly sameNames?: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   cli: { holds: "one file per command: options, a use case of app, printing", imports: ["app", "core"] },
 };
 
-/** Folders beside `src`, with the modules of `src` that they may import. */
+/** Folders next to `src`, with the modules of `src` that they may import. */
 export const BESIDE: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
@@ -114,15 +114,15 @@ export const BESIDE: Readonly<Record<string, Module>> = {
   },
   reports: {
     holds: "HTML, JUnit, SARIF, terminal and others",
-    // The history of runs is rendered as well, of which no single record knows.
+    // The history of runs is rendered as well, and no single record contains it.
     imports: ["core", "history", "metrics", "record", "requirements"],
   },
 };
 
-/** Modules that may import the folders beside `src`. */
+/** Modules that may import the folders next to `src`. */
 const IMPORT_BESIDE: readonly string[] = ["app"];
 
-/** The linter's rules: what no module may import. */
+/** The linter's rules: what each module may not import. */
 export function lintRules(): object {
   const ofModules = Object.entries(MODULES).map(([name, { imports, sameNames = [] }]) => {
     const forbidden = Object.keys(MODULES).filter((other) => other !== name && !imports.includes(other));
@@ -164,7 +164,7 @@ function restricted(includes: string, patterns: readonly { readonly group: reado
   return { includes: [includes], linter: { rules: { style: { noRestrictedImports: { level: "error", options } } } } };
 }
 
-/** The table as a diagram: an arrow is there unless a longer way says the same. */
+/** The table as a diagram: an arrow is omitted if a longer path implies it. */
 export function moduleDiagram(): string {
   const all = { ...MODULES, ...BESIDE };
   const reaches = (from: string, to: string): boolean =>

@@ -1,5 +1,5 @@
-// Installs the SDKs in a temporary folder, has each send one request of every kind to a local server, and writes the
-// headers that came to suites/shared/sdk-headers.ts. To renew it: raise the versions below, then
+// Installs the SDKs in a temporary folder, has each send one request of every kind to a local server, and writes the headers that
+// arrived to suites/shared/sdk-headers.ts. To update it: raise the versions below, then
 //
 //   npm run record:sdk-headers
 import { spawn } from "node:child_process";
@@ -32,7 +32,7 @@ type Recorded = Map<string, Partial<Record<Kind, [string, string][]>>>;
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-record-sdk-headers-"));
 const recorded: Recorded = new Map();
 
-/** Ends with an error unless the program ends well. It runs beside the server, which must go on responding. */
+/** Rejects unless the program exits with 0. Asynchronous, because the server in this process must keep responding. */
 async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = folder): Promise<void> {
   const child = spawn(program, args, { cwd, stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, ...env } });
   const code = await new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
-// `npm run --silent sbom`: the CycloneDX bill of materials of what is installed with the package, to stdout.
+// `npm run --silent sbom`: prints the CycloneDX bill of materials of what is installed with the package.
 //
-// npm's own `--omit dev` leaves out what a development dependency uses as well (zod, yaml, jiti), so that all is asked for
+// npm's own `--omit dev` omits packages that a development dependency uses as well (zod, yaml, jiti). So everything is listed,
 // and the lockfile says what belongs to the package.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// `npm start`: set-up, then `gauntlet run` against the embedded reference gateway. Arguments after `--` replace the command:
-// `npm start -- conform auth`. Another target is named with `--target`.
+// `npm start`: set-up, then `gauntlet run` against the embedded reference gateway. Arguments after `--` replace the command: `npm
+// start -- conform auth`. Name another target with `--target`.
 import { join } from "node:path";
 import { hand, makeReady, root } from "./make-ready.mjs";
 

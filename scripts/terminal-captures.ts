@@ -1,5 +1,5 @@
-// What a person sees on a terminal while a command runs and when it has ended, as text: docs/examples/terminal-*.txt. Needs tmux
-// and the build; takes about three minutes. The machine should have nothing else to do.
+// Captures the terminal while a command runs and after it has ended, as text: docs/examples/terminal-*.txt. Needs tmux and the
+// build, and takes about three minutes. The machine should be idle.
 //
 //   npm run captures
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { ROOT } from "./docs/generated-files.ts";
 interface Capture {
   readonly name: string;
   readonly args: string;
-  /** When the screen shows the run in the middle: a text of it. */
+  /** When the screen shows this, the middle of the run is captured. */
   readonly middle: RegExp;
 }
 
@@ -26,7 +26,7 @@ const CAPTURES: readonly Capture[] = [
 ];
 const COLUMNS = [80, 140];
 const ROWS = 30;
-/** A run that takes longer is given up, ms. */
+/** A longer run is aborted, ms. */
 const MAX_MS = 600_000;
 const LOOK_EVERY_MS = 500;
 const ENDED = "the command has ended";
@@ -37,7 +37,7 @@ function tmux(socket: string, ...args: string[]): string {
   return done.stdout;
 }
 
-/** Runs one command in a terminal of so many columns. @returns the screen in the middle, and all that stands there at the end. */
+/** Runs one command in a terminal with this many columns. @returns the screen during the run, and everything on it at the end. */
 async function play({ name, args, middle }: Capture, columns: number): Promise<{ running: string; ended: string }> {
   const socket = `gauntlet-${name}-${columns}-${process.pid}`;
   const home = mkdtempSync(join(tmpdir(), "gauntlet-capture-"));
@@ -63,7 +63,7 @@ async function play({ name, args, middle }: Capture, columns: number): Promise<{
   }
 }
 
-/** Keys of a gateway that is gone open nothing, but look like a leak to whoever scans the repository. */
+/** Keys of a gateway that no longer exists unlock nothing, but look like a leak to anyone who scans the repository. */
 const KEY = /gk-[\w-]{16,}/g;
 
 const clean = (screen: string): string => screen.replace(`${ENDED}\n`, "").replace(KEY, "gk-…").trimEnd();

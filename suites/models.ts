@@ -69,19 +69,19 @@ const listShape = defineCheck({
   },
 });
 
-/** Most ids that are tried: listed models may be slow, expensive or broken for reasons of their own. */
+/** Maximum number of ids that are tried: listed models may be slow, expensive or broken for unrelated reasons. */
 const SAMPLE = 12;
-/** Of those that only another key is shown. */
+/** The same for ids that are only shown to another key. */
 const OWN_SAMPLE = 4;
-/** Time in which a denied model would have been denied; a slower answer is no denial. */
+/** Time within which a model would have been denied; a slower response is not a denial. */
 const DENIAL_MS = 4_000;
 
-/** A model that was asked for; in the second dialect only where the first does not know it. */
+/** A requested model; in the second dialect only if the first does not know it. */
 type Tried = { readonly id: string; readonly first: Response; readonly second: Response | null };
 
 const answersOf = ({ first, second }: Tried): Response[] => [first, ...(second === null ? [] : [second])];
 
-/** Whether it was answered as a model that does not exist: one of another kind may have a 404 of its own. */
+/** Whether the response says that the model does not exist: for a model of another kind a 404 may mean something else. */
 const isUnknownAs =
   (noSuchModel: Response) =>
   (tried: Tried): boolean =>
@@ -91,7 +91,7 @@ const isUnknownAs =
         (response.reason === "model_not_found" || likenessOf(response) === likenessOf(noSuchModel)),
     );
 
-/** Whether anything is known of it: it was served, at work or not found, and not lost to the moment. */
+/** Whether the result is known: it was served, in progress or not found, and did not fail temporarily. */
 const isDecided = (tried: Tried): boolean =>
   answersOf(tried).some(({ admitted, status, exchange }) => admitted || status === 404 || isTimedOut(exchange));
 
@@ -109,7 +109,7 @@ async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<T
   return { id, first, second };
 }
 
-/** Asks for ids of a key's list; for those that are unknown once more, if the list still has them. */
+/** Requests ids of a key's list; unknown ones a second time, if the list still has them. */
 async function tryIds(t: Session, key: RequestSpec["key"], ids: readonly string[]) {
   const tried = await Promise.all(ids.map((id) => tryId(t, key, id)));
   const doubtful = tried.filter(({ first }) => first.status === 404);
@@ -133,7 +133,7 @@ const listedIdsWork = defineCheck({
     const configured = t.dialects.flatMap((dialect) => t.target.models[dialect].plain ?? []);
     const ids = idsOf(list);
     const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
-    /** What came of configured models that another key's list lacks. */
+    /** Results for configured models that another key's list lacks. */
     const unlisted: Response[] = [];
     const tried = [await tryIds(t, undefined, [...new Set(sample)].slice(0, SAMPLE))];
     for (const key of [t.target.keys.second, t.target.keys.other]) {
@@ -156,7 +156,7 @@ const listedIdsWork = defineCheck({
   judge({ list, noSuchModel, unlisted, tried, retried, configured }, verdict) {
     verdict.assumeGood(list, "the model list");
     const ids = idsOf(list);
-    // What a list has on further pages is not known (MODELS-6).
+    // The contents of further pages are unknown (MODELS-6).
     const isWhole = member(list.json, "has_more") !== true;
     for (const id of isWhole ? configured : []) {
       verdict.should("MODELS-3", !ids.includes(id), false, {
@@ -188,7 +188,7 @@ const listedIdsWork = defineCheck({
   },
 });
 
-/** Members of a list at even distances, the first and the last among them. */
+/** Evenly spaced members of a list, including the first and the last. */
 function spread<T>(list: readonly T[], most: number): T[] {
   if (list.length <= most) return [...list];
   return Array.from({ length: most }, (_, index) => list[Math.round((index * (list.length - 1)) / (most - 1))] as T);
@@ -221,7 +221,7 @@ const allListsAgree = defineInvariant({
     "Looks at every list that a valid key was given during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
   judge(responses, verdict) {
     const lists = responses.filter(isPlainList).sort((a, b) => a.exchange.timeline.dueUs - b.exchange.timeline.dueUs);
-    // Which models a key may use can be its own affair.
+    // Which models are available may depend on the key.
     const keys = [...new Set(lists.map(({ exchange }) => exchange.key))];
     const byKey = keys
       .map((key) => lists.filter(({ exchange }) => exchange.key === key))
@@ -260,7 +260,9 @@ function isList({ requested, admitted, exchange }: Response): boolean {
 
 const isPlainList = (response: Response): boolean => isList(response) && response.requested.intent === "good";
 
-/** An id may be added or dropped once; one that is there, gone and there again is flicker. Lists in the order of asking. */
+/**
+ * An id may be added or removed once; one that appears, disappears and appears again is flicker. The lists are in request order.
+ */
 function judgeSteadiness(lists: readonly Response[], verdict: Verdict): void {
   const sets = lists.map((list) => new Set(idsOf(list)));
   const flickering = [...new Set(sets.flatMap((set) => [...set]))].filter((id) => {

@@ -142,7 +142,7 @@ const versionHeader = defineCheck({
     };
   },
   judge({ dated, datedStream, bareStream, without, future }, verdict) {
-    // Streams of this dialect may be refused; then the header is not what they are refused for.
+    // Streams of this dialect may be refused; then the header is not the reason.
     const served = isServed(bareStream) ? [dated, datedStream] : [dated];
     for (const reply of served) {
       verdict.must("MSG-10", reply.status, success, { in: reply, at: "status", because: reply.summary });

@@ -25,7 +25,7 @@ import {
 import { INCREMENTAL } from "./streaming/incremental.ts";
 import { LONG_EVENTS } from "./streaming/long-events.ts";
 
-/** A stream that is over should be seen to be over soon, ms. */
+/** Time within which the end of a stream should be visible, ms. */
 const MAX_TAIL_MS = 3_000;
 
 const ends = defineCheck({
@@ -149,7 +149,7 @@ function judgeSameText(nonStreaming: Response, streams: readonly Response[], ver
   if (verdict.findings.length === 0) verdict.notApplicable("the text of this stream has no known place");
 }
 
-/** Where two texts part, in words. */
+/** Describes where two texts differ. */
 function difference(expected: string, actual: string): string | undefined {
   if (expected === actual) return undefined;
   let at = 0;
@@ -233,7 +233,7 @@ const cutStream = defineCheck({
   },
 });
 
-/** Whether the opening of a text comes again later, long enough not to be chance. */
+/** Whether the beginning of a text appears again later, long enough not to be chance. */
 function restarts(pieces: readonly string[]): boolean {
   const text = pieces.join("");
   const opening = text.slice(0, Math.max(24, Math.floor(text.length / 8)));
@@ -268,7 +268,7 @@ const goodStreamsAreComplete = defineInvariant({
       const complete = streams.filter(({ requested, complete }) => requested.endpoint === endpoint && complete);
       for (const [what, has] of CLOSINGS) {
         const closed = complete.filter(has);
-        // A gateway without the marker is legal; one that usually sends it and sometimes does not has lost an ending.
+        // A gateway without the marker is legal; if it usually sends the marker and sometimes does not, an ending was lost.
         if (closed.length < complete.length * 0.7) continue;
         const cut = complete.filter((response) => !has(response));
         verdict.should("STREAM-4", cut.length, 0, {

@@ -10,7 +10,7 @@ import type { Pacing, Truth } from "./paced-server.ts";
 export const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 export const AUTOCANNON = fileURLToPath(new URL("../../node_modules/autocannon/autocannon.js", import.meta.url));
 const KEY = "sk-bench-0123456789";
-/** The version of oha that the figures of docs/performance.md are of. */
+/** The version of oha used for the figures in docs/performance.md. */
 const OHA_VERSION = "1.16.0";
 
 /** Starts the server of `paced-server.ts`. */
@@ -21,7 +21,7 @@ export async function startPacedServer(pacing: Partial<Pacing>) {
   const [port] = (await once(child, "message")) as [number];
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    /** What it saw and did so far. */
+    /** What it has received and done so far. */
     truth: async (): Promise<Truth> => {
       child.send("truth");
       return (await once(child, "message"))[0] as Truth;
@@ -34,18 +34,18 @@ export async function startPacedServer(pacing: Partial<Pacing>) {
   };
 }
 
-/** What a command took, from its start to its end. */
+/** What a command used, from start to exit. */
 export interface Cost {
   /** User and system time, as the kernel counts it for the ended process. */
   readonly cpuS: number;
-  /** `undefined` where the system does not tell. */
+  /** `undefined` if the system does not report it. */
   readonly peakRssMb: number | undefined;
   /** Wall clock of the start, ms since the epoch. */
   readonly startedAtMs: number;
   readonly stdout: string;
 }
 
-/** Runs a command to its end, whatever it ends with. */
+/** Runs a command until it exits, whatever the exit code. */
 export async function run([file = "", ...args]: readonly string[]): Promise<Cost> {
   const startedAtMs = Date.now();
   const timed = 'TIMEFORMAT="cpu %U %S"; time "$0" "$@"';
@@ -72,7 +72,7 @@ export async function run([file = "", ...args]: readonly string[]): Promise<Cost
   return { cpuS: Number(user) + Number(system), peakRssMb, startedAtMs, stdout };
 }
 
-/** Highest resident memory of what a shell started, MB. */
+/** Maximum resident memory of what a shell started, MB. */
 function peakOfChildren(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(/\s+/).filter(Boolean);
@@ -85,7 +85,7 @@ function peakOfChildren(pid: number): number | undefined {
   }
 }
 
-/** Command line of a load run of our own; what it prints is one JSON document. */
+/** Command line of one of our load runs; it prints one JSON document. */
 export function gauntletLoad(
   folder: string,
   url: string,
@@ -107,7 +107,7 @@ export function gauntletLoad(
   return [process.execPath, main, "load", file, "--target", target, "--json", "--out", out];
 }
 
-/** @returns path of oha: from PATH, or built by cargo, which takes some minutes, and kept in the folder for temporary files. */
+/** @returns path of oha: from PATH, or built by cargo (some minutes) and kept in the temporary folder. */
 export function findOha(): string {
   if (spawnSync("oha", ["--version"]).status === 0) return "oha";
   const root = join(tmpdir(), `gauntlet-oha-${OHA_VERSION}`);

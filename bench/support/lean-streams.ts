@@ -1,6 +1,6 @@
 /**
- * A lean client for `streams.ts`: `lean-streams.ts URL IN_FLIGHT SECONDS` keeps so many streams open with undici, parses their events with
- * eventsource-parser, and notes the time to each first event.
+ * A lean client for `streams.ts`: `lean-streams.ts URL IN_FLIGHT SECONDS` keeps this many streams open with undici, parses their
+ * events with eventsource-parser, and records the time to each first event.
  */
 import { createParser } from "eventsource-parser";
 import { Pool } from "undici";

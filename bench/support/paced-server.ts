@@ -1,6 +1,6 @@
 /**
- * The server of the benchmarks, a process of its own: replies after a fixed time, streams on an exact schedule, and tells at the end what
- * it saw and what it really did. Started by `startPacedServer`.
+ * The server of the benchmarks, a separate process: replies after a fixed time, streams on an exact schedule, and reports at the
+ * end what it received and what it really did. Started by `startPacedServer`.
  */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type Percentiles, percentilesOf } from "./percentiles.ts";
@@ -12,7 +12,7 @@ export interface Pacing {
   /** From a request to the first event of its stream. */
   readonly firstMs: number;
   readonly gapMs: number;
-  /** Events with content of a stream. */
+  /** Content events of a stream. */
   readonly events: number;
   /** Size of the body of a non-streaming reply, bytes; at least that of `SHORTEST`. */
   readonly replyBytes: number;

@@ -1,6 +1,6 @@
 /**
- * `tsx scripts/docs/causes-of-runs.ts NAME=RUN_FOLDER …`: prints a page with the causes behind what failed and warned in each run. The
- * page under docs/real-gateways/ is made so.
+ * `tsx scripts/docs/causes-of-runs.ts NAME=RUN_FOLDER …`: prints a page with the causes of the failures and warnings in each run.
+ * A page under docs/real-gateways/ is generated with it.
  */
 import { causesInWords } from "../../reports/causes.ts";
 import { cellText, namedRuns } from "./named-runs.ts";

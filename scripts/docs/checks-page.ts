@@ -72,7 +72,7 @@ function cell(text: string): string {
   return escaped(text).replaceAll("|", "\\|");
 }
 
-/** Angle brackets would be taken for tags, asterisks for emphasis. */
+/** Angle brackets would be interpreted as tags, asterisks as emphasis. */
 function escaped(text: string): string {
   return text.replaceAll("<", "&lt;").replaceAll("*", "\\*");
 }

@@ -16,12 +16,12 @@ import { targetReference } from "./target-reference.ts";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface GeneratedFile {
-  /** Below the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Every file that `npm run generate` writes, as it should be. */
+/** Every file that `npm run generate` writes, with its expected content. */
 export function generatedFiles(): GeneratedFile[] {
   return [
     { path: "schemas/target.schema.json", text: json(targetJsonSchema()) },
@@ -60,8 +60,8 @@ function json(value: object): string {
 }
 
 /**
- * A page by hand with generated parts, each between `<!-- generated: NAME -->` and `<!-- end -->`. A line
- * `<!-- example: FILE -->` is followed by that file of `docs/examples` as a fenced block.
+ * A hand-written page with generated parts, each between `<!-- generated: NAME -->` and `<!-- end -->`. A line `<!-- example:
+ * FILE -->` is followed by that file of `docs/examples` as a fenced block.
  */
 function withParts(path: string, parts: Readonly<Record<string, () => string>> = {}): GeneratedFile {
   const written = readFileSync(ROOT + path, "utf8");

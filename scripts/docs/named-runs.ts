@@ -7,7 +7,7 @@ export interface NamedRun {
   readonly record: RunRecord;
 }
 
-/** Runs that the command line names: `NAME=RUN_FOLDER …`. */
+/** Runs named on the command line: `NAME=RUN_FOLDER …`. */
 export function namedRuns(): NamedRun[] {
   return process.argv.slice(2).map((argument) => {
     const [name = "", folder = ""] = argument.split("=");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** What `npm run verify:adversary -- --write` found, on the machine that it last ran on. */
+/** Results of `npm run verify:adversary -- --write`, on the machine that it last ran on. */
 export interface Reliability {
   readonly adversary: {
     readonly behaviours: number;
@@ -13,7 +13,7 @@ export interface Reliability {
     readonly largestMib: number;
     readonly boundMib: number;
   };
-  /** Commands that hold keys that stand nowhere else, before a gateway that repeats them. */
+  /** Commands with keys that occur nowhere else, against a gateway that repeats them. */
   readonly canaries: {
     readonly cases: number;
     readonly survived: number;
@@ -24,7 +24,7 @@ export interface Reliability {
   readonly kills: {
     readonly cases: number;
     readonly survived: number;
-    /** How far the runs were, by their journals. */
+    /** How far the runs had got, according to their journals. */
     readonly phases: Readonly<Record<string, number>>;
   };
   readonly fuzz: { readonly readers: number; readonly inputs: number; readonly broken: number };

@@ -1,6 +1,6 @@
 /**
- * `tsx scripts/docs/requirements-of-runs.ts NAME=RUN_FOLDER …`: prints a page with what each gateway does on every requirement, worst first
- * of all that was seen of it. The page under docs/real-gateways/ is made so.
+ * `tsx scripts/docs/requirements-of-runs.ts NAME=RUN_FOLDER …`: prints a page with each gateway's results for every requirement,
+ * the worst first. A page under docs/real-gateways/ is generated with it.
  */
 import { type CoveredRequirement, coverageOf } from "../../reports/coverage.ts";
 import { cellText, namedRuns } from "./named-runs.ts";

@@ -3,7 +3,7 @@ import { targetJsonSchema } from "../../src/target/index.ts";
 
 type Node = Record<string, unknown>;
 
-/** Table of every field of the target file, read off the schema that checks it. */
+/** Table of every field of the target file, from the schema that validates it. */
 export function targetReference(): string {
   const requirements = membersOf(targetJsonSchema() as Node, "");
   return ["| field | value | meaning |", "|---|---|---|", ...requirements].join("\n");

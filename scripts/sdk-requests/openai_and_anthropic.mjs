@@ -7,7 +7,7 @@ const openai = new OpenAI({ apiKey: KEY, baseURL: `${ORIGIN}/openai-node/v1`, ma
 const anthropic = new Anthropic({ authToken: KEY, baseURL: `${ORIGIN}/anthropic-node`, maxRetries: 0 });
 const messages = [{ role: "user", content: "Hello" }];
 
-// Every request is refused: only what was sent counts.
+// Every request is refused: only what was sent matters.
 await Promise.allSettled([
   openai.chat.completions.create({ model: "m", messages }),
   openai.chat.completions.create({ model: "m", messages, stream: true }),

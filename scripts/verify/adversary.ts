@@ -1,10 +1,10 @@
 /**
- * Every hostile behaviour against every command that talks to a gateway, keys that must show nowhere, runs that are killed at
- * random moments, and many random inputs for every reader:
+ * Every hostile behaviour against every command that contacts a gateway, keys that must not appear anywhere, runs that are killed
+ * at random moments, and many random inputs for every reader:
  *
  *     npm run verify:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--whole] [--no-canaries] [--write]
  *
- * Prints how many cases there were and how many survived; with `--write` renews docs/reliability.json.
+ * Prints how many cases there were and how many survived; with `--write` updates docs/reliability.json.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,12 +36,12 @@ const args = await yargs(process.argv.slice(2))
   .strict()
   .parseAsync();
 
-/** What a worker reports of a case, without its output. */
+/** A worker's report of a case, without its output. */
 type CaseSummary = Omit<CaseResult, "ran"> & {
   readonly seconds: number;
   readonly peakMib: number;
   readonly code: number | null;
-  /** From SIGTERM to the end, ms; absent where no SIGTERM was sent, or where it came too late. */
+  /** From SIGTERM to the exit, ms; absent if no SIGTERM was sent, or it was sent too late. */
   readonly stopMs?: number | undefined;
 };
 
@@ -56,7 +56,7 @@ else await verify();
 async function work(part: number): Promise<void> {
   for (const [behaviour, command] of cases.filter((_case, index) => index % args.workers === part)) {
     const { ran } = report(await runCase(behaviour, command));
-    // Once more, with SIGTERM at some moment of the time that the run took.
+    // Once more, with SIGTERM at a random moment of the run.
     if (args.whole) report(await runCase(behaviour, command, Math.random() * ran.seconds * 1_000));
   }
 }
@@ -125,7 +125,7 @@ async function verify(): Promise<void> {
   if (args.write) writeFileSync(RELIABILITY_FILE, `${JSON.stringify(reliability, null, 2)}\n`);
   for (const line of reliabilityLines(reliability)) console.log(line);
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
-  // All in one line, which is what the end of `.ci/run` shows.
+  // All in one line, because the end of `.ci/run` shows it.
   const parts = (["adversary", "canaries", "kills"] as const).map(
     (name) => `${name} ${reliability[name].survived} of ${reliability[name].cases}`,
   );

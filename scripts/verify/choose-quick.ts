@@ -13,16 +13,19 @@ import { judgeInWorkers } from "./judge-in-workers.ts";
 const FILE = join(import.meta.dirname, "../../suites/quick-instances.ts");
 const INSTANCES = CHECKS.flatMap(instancesOf);
 
-/** What its units may send by themselves; together they share control requests, so that a quick run sends 55 fewer. */
+/**
+ * Maximum number of requests that its units send when run alone; together they share control requests, so that a quick run sends
+ * 55 fewer.
+ */
 const MAX_REQUESTS = 845;
-/** A unit that sends more than this has no place in a quick run. */
+/** A unit that sends more than this is excluded from a quick run. */
 const MAX_OF_ONE = 130;
-/** What takes longer by itself has no place in a run of seconds, ms; nor has what everything else waits for. */
+/** A unit that takes longer alone is excluded from a run of seconds, ms; so is an exclusive one. */
 const MAX_MS = { beside: 14_000, exclusive: 500 };
-/** All that everything else waits for, together, ms. */
+/** Maximum total time of exclusive units, ms. */
 const MAX_EXCLUSIVE_MS = 500;
 
-/** Gateways that are judged at once to see what a unit costs; they wait most of the time. */
+/** Gateways that are judged concurrently to see what a unit costs; they are idle most of the time. */
 const AT_ONCE = 8;
 
 /** What is run together or not at all: the checks of one scenario, or one instance. */
@@ -30,21 +33,24 @@ interface Unit {
   readonly ids: readonly string[];
   readonly requests: number;
   readonly exclusiveMs: number;
-  /** Looks at the traffic of the whole run: sends nothing of its own, and is always in. */
+  /** Judges the traffic of the whole run: sends no requests itself, and is always included. */
   readonly isInvariant: boolean;
 }
 
 export interface ChooseOptions {
-  /** Where the judgements stay, so that an interrupted choice goes on where it stopped. */
+  /** Where the judgements are stored, so that an interrupted selection resumes where it stopped. */
   readonly folder: string;
   readonly workers: number;
-  /** Only mutations with such names; what is chosen now stays, and what shows these is added. Default: all, chosen anew. */
+  /**
+   * Only mutations with matching names; the current selection stays, and checks that detect these are added. Default: all,
+   * selected again.
+   */
   readonly only?: RegExp | undefined;
 }
 
 /**
- * Chooses the instances of a quick run: judges every mutation with all that a quick run could have, as a quick run judges it,
- * and takes what shows most mutations with the requests that a quick run may send.
+ * Selects the instances of a quick run: judges every mutation with all candidates, in the way a quick run does, and takes those
+ * that detect most mutations within the request budget of a quick run.
  */
 export async function chooseQuick({ folder, workers, only }: ChooseOptions): Promise<void> {
   const units = await unitsOf();
@@ -54,7 +60,7 @@ export async function chooseQuick({ folder, workers, only }: ChooseOptions): Pro
   const names = MUTATIONS.map(({ name }) => name).filter((name) => only?.test(name) ?? true);
   const options = ["--instances", file, "--concurrency", "9"];
   const judgements = await judgeInWorkers("mutations", names, { workers, folder, options, label: "choose" });
-  // One that was judged again counts with all that was seen of it: a busy machine leaves much undecided.
+  // A mutation that was judged again counts with all results: a busy machine leaves many inconclusive.
   const killers = new Map(
     [...groupBy(judgements, ({ name }) => name)].map(([name, own]) => [
       name,
@@ -77,7 +83,7 @@ export async function chooseQuick({ folder, workers, only }: ChooseOptions): Pro
   );
 }
 
-/** Of what runs together anyway, only what shows something has a place in the report. */
+/** Of instances that run together anyway, only those that detect something are reported. */
 function speaking(ids: readonly string[], killers: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   return ids.filter((id) => [...killers.values()].some((own) => own.has(id)));
 }
@@ -93,7 +99,7 @@ function report(killers: ReadonlyMap<string, ReadonlySet<string>>, chosen: Reado
   console.log(`left out for their cost: ${missed.length}: ${missed.join(", ")}`);
 }
 
-/** What passes in a quick run of a sound gateway and is short, with what it costs there. */
+/** Instances that pass in a quick run of a conformant gateway and are short, with their cost there. */
 async function unitsOf(): Promise<Unit[]> {
   const { results } = await judgeGateway({ instances: INSTANCES, isQuick: true });
   const { requests: preparation } = await judgeGateway({ instances: INSTANCES.filter(isInvariant), isQuick: true });
@@ -104,7 +110,7 @@ async function unitsOf(): Promise<Unit[]> {
       const passed = group.filter(({ status }) => status === "pass").map(({ id }) => id);
       if (passed.length === 0 || !isShort(group)) continue;
       const instances = INSTANCES.filter(({ id }) => passed.includes(id));
-      // What a scenario or a fixture sends shows only when nothing else is run.
+      // What a scenario or a fixture sends only shows when nothing else is run.
       const { requests } = await judgeGateway({ instances, isQuick: true });
       units.push({
         ids: passed,
@@ -130,12 +136,12 @@ function isExclusive(result: CheckResult): boolean {
   return typeof schedule === "object" && schedule.order?.startsWith("exclusive") === true;
 }
 
-/** The scenario that an instance judges together with others; its own id where it judges none. */
+/** The scenario that an instance judges together with others; its own id if it judges none. */
 function unitOf(result: CheckResult): string {
   return sendingCheckOf(result)?.scenario ?? result.id;
 }
 
-/** The check of a result; `undefined` where it sends nothing. */
+/** The check of a result; `undefined` if it sends nothing. */
 function sendingCheckOf({ check: name }: CheckResult) {
   const check = CHECKS.find(({ id }) => id === name);
   return check?.kind === "sending" ? check : undefined;

@@ -48,7 +48,7 @@ function commandOf(program: string): [string, ...string[]] {
   return [interpreter, join(folder, program)];
 }
 
-/** Whole and streamed calls, tools and errors of every SDK, against the reference gateway. */
+/** Non-streaming and streaming calls, tools and errors of every SDK, against the reference gateway. */
 async function completions(): Promise<number> {
   let facts = 0;
   for (const { name, dialect, program } of SDKS) {
@@ -89,7 +89,7 @@ async function completions(): Promise<number> {
   return facts;
 }
 
-/** What is known of these versions beside this verification: from their sources, and from trials against another server. */
+/** What is known about these versions from other sources: their source code, and trials against another server. */
 const KNOWN: Readonly<Record<string, string>> = {
   served: "pass",
   "rate-seconds": "pass",
@@ -110,20 +110,20 @@ const KNOWN: Readonly<Record<string, string>> = {
 };
 
 const known = (sdk: string, scenario: string) =>
-  // It sleeps for the difference of a date that is none, which is not a number, and so not at all.
+  // It sleeps for the difference of an invalid date, which is NaN, and so not at all.
   scenario === "rate-unusable-retry-after" ? (sdk.startsWith("openai 6") ? "fail" : "pass") : KNOWN[scenario];
 
 /**
- * Runs of a scenario that came out otherwise than is known, the first included: a busy machine hides
- * waits. All of them count: what it comes to otherwise must be rarer than what is known, and only so many may be in doubt at all.
+ * Runs of a scenario with an unexpected result, including the first: a busy machine hides waits. All of them count: unexpected
+ * results must be rarer than the known one, and only this many scenarios may be in doubt.
  */
 const RUNS = 3;
 const MAX_IN_DOUBT = 6;
 let inDoubt = 0;
-/** Scenarios that came to no verdict in any run: the machine was late itself. */
+/** Scenarios that were inconclusive in every run: the machine itself was late. */
 const undecided: string[] = [];
 
-/** What a scenario comes to; where that is not what is known, counted over several runs. */
+/** The result of a scenario; if it differs from the known one, counted over several runs. */
 async function settled(name: string, program: string, first: CheckResult, runs: string): Promise<CheckResult> {
   const scenario = first.check.replace("client.", "");
   const wanted = known(name, scenario);

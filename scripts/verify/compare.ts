@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Comparison } from "../../src/record/index.ts";
 import { gauntlet } from "../../test/support/gauntlet.ts";
 
-// `npm run verify:compare`: the reference gateway against itself and against builds that differ. Each session takes about
-// two minutes, and the machine should have nothing else to do.
+// `npm run verify:compare`: the reference gateway against itself and against builds that differ. Each session takes about two
+// minutes, and the machine should be idle.
 
 const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
 const BASE = `${GATEWAY} --pace 20`;
@@ -13,7 +13,7 @@ const BASE = `${GATEWAY} --pace 20`;
 interface Case {
   readonly what: string;
   readonly start: string;
-  /** Whether the session said what it should. */
+  /** Whether the session reported what it should. */
   readonly holds: (comparison: Comparison) => boolean;
   readonly times: number;
 }
@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Only the cases whose name has one of these words; none: all. */
+/** Only the cases whose name contains one of these words; none: all. */
 const words = process.argv.slice(2);
 
 let failed = 0;

@@ -2,13 +2,13 @@ import { seededRandom } from "../../src/core/index.ts";
 
 export interface Coverable {
   readonly requests: number;
-  /** How long everything else waits for it, ms. */
+  /** How long it runs exclusively, ms. */
   readonly exclusiveMs: number;
-  /** Is chosen whatever it shows. */
+  /** Is selected whatever it detects. */
   readonly isKept: boolean;
-  /** Looks at what others send: what it showed beside all of them it may not show beside a few, so that it covers nothing. */
+  /** Judges the traffic of other checks: what it detected with all of them it may not detect with a few, so it covers nothing. */
   readonly isInvariant: boolean;
-  /** Names of the mutations that it shows. */
+  /** Names of the mutations that it detects. */
   readonly shows: ReadonlySet<string>;
 }
 
@@ -17,16 +17,16 @@ export interface Bounds {
   readonly exclusiveMs: number;
 }
 
-/** What a unit costs beside its requests: its place in a report. */
+/** The cost of a unit besides its requests: its place in a report. */
 const MIN_COST = 0.2;
-/** Attempts at a better choice, each of which gives up a part of the best one. */
+/** Attempts at a better selection, each of which drops part of the best one. */
 const ATTEMPTS = 300;
 const GIVEN_UP_SHARE = 0.15;
 const SEED = 1;
 
 /**
- * Budgeted maximum coverage: the units that show most mutations within the bounds. Greedy by what a unit shows for what it costs;
- * then parts of the choice are given up at random and filled again, and the best choice is kept.
+ * Budgeted maximum coverage: the units that detect most mutations within the bounds. Greedy by detected mutations per cost; then
+ * random parts of the selection are dropped and refilled, and the best selection is kept.
  */
 export function cover<T extends Coverable>(units: readonly T[], bounds: Bounds): readonly T[] {
   const random = seededRandom(SEED);
@@ -62,7 +62,7 @@ function fill<T extends Coverable>(units: readonly T[], begun: readonly T[], bou
   }
 }
 
-/** Without those that show nothing which another does not show, too; the dearest go first. */
+/** Without units that detect nothing that the others do not; the most expensive are dropped first. */
 function withoutIdle<T extends Coverable>(chosen: readonly T[]): T[] {
   let rest = [...chosen];
   for (const unit of [...chosen].sort((a, b) => b.requests - a.requests)) {

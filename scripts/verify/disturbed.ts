@@ -1,7 +1,7 @@
 /**
- * Verifies that a busy machine does not fail a conformant gateway: the embedded gateway is judged beside processes that burn
- * every processor, while Gauntlet or the gateway is stopped (SIGSTOP) at random moments. No run may fail; how many were
- * inconclusive is counted and printed. Every run counts: none is repeated.
+ * Verifies that a busy machine does not fail a conformant gateway: the embedded gateway is judged while other processes load
+ * every CPU and Gauntlet or the gateway is stopped (SIGSTOP) at random moments. No run may fail; how many were inconclusive is
+ * counted and printed. Every run counts: none is repeated.
  *
  *     npm run build && npm run verify:disturbed                        40 runs of `conform` and 40 of the starter tier
  *     npm run verify:disturbed -- --runs 4 --only tier --at-once 1
@@ -30,7 +30,7 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS;
 
-/** How long a process is stopped, ms: each once in every run, in any order, each time either of the two. */
+/** How long a process is stopped, ms: each once in every run, in random order, each time one of the two. */
 const STOPS_MS = [200, 1_000, 6_000] as const;
 const VERDICTS: Readonly<Record<number, string>> = { 0: "pass", 1: "FAIL", 4: "inconclusive" };
 
@@ -43,7 +43,7 @@ process.once("exit", endHogs);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 const kinds: readonly Kind[] = args.only === undefined ? ["conform", "tier"] : [args.only];
-// The kinds take turns: whatever the machine does besides falls on both.
+// The kinds take turns, so that other load on the machine affects both.
 const jobs = Array.from({ length: args.runs }, (_none, index) => kinds.map((kind) => ({ kind, index }))).flat();
 const counts = new Map<string, number>();
 const bad: string[] = [];
@@ -91,7 +91,7 @@ async function disturb(kind: Kind, index: number): Promise<void> {
   console.log(said.slice(0, 12).join("\n"));
 }
 
-/** Stops Gauntlet, or the gateway that it started, for so long. @returns what was done, in words. */
+/** Stops Gauntlet, or the gateway that it started, for this long. @returns what was done, as text. */
 function stopFor(child: ChildProcess, ours: boolean, forMs: number): string {
   const pid = ours ? child.pid : gatewayOf(child);
   if (pid === undefined) return "nothing to stop";
@@ -104,7 +104,7 @@ function stopFor(child: ChildProcess, ours: boolean, forMs: number): string {
     try {
       process.kill(pid, "SIGCONT");
     } catch {
-      // It was ended meanwhile.
+      // It has ended in the meantime.
     }
   }, forMs);
   return `${ours ? "gauntlet" : "gateway"} stopped for ${forMs / 1_000} s`;

@@ -7,26 +7,26 @@ import { mayBreak } from "./may-break.ts";
 /** One mutation against all checks. */
 export interface Kill {
   readonly mutation: string;
-  /** Requirements that the mutation says it breaks. */
+  /** Requirements that the mutation declares to break. */
   readonly requirements: readonly string[];
   /** Checks that failed or warned in one of these requirements, with the requirements. */
   readonly killers: Readonly<Record<string, readonly string[]>>;
-  /** Whether one of them failed, or all of them only warned; `null`: nobody saw it. */
+  /** Whether one of them failed, or all of them only warned; `null`: none detected it. */
   readonly foundBy: "failure" | "warning" | null;
-  /** Further requirements that broke: consequences of the same defect, as `may-break.ts` has them. */
+  /** Further requirements that broke: consequences of the same defect, according to `may-break.ts`. */
   readonly also: readonly string[];
-  /** Requirement of the first cause that a verdict names; absent where nothing failed or warned. */
+  /** Requirement of the first cause in a verdict; absent if nothing failed or warned. */
   readonly firstCause?: string;
 }
 
 const REQUIREMENT_IDS = REQUIREMENTS.map(({ id }): string => id);
 
-/** Requirements that a busy machine can break by itself: never held against a mutation. */
+/** Requirements that a busy machine alone can break: never held against a mutation. */
 export const TIMING: readonly string[] = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
 
 const KILLS = ["fail", "warn", "flaky"];
 
-/** Reads off who killed a mutation; no killers means that it survived. */
+/** Determines which checks killed a mutation; no killers means that it survived. */
 export function killOf({ name, bad }: Judgement): Kill {
   const requirements = MUTATIONS.find((mutation) => mutation.name === name)?.requirements ?? [];
   const broken = bad.filter(({ status }) => KILLS.includes(status));
@@ -51,17 +51,17 @@ export function killOf({ name, bad }: Judgement): Kill {
   };
 }
 
-/** Whether the cause that a verdict names first is the defect itself, and not one of its consequences. */
+/** Whether the first cause in a verdict is the defect itself, and not one of its consequences. */
 export function isCauseRight({ requirements, firstCause }: Kill): boolean {
   return firstCause !== undefined && requirements.includes(firstCause);
 }
 
-/** Whether a mutation breaks a MUST, of the interface or of a standard, and only a warning says so: that counts as missed. */
+/** Whether a mutation breaks a MUST, of the interface or of a standard, and only a warning reports it: this counts as missed. */
 export function isUnderstated({ requirements, foundBy }: Kill): boolean {
   return foundBy === "warning" && requirements.some(isMust);
 }
 
-/** What is wrong with a judgement, in words; empty when it is as it should be. */
+/** What is wrong with a judgement, as text; empty if it is correct. */
 export function complaints(judgement: Judgement): string[] {
   if (judgement.error !== undefined) return [`${judgement.name}: ${judgement.error}`];
   return judgement.kind === "mutations" ? ofMutation(judgement) : ofVariant(judgement);

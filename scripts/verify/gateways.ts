@@ -1,16 +1,16 @@
 /**
- * Gauntlet against gateways that nobody here wrote, in front of the reference gateway as their provider: installs them,
- * starts them on loopback, runs their example (`examples/NAME`) and holds what it shows against `examples/NAME/expected.yaml`.
+ * Gauntlet against third-party gateways, with the reference gateway as their provider: installs them, starts them on loopback,
+ * runs their example (`examples/NAME`) and compares the results with `examples/NAME/expected.yaml`.
  *
- *     npm run build && npm run verify:gateways                 all that this machine can have
- *     npm run verify:gateways -- portkey litellm               these; one that cannot be had is a failure then
- *     npm run verify:gateways -- --folder DIR                  keeps what is installed, and the runs
- *     npm run verify:gateways -- --write                       renews the reports under docs/real-gateways
- *     npm run verify:gateways -- --at-once 3                   so many side by side
- *     npm run verify:gateways -- --propose                     by the target files that gauntlet doctor --propose derives
+ *     npm run build && npm run verify:gateways                 all that can be installed on this machine
+ *     npm run verify:gateways -- portkey litellm               these; it is a failure if one cannot be installed
+ *     npm run verify:gateways -- --folder DIR                  keeps the installed packages and the runs
+ *     npm run verify:gateways -- --write                       updates the reports under docs/real-gateways
+ *     npm run verify:gateways -- --at-once 3                   this many in parallel
+ *     npm run verify:gateways -- --propose                     with the target files that gauntlet doctor --propose derives
  *
- * Where the process of a gateway ends in the middle of a run, killed for want of memory for example, the run says nothing about
- * Gauntlet. Such a gateway is tried once more, and left out where it ends again; the last line counts both.
+ * If the process of a gateway exits in the middle of a run, for example because it ran out of memory, the run says nothing about
+ * Gauntlet. Such a gateway is tried once more, and skipped if it exits again; the last line counts both.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ import { startProvider } from "./gateways/provider.ts";
 
 const GATEWAYS: readonly Gateway[] = [portkey, litellmWithoutDatabase, litellm];
 
-/** Port that the examples expect the provider on; side by side every gateway has a provider of its own, on any port. */
+/** Port that the examples expect the provider on; in parallel runs every gateway has its own provider, on any port. */
 const PROVIDER_PORT = 9100;
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -54,9 +54,9 @@ const unknown = names.filter((name) => !GATEWAYS.some((gateway) => gateway.name 
 if (unknown.length > 0) throw new Error(`There is no gateway ${unknown.join(", ")}.`);
 if (!existsSync(MAIN)) throw new Error("There is no dist: npm run build makes it.");
 
-// Side by side there are more programs to end with this process than Node expects of one.
+// In parallel runs, more programs must be ended with this process than Node expects.
 process.setMaxListeners(50);
-// Whatever was started ends with this process, however that ends (`startProgram`).
+// Everything that was started ends with this process, however that ends (`startProgram`).
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 const startedMs = Date.now();
@@ -70,7 +70,7 @@ interface Tried extends Compared {
 const tried: Tried[] = [];
 const problems: string[] = [];
 const leftOut: string[] = [];
-/** Gateways whose process ended in the middle of a run, once for each time. */
+/** Gateways whose process exited in the middle of a run, once for each time. */
 const endedThemselves: string[] = [];
 
 const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -94,7 +94,7 @@ const parts = [
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify:gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
-/** Exit code of a verification that came to no verdict. */
+/** Exit code of an inconclusive verification. */
 const NO_VERDICT = 4;
 process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;
 
@@ -102,7 +102,7 @@ function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
 }
 
-/** Installs a gateway. @returns `false` where there can be none; what goes wrong is a problem. */
+/** Installs a gateway. @returns `false` if it cannot be installed; a failed installation is a problem. */
 function wasInstalled(gateway: Gateway): boolean {
   const { name } = gateway;
   const missing = gateway.missing();
@@ -145,7 +145,7 @@ function problem(name: string, what: unknown): void {
   problems.push(`${name}: ${what}`);
 }
 
-/** One gateway, from its start to what its run showed; `undefined` where its process ended in the middle. */
+/** Runs one gateway from its start to the results; `undefined` if its process exited in the middle. */
 async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
   const { name } = gateway;
   const beganMs = Date.now();
@@ -178,7 +178,7 @@ async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
     endedThemselves.push(name);
     return undefined;
   }
-  // 0 and 1 are verdicts, 4 is a run that could not judge everything; the rest are accidents.
+  // 0 and 1 are verdicts, 4 is a run that could not judge everything; all others are errors.
   if (done.code !== 0 && done.code !== 1)
     throw new Error(`the run ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
   if (!existsSync(join(out, "report.html"))) throw new Error("the run left no report.html");
@@ -190,7 +190,7 @@ async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
   return compared;
 }
 
-/** Takes the contract from the target file of an example, and has one proposed in its place. */
+/** Removes the contract from the target file of an example, and has one proposed instead. */
 async function proposeTarget(example: string, env: Record<string, string>): Promise<void> {
   const path = join(example, "gauntlet.yaml");
   const document = parseDocument(readFileSync(path, "utf8"));
@@ -220,7 +220,7 @@ function counts(checks: readonly CheckResult[]): string {
   return [...statuses].map(([status, count]) => `${count} ${status}`).join(", ");
 }
 
-/** A copy to work in: set-up scripts leave keys there. Ports that are taken are replaced. */
+/** A working copy: set-up scripts write keys there. Ports in use are replaced. */
 function copyExample(name: string, to: string, ports: Readonly<Record<number, number>>): void {
   const from = join(ROOT, "examples", name);
   cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith("/keys") });
@@ -235,7 +235,7 @@ function copyExample(name: string, to: string, ports: Readonly<Record<number, nu
   }
 }
 
-/** Copies the reports of the runs of this time; the pages about all gateways need all of them. */
+/** Copies the reports of these runs; the pages about all gateways need all of them. */
 function writeReports(written: readonly string[]): void {
   const runOf = (name: string) => join(folder, "runs", name, "run");
   for (const name of written) {

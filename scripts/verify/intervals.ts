@@ -12,9 +12,9 @@ import {
 } from "../../test/support/simulated-latencies.ts";
 import { timedGateway } from "../../test/support/timed-gateway.ts";
 
-// `npm run verify:intervals`: how often 95 % intervals hold the true value in 1,000 simulated runs of known distributions, through the
-// tallies that the load engine fills; what is found of servers that are steady or not; and load --until.
-// `-- coverage`, `-- until-coverage`, `-- servers` or `-- until` makes a part of it.
+// `npm run verify:intervals`: how often 95 % intervals contain the true value in 1,000 simulated runs of known distributions,
+// through the tallies that the load engine fills; whether servers are correctly found to be steady; and load --until. `--
+// coverage`, `-- until-coverage`, `-- servers` or `-- until` runs a part of it.
 
 const { runs: RUNS, seed: FIRST_SEED } = await yargs(process.argv.slice(2))
   .option("runs", { type: "number", default: 1_000 })
@@ -24,9 +24,9 @@ const [RATE_PER_S, DURATION_S] = [100, 120];
 const SHARES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 const NAMES = Object.keys(SHARES) as (keyof typeof SHARES)[];
 const ALL = Object.keys(DISTRIBUTIONS) as DistributionName[];
-/** Below so many runs with an interval a share says nothing. */
+/** Below this many runs with an interval, a share says nothing. */
 const ENOUGH = 50;
-/** Bound of a simulated --until, s. */
+/** Limit of a simulated --until, s. */
 const MAX_S = 300;
 let problems = 0;
 
@@ -40,7 +40,7 @@ function cell(covered: number, of: number): string {
   return `${((covered / of) * 100).toFixed(1)} %${of === RUNS ? "" : ` (${of})`}${isOff(covered, of) ? " !" : ""}`;
 }
 
-/** Share of the runs whose interval holds the true value; of how many, where not all support one. */
+/** Share of the runs whose interval contains the true value; out of how many, if not all support an interval. */
 function coverage(name: DistributionName): string {
   const truth = trueQuantilesMs(name, Object.values(SHARES));
   const counts = NAMES.map(() => ({ covered: 0, of: 0 }));
@@ -61,7 +61,7 @@ function coverage(name: DistributionName): string {
   return `| ${name} | ${counts.map(({ covered, of }) => cell(covered, of)).join(" | ")} | ${found} |`;
 }
 
-/** The same at the moment at which --until ended the run, with how long it took. */
+/** The same at the moment at which --until ended the run, with the time it took. */
 function untilCoverage(text: string, name: DistributionName): string {
   const until = parseUntil(text);
   const [truth = 0] = trueQuantilesMs(name, [SHARES[until.quantile]]);
@@ -115,7 +115,7 @@ async function loaded(latencyMs: (atS: number) => number, durationS: number, opt
   return { code, document: JSON.parse(stdout) };
 }
 
-/** A server that works on one request at a time, `perS` of them a second: more pile up. */
+/** A server that processes one request at a time, `perS` of them a second: a queue builds up. */
 function queueing(perS: number): (atS: number) => number {
   let freeS = 0;
   return (atS) => {
@@ -172,7 +172,7 @@ async function showUntil(): Promise<void> {
     const gateway = noisy(() => 80);
     const { code, document } = await loaded(gateway, 600, ["--until", text, "--at-most", `${boundS}`]);
     const finding = document.phases[0]?.findings.find(({ name }) => name === "load.until");
-    // A machine that has other things to do makes the generator itself invalid: what is known is known, and the run decides nothing.
+    // A busy machine makes the generator itself invalid: the known values are kept, and the run is inconclusive.
     const isExpected = code === (document.generator.valid ? exit : 4) && (finding?.outcome === "met") === (exit === 0);
     if (!isExpected) problems++;
     const sentFor = `${document.durationS.toFixed(0)} s`;

@@ -12,13 +12,13 @@ export interface JudgeOptions {
   readonly variants?: readonly string[];
   readonly suites?: readonly string[];
   readonly instances?: readonly Instance[];
-  /** Whether scenarios leave out what waits. */
+  /** Whether scenarios skip parts that wait. */
   readonly isQuick?: boolean;
-  /** A limit on tokens per minute, which the target then declares. Default: only where a switch is about it. */
+  /** A limit on tokens per minute, which the target then declares. Default: only if a switch is about it. */
   readonly tokens?: GatewayOptions["tokens"];
 }
 
-/** Small: the checks send twice as much. Large enough for a request of a twenty-fourth of it. */
+/** Small, because the checks send twice as much. Large enough for a request of one twenty-fourth of it. */
 const TOKENS = { perMinute: 4_000 } as const;
 
 export interface Judged {

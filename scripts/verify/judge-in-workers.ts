@@ -7,17 +7,17 @@ import { type Judgement, readJudgements } from "./judgement.ts";
 
 export interface WorkersOptions {
   readonly workers: number;
-  /** More options of `judge-many.ts`. */
+  /** Further options of `judge-many.ts`. */
   readonly options?: readonly string[];
-  /** Where the judgements stay; default a temporary folder. */
+  /** Where the judgements are stored; default: a temporary folder. */
   readonly folder?: string;
-  /** Tells several calls in one folder apart. */
+  /** Distinguishes several calls in one folder. */
   readonly label?: string;
 }
 
 const MANY = join(import.meta.dirname, "judge-many.ts");
 
-/** Judges mutations or variants in processes of their own, all of them waiting most of the time. */
+/** Judges mutations or variants in separate processes, which are idle most of the time. */
 export async function judgeInWorkers(
   kind: Judgement["kind"],
   names: readonly string[],

@@ -3,7 +3,7 @@
  *
  *     tsx scripts/verify/judge-many.ts mutations|variants OUT.jsonl [--names FILE] [--concurrency 5] [--suites a,b | --quick | --instances FILE] [--until MS]
  *
- * Names that OUT already holds are skipped, so that an interrupted run goes on where it stopped.
+ * Names that OUT already holds are skipped, so that an interrupted run resumes where it stopped.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import yargs from "yargs";
@@ -14,13 +14,13 @@ import { CHECKS } from "../../suites/index.ts";
 import { judgeGateway } from "./judge-gateway.ts";
 import { type Judgement, readJudgements } from "./judgement.ts";
 
-/** Areas whose mutations only the limits suites show; these wait for one-minute windows. */
+/** Areas whose mutations only the limits suites detect; these wait for one-minute windows. */
 const LIMIT_AREAS = ["rate", "concurrency", "retry-after", "rate-headers"];
 const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
 const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",
 );
-/** A run that is paced by a limit of 300 a minute takes more than ten minutes. */
+/** A run at a limit of 300 requests a minute takes more than ten minutes. */
 const HANG_MS = 1_500_000;
 
 const args = await yargs(process.argv.slice(2))
@@ -54,7 +54,7 @@ interface Switch {
   readonly area: string;
 }
 
-/** The suites that can show a mutation; `undefined` for all. */
+/** The suites that can detect a mutation; `undefined` for all. */
 function suitesOf({ name, area }: Switch): readonly string[] | undefined {
   if (args.suites !== undefined) return args.suites.split(",");
   if (kind === "variants" || area === "load") return undefined;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Finding, Status } from "../../src/record/index.ts";
 
-/** What a run against one mutation or variant came to. */
+/** The result of a run against one mutation or variant. */
 export interface Judgement {
   readonly kind: "mutations" | "variants";
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Judgement {
     readonly status: Status;
     readonly requirements: readonly string[];
     readonly message: string;
-    /** Those that were broken. */
+    /** The broken ones. */
     readonly findings: Finding[];
   }[];
   readonly error?: string;

@@ -94,14 +94,14 @@ function agreed(run: JudgedRun): object {
         .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
     retryAfterUsable: groups.every(({ denials, present, usable }) => denials === present && present === usable),
-    // A run whose own clients were early is inconclusive, and counted as such.
+    // On a busy machine another k6 client can take the freed capacity first, so one insufficient wait is tolerated.
     waitsSuffice: groups.reduce((all, { insufficient }) => all + insufficient, 0) <= 1,
-    // Fields of a value that a definition does not have: the cluster would drop them silently.
+    // A run whose own clients were early is inconclusive, and counted as such.
     forbiddenRetries: run.retryAfter?.client.forbiddenRetries,
   };
 }
 
-/** The cluster defines `metadata`; it is not described there. */
+/** Fields of a value that a definition does not have: the cluster would drop them silently. */
 function unknownFields(value: unknown, schema: unknown, at = ""): string[] {
   if (Array.isArray(value))
     return value.flatMap((item, index) => unknownFields(item, member(schema, "items"), `${at}/${index}`));
@@ -129,7 +129,7 @@ async function manifests(): Promise<void> {
   const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema as object);
   validate(run);
   expectSame("the TestRun is what the operator's definition says", validate.errors ?? [], []);
-  // In parallel, each on its own gateway: both are mostly idle, and counts must agree, not times.
+  // `metadata` belongs to the cluster and is not described there.
   expectSame(
     "the operator knows every field",
     unknownFields(member(run, "spec"), member(member(schema, "properties"), "spec")),
@@ -139,10 +139,10 @@ async function manifests(): Promise<void> {
 
 try {
   await manifests();
-  // A busy machine leads to inconclusive results: no verdict, but the counts below must be correct all the same.
+  // In parallel, each on its own gateway: both are mostly idle, and counts must agree, not times.
   const [k6, native] = await Promise.all([tiersWith("k6", ["--instances", "3"]), tiersWith("native", [])]);
   for (const [engine, { code, runs }] of Object.entries({ k6, native })) {
-    // A busy machine leaves questions open: no verdict, and the counts below must hold all the same.
+    // A busy machine leads to inconclusive results: no verdict, but the counts below must be correct all the same.
     const open = runs.filter(({ verdict }) => verdict === "inconclusive");
     for (const { name, reasons } of open) console.log(`open ${engine}, ${name}: ${reasons.join("; ")}`);
     expectSame(

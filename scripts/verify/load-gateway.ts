@@ -10,10 +10,10 @@ import { http2Front } from "../../test/support/http2-front.ts";
 export interface LoadGatewayOptions {
   readonly mutations?: readonly string[];
   readonly variants?: readonly string[];
-  /** Limits of the account; small ones keep many runs side by side cheap. */
+  /** Limits of the account; small ones keep many parallel runs cheap. */
   readonly limits?: { readonly rpm: number; readonly inFlight: number };
   readonly length?: "thorough" | "brief" | "quick";
-  /** Through a front that speaks HTTP/2; default false. */
+  /** Through a proxy that speaks HTTP/2; default false. */
   readonly http2?: boolean;
   /** Sends through a proxy that changes requests or responses. */
   readonly front?: FrontOptions;
@@ -21,7 +21,7 @@ export interface LoadGatewayOptions {
   readonly onPhase?: (name: string) => void;
 }
 
-/** Starts a reference gateway in this process with the given switches and runs a tier of these limits against it. */
+/** Starts a reference gateway in this process with the given switches and runs a tier with these limits against it. */
 export async function loadGateway({
   mutations = [],
   variants = [],
@@ -55,7 +55,7 @@ export async function loadGateway({
   return run;
 }
 
-/** Names of what a run found broken, each once; those that only warn have a question mark. */
+/** Names of what a run found broken, each once; warnings have a question mark. */
 export function brokenIn(run: JudgedRun): string[] {
   const broken = run.phases.flatMap(({ findings }) => findings.filter(({ outcome }) => outcome === "broken"));
   return [...new Set(broken.map(({ name, weight }) => (weight === "fail" ? name : `${name}?`)))];

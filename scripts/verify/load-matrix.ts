@@ -1,11 +1,11 @@
 /**
- * What load alone can tell: tier runs against defects of the reference gateway, which must be found by the finding that they
- * belong to, and against sound gateways of unusual kinds, which must not be blamed. Every run counts: none is repeated.
+ * Verifies what only load can show: tier runs against mutations of the reference gateway, which must lead to the right finding,
+ * and against valid variants, which must not be blamed. Every run counts: none is repeated.
  *
  *     npm run verify:load                                       the table below, brief runs, about six minutes
  *     npm run verify:load -- --all mutations --out OUT.jsonl       every mutation, or every variant, one JSON line each, for reading
  *
- * With `--all` names that OUT already holds are skipped.
+ * With `--all`, names that OUT already holds are skipped.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import yargs from "yargs";
@@ -13,7 +13,7 @@ import { sleep } from "../../src/core/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
 import { brokenIn, loadGateway } from "./load-gateway.ts";
 
-/** Defects, and the finding by which a brief run must name each; one that warns has a question mark. */
+/** Mutations, and the finding that a brief run must report for each; a warning has a question mark. */
 const EXPECTED: Readonly<Record<string, string>> = {
   "rate.never-enforced": "rate.not-enforced",
   "rate.tripled": "rate.exceeded",
@@ -29,7 +29,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "load.slow-for-a-while": "latency.slowed?",
 };
 
-/** Sound gateways. */
+/** Valid variants. */
 const SOUND = [
   "limits.fixed-window",
   "limits.token-bucket",
@@ -39,7 +39,7 @@ const SOUND = [
   "http.one-slow-second",
 ];
 
-/** Share of the runs that may come to no verdict because the machine was busy. */
+/** Share of the runs that may be inconclusive because the machine was busy. */
 const MAX_UNDECIDED = 0.25;
 
 const args = await yargs(process.argv.slice(2))
@@ -72,7 +72,7 @@ async function runOf({ kind, name }: Job, length: "brief" | "thorough") {
   return { name, s: Math.round((Date.now() - startedMs) / 1_000), ...outcome };
 }
 
-/** Side by side, staggered: runs that reach the concurrency limit together would starve each other in one process. */
+/** Concurrent but staggered: runs that reach the concurrency limit at the same time would starve each other in one process. */
 async function each(jobs: readonly Job[], work: (job: Job) => Promise<void>): Promise<void> {
   const queue = jobs.filter(({ name }) => new RegExp(args.only).test(name));
   await Promise.all(

@@ -1,10 +1,10 @@
 /**
- * What a mutation may break beside its own requirements. One defect often shows in several: a reply without text is also no
- * reply in a stream, and one that is never charged never meets its cap. Anything else that breaks fails the verification, because
- * it is blamed on something that is in order.
+ * What a mutation may break besides its own requirements. One defect often affects several: a reply without text is also a
+ * missing reply in a stream, and one that is never charged never reaches its cap. Anything else that breaks fails the
+ * verification, because something correct is blamed.
  */
 
-/** A gateway that breaks one of these fails ordinary requests: with them fails whatever they are sent for. */
+/** A gateway that breaks one of these fails ordinary requests, and with them every requirement that they test. */
 const ORDINARY_REQUESTS: readonly string[] = [
   "AUTH-1",
   "CHAT-1",
@@ -19,10 +19,10 @@ const ORDINARY_REQUESTS: readonly string[] = [
   "STEADY-SERVICE",
   "STREAM-3",
 ];
-/** Not even then: what is said of limits, of secrets and of other people's answers. An upgrade shows by requests that are served. */
+/** Never excused: statements about limits, secrets and other clients' responses. (Requests that are served show an upgrade.) */
 const NEVER_BY_FAILED_REQUESTS = /^(?:LIMIT(?!-CHANGE)|RETRY|SEC|NO-SECRETS|HTTP-RETRY-AFTER)/;
 
-/** A gateway that breaks the requirement on the left shows it in those on the right as well. */
+/** A gateway that breaks the requirement on the left also breaks those on the right. */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   "AUTH-2": ["AUTH-5", "STREAM-2"],
   "AUTH-3": ["AUTH-5", "STREAM-2"],
@@ -115,11 +115,11 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "TEXT-INTACT",
   ],
   "TEXT-INTACT": ["OWN-ANSWER", "UPSTREAM-REPLY"],
-  // Whoever lets more through than it counts tells other remaining tokens, too.
+  // A gateway that admits more than it counts reports other remaining tokens, too.
   "TOKENS-ENFORCED": ["TOKENS-AT-ONCE", "TOKENS-REMAINING"],
 };
 
-/** What no rule above says, by mutation. */
+/** Exceptions to the rules above, by mutation. */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
   "auth.connection-stays-trusted": ["BEARER-PLACE"],
   "auth.list-401-plain": ["ERR-HDR-3"],

@@ -1,11 +1,11 @@
 /**
- * Verifies the verdicts: mutations of the reference gateway must be found in the requirement that they belong to, valid variants
- * of it must not be blamed.
+ * Verifies the verdicts: mutations of the reference gateway must be found under the right requirement, and its valid variants
+ * must not be blamed.
  *
  *     npm run verify                       a sample over all areas, under twenty minutes on two cores
- *     npm run verify -- --all --write      everything; renews docs/kill-matrix.json and the pages made from it
- *     npm run verify -- --only '^provider' --write   those with such names; the rest of the matrix stays as it was
- *     npm run verify -- --minutes 10       as much of the sample as can be judged by then; what is left out is named
+ *     npm run verify -- --all --write      everything; updates docs/kill-matrix.json and its pages
+ *     npm run verify -- --only '^provider' --write   those with matching names; the rest of the matrix is kept
+ *     npm run verify -- --minutes 10       as much of the sample as fits; lists what was skipped
  */
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,21 +37,21 @@ const chosen = ofKind(args.only !== undefined ? named(args.only) : args.all ? ev
 const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-"));
 const startedMs = Date.now();
 const NOTHING_SEEN: Judgement = { kind: "mutations", name: "", ms: 0, requests: 0, bad: [] };
-/** Of the time there is, when there is too little: the rest is for the variants. */
+/** Share of the available time if there is too little: the rest is for the variants. */
 const SHARE_OF_MUTATIONS = 0.65;
 
 type SwitchKind = Judgement["kind"];
 
 async function judge(kind: SwitchKind, names: readonly string[], run: number): Promise<Judgement[]> {
-  // What is in doubt is judged again, however late it is.
+  // Uncertain results are judged again, however late it is.
   const until = run === 1 ? untilMs(kind) : undefined;
   const options = until === undefined ? [] : ["--until", String(until)];
   return await judgeInWorkers(kind, names, { workers: args.workers, folder, label: `${kind}-${run}`, options });
 }
 
-/** Runs of one that was not as it should be at first, that one included. All of them count. */
+/** Runs of a mutation or variant with an unexpected first result, including the first. All of them count. */
 const RUNS = 3;
-/** Share of all that may be not as it should be at first. */
+/** Maximum share of unexpected first results. */
 const MAX_IN_DOUBT = 0.05;
 
 interface Verified {
@@ -65,8 +65,8 @@ interface Verified {
 }
 
 /**
- * Judges each as often as `runs` says, earlier runs included. Where one is not as it should be there are more runs, and the
- * rate decides: a variant that failed in any of them is wrong, and so is whatever was not as it should be in most of them.
+ * Judges each as often as `runs` says, including earlier runs. An unexpected result leads to more runs, and the rate decides: a
+ * variant that failed in any of them is wrong, and so is anything else that was unexpected in most of them.
  */
 async function verify(kind: SwitchKind, names: readonly string[], runs: number): Promise<Verified> {
   const judged = new Map<string, Judgement[]>();
@@ -113,7 +113,7 @@ async function verify(kind: SwitchKind, names: readonly string[], runs: number):
 console.log(
   `verifying with ${chosen.mutations.length} mutations and ${chosen.variants.length} variants; judgements in ${folder}`,
 );
-// Whatever blames a sound gateway once in a while shows only when it is asked more than once.
+// A check that occasionally blames a conformant gateway only shows in repeated runs.
 const variantRuns = args.all || args.only !== undefined ? RUNS : 1;
 const ofMutations = await verify("mutations", chosen.mutations, 1);
 const ofVariants = await verify("variants", chosen.variants, variantRuns);
@@ -159,7 +159,7 @@ function named(pattern: string): Sample {
   return { mutations: mutations.filter(matches), variants: variants.filter(matches) };
 }
 
-/** When the last one of a kind may be begun, ms; `undefined`: there is no bound. */
+/** When the last one of a kind may be started, ms; `undefined`: no limit. */
 function untilMs(kind: SwitchKind): number | undefined {
   const share = kind === "mutations" ? SHARE_OF_MUTATIONS : 1;
   return args.minutes === undefined ? undefined : startedMs + args.minutes * 60_000 * share;

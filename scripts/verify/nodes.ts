@@ -3,8 +3,8 @@
  *
  *     npm run build && npm run verify:nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
  *
- * Whole, it takes as many times five minutes as there are Nodes. With `--share K` each Node runs a K-th of the test files,
- * every one another part, and tomorrow the next; the packed package is installed and used on all of them.
+ * A full run takes five minutes per Node version. With `--share K` each version runs one K-th of the test files, each a different
+ * part, and tomorrow the next; the packed package is installed and used on all of them.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -15,9 +15,9 @@ import type { JsonTestResults } from "vitest/node";
 import yargs from "yargs";
 import { ROOT } from "../docs/generated-files.ts";
 
-/** The oldest that works, and the newest of every line since that is kept up. */
+/** The oldest version that works, and the newest of every maintained line since then. */
 const NODES = ["20.19.0", "22", "24", "26"];
-/** Runs on each, whatever its part is. */
+/** Runs on each version, whatever its part is. */
 const EVERYWHERE = ["test/package/package.test.ts", "test/package/program.test.ts"];
 const DAY_MS = 86_400_000;
 
@@ -30,7 +30,7 @@ const args = await yargs(process.argv.slice(2))
 
 const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-nodes-"));
 const today = Math.floor(Date.now() / DAY_MS);
-// What npm sets for a script of ours is not for the npm that the tests start.
+// The settings that npm passes to our scripts do not apply to the npm that the tests start.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
 const failed: string[] = [];
 
@@ -44,7 +44,7 @@ function install(version: string): string {
   return join(prefix, "node_modules", "node", "bin", "node");
 }
 
-/** Runs vitest by that Node, which is also the one that `npm`, `npx` and everything else of the tests finds. */
+/** Runs vitest with that Node, which is also the one that `npm`, `npx` and everything else in the tests finds. */
 async function runTests(node: string, chosen: readonly string[]): Promise<JsonTestResults> {
   const results = join(folder, `results-${process.hrtime.bigint()}.json`);
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
@@ -59,7 +59,7 @@ async function runTests(node: string, chosen: readonly string[]): Promise<JsonTe
   return JSON.parse(readFileSync(results, "utf8"));
 }
 
-/** What failed, a line each; a file that cannot be loaded counts as one. */
+/** Failures, a line each; a file that cannot be loaded counts as one. */
 function failuresOf({ testResults }: JsonTestResults): string[] {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
     const bad = assertionResults.filter((one) => one.status === "failed");

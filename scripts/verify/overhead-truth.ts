@@ -1,8 +1,8 @@
 /**
- * Measures servers that wait, and note for how long, with `gauntlet overhead`: how far what it reports is from the truth, how often its
- * intervals cover it, and how often the upstream differs from itself.
+ * Measures servers that wait, and record for how long, with `gauntlet overhead`: how far its results are from the truth, how
+ * often its intervals cover the truth, and how often the upstream differs from itself.
  *
- *     npm run verify:overhead-truth                40 runs, about 35 minutes, on a machine that does nothing else
+ *     npm run verify:overhead-truth                40 runs, about 35 minutes, on an idle machine
  *     npm run verify:overhead-truth -- --runs 5    one of each delay
  */
 import { spawnSync } from "node:child_process";
@@ -20,7 +20,7 @@ const { runs, delays } = await yargs(process.argv.slice(2))
   .parseAsync();
 
 const MAIN = join(import.meta.dirname, "../../dist/src/main.js");
-/** A report is right within 60 µs or a tenth. */
+/** A report is correct within 60 µs or a tenth. */
 const RIGHT_MS = 0.06;
 const RIGHT_SHARE = 0.1;
 

@@ -1,12 +1,12 @@
 /**
- * What gateways add to the latency of their upstream, and what they do towards it: the reference gateway, LiteLLM and Portkey in
- * front of `gauntlet upstream`, by `gauntlet overhead` and by the suite `upstream`.
+ * Measures what gateways add to the latency of their upstream, and how they behave towards it: the reference gateway, LiteLLM and
+ * Portkey in front of `gauntlet upstream`, with `gauntlet overhead` and the suite `upstream`.
  *
  *     npm run build && npm run verify:overhead                     all of them
  *     npm run verify:overhead -- reference portkey                 these
- *     npm run verify:overhead -- --folder DIR                      keeps what is installed, and the runs
+ *     npm run verify:overhead -- --folder DIR                      keeps the installed packages and the runs
  *     npm run verify:overhead -- --only overhead|suite             one of the two
- *     npm run verify:overhead -- --write                           renews docs/overhead-measured.md
+ *     npm run verify:overhead -- --write                           updates docs/overhead-measured.md
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -77,7 +77,7 @@ console.log(
 );
 process.exit(chosen.length === 0 ? 4 : 0);
 
-/** Two providers in a process of their own. */
+/** Two providers in a separate process. */
 async function startUpstream(): Promise<Upstream> {
   const scenario = join(folder, "upstream.yaml");
   writeFileSync(scenario, "providers:\n  primary: {}\n  secondary: {}\n");

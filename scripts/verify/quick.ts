@@ -2,10 +2,10 @@
  * Measures the quick run: how long it takes, what it sends, how many mutations of the reference gateway it finds, and that it
  * blames no valid variant.
  *
- *     npm run verify:quick                              everything; renews docs/quick.json with --write
- *     npm run verify:quick -- --every 10                a tenth of both, another one each day
- *     npm run verify:quick -- --choose                  chooses its checks anew: judges every mutation with all that it could have
- *     npm run verify:quick -- --choose --only '^auth'   adds checks to those that are chosen, for such mutations
+ *     npm run verify:quick                              everything; updates docs/quick.json with --write
+ *     npm run verify:quick -- --every 10                a tenth of both, a different one each day
+ *     npm run verify:quick -- --choose                  chooses its checks again: judges every mutation with all candidates
+ *     npm run verify:quick -- --choose --only '^auth'   adds checks to the chosen ones, for these mutations
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,9 +36,9 @@ const args = await yargs(process.argv.slice(2))
   .parseAsync();
 
 const FILE = join(import.meta.dirname, "../../docs/quick.json");
-/** Below this a quick run is not worth its name: the share measured, less the chance of a sample of thirty. */
+/** Below this a quick run is not good enough: the measured share, less the sampling error of a sample of thirty. */
 const MIN_SHARE = 0.7;
-/** Exit code of a verification that came to no verdict: the machine was too busy. */
+/** Exit code of an inconclusive verification: the machine was too busy. */
 const NO_VERDICT = 4;
 
 const folder = args.out ?? mkdtempSync(join(tmpdir(), "gauntlet-quick-"));
@@ -85,7 +85,7 @@ console.log(
 );
 const isUnjudged = mutations.length < part(all.mutations).length || variants.length < part(all.variants).length;
 if (isUnjudged) console.log("  a worker ended before it had judged everything");
-// Of no mutations at all there is no share.
+// Without mutations there is no share.
 const isWrong =
   isUnjudged ||
   Number.isNaN(share) ||

@@ -1,7 +1,7 @@
-// What a newcomer types: the block of the README, as it stands there, in an empty folder with the packed package. Needs what
-// npm installs from its registry, and ports 8786 and 8787.
+// Runs what a new user types: the block of the README, verbatim, in an empty folder with the packed package. Needs the npm
+// registry, and ports 8786 and 8787.
 //
-//   npm run verify:quickstart [-- FOLDER]     FOLDER keeps what was made; default: a temporary one
+//   npm run verify:quickstart [-- FOLDER]     FOLDER keeps the results; default: a temporary one
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,12 +16,12 @@ import { recordProblems } from "../../test/support/record-schema.ts";
 import { ROOT } from "../docs/generated-files.ts";
 import { quickstartSteps } from "./quickstart/steps.ts";
 
-/** For the block, seconds; it takes half a minute. What hangs is ended, and its log shown. */
+/** For the block, seconds; it takes half a minute. A process that hangs is killed, and its log shown. */
 const MAX_S = 150;
-/** What the block starts must have ended by itself this long after it, ms. */
+/** The processes that the block starts must exit within this time after it, ms. */
 const ENDING_MS = 12_000;
 const PORTS = [8786, 8787];
-/** The step that judges ends with 4, as the README says; every other one with 0. */
+/** The step that judges exits with 4, as the README says; every other one with 0. */
 const expectedExit = (step: string): number => (/ conform /.test(step) ? 4 : 0);
 
 const [folderOption] = process.argv.slice(2);
@@ -29,7 +29,7 @@ const base = folderOption ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-quickst
 const home = join(base, "empty-folder");
 const notes = join(base, "steps");
 const problems: string[] = [];
-// Settings of the npm that runs this are not those of a newcomer, and neither is a key of ours.
+// A new user has neither the settings of the npm that runs this nor one of our keys.
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|GW_|(NODE_ENV|CI)$)/i.test(name)),
 );
@@ -41,7 +41,7 @@ function problem(text: string): void {
 
 async function isTaken(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
-  // An error, such as a refusal, rejects it.
+  // Rejects on an error, such as a refused connection.
   const taken = await once(socket, "connect").then(
     () => true,
     () => false,
@@ -63,10 +63,10 @@ const logOf = (index: number): string => {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 };
 
-/** Plays the steps in one shell, as somebody who pastes them would, in a process group of its own. */
+/** Runs the steps in one shell, as if they were pasted, in a separate process group. */
 async function play(steps: readonly string[]): Promise<void> {
   for (const [index, step] of steps.entries()) writeFileSync(join(notes, `${index}.sh`), `${step}\n`);
-  // Read by the shell itself, and not by another one: a variable that is exported is there in the next step.
+  // Read by the same shell: an exported variable is available in the next step.
   const script = steps
     .map((_, index) => `. "${notes}/${index}.sh" > "${notes}/${index}.log" 2>&1 < /dev/null; echo "${index} $?"`)
     .join("\n");
@@ -83,7 +83,7 @@ async function play(steps: readonly string[]): Promise<void> {
   const timer = setTimeout(() => shell.kill("SIGKILL"), MAX_S * 1_000);
   let done = 0;
   let atMs = performance.now();
-  // Until the shell is gone, not until its output is closed: what it started may keep that open.
+  // Until the shell has exited, not until its output is closed: processes that it started may keep that open.
   const lines = createInterface({ input: shell.stdout });
   lines.on("line", (line) => {
     const [index = 0, code = 0] = line.split(" ").map(Number);
@@ -104,7 +104,7 @@ async function play(steps: readonly string[]): Promise<void> {
   shell.stdout.destroy();
 }
 
-/** Processes of a group as `ps` tells them. One that has ended and that nobody has asked after counts as ended. */
+/** Processes of a group according to `ps`. A zombie counts as ended. */
 function living(group: number): string[] {
   const { stdout } = spawnSync("ps", ["-A", "-o", "pgid=,stat=,pid=,args="], { encoding: "utf8" });
   const lines = stdout.split("\n").map((line) => line.trim().split(/\s+/));
@@ -119,7 +119,7 @@ async function untilEnded(group: number, patienceMs: number): Promise<readonly s
   return living(group);
 }
 
-/** Waits so long until all that the block started has ended, as its last step asks, and ends what has not. */
+/** Waits this long until everything that the block started has ended, as its last step requests, and kills the rest. */
 async function end(group: number, patienceMs: number): Promise<void> {
   const left = await untilEnded(group, patienceMs);
   if (left.length === 0) return;
@@ -134,7 +134,7 @@ function numbersOf({ checks }: RunRecord): Map<string, number> {
   return numbers;
 }
 
-/** What the steps said and left, read back from the record and, as a person would, from the report in a browser. */
+/** The output and the results of the steps, read from the record and, as a person would, from the report in a browser. */
 async function readBack(steps: readonly string[]): Promise<void> {
   const said = (word: string) => logOf(steps.findIndex((step) => step.includes(` ${word}`)));
   if (!said("doctor").includes("Ready to run")) problem(`doctor says:\n${said("doctor")}`);

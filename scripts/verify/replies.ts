@@ -1,6 +1,6 @@
 /**
- * Runs every command and engine that sends load against gateways whose 2xx replies no client can use: all replies, one in five, or all
- * from the 101st on. Each of these runs must end with exit code 1, and the run against the sound gateway must pass.
+ * Runs every command and engine that sends load against gateways whose 2xx replies no client can use: all replies, one in five,
+ * or all from the 101st on. Each of these runs must end with exit code 1, and the run against the conformant gateway must pass.
  *
  *     npm run build && npm run verify:replies                      every cell, about 20 minutes
  *     npm run verify:replies -- --only native                      one column

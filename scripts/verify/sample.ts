@@ -17,12 +17,12 @@ const TOO_LONG = ["load.tiers-mixed-up"];
 const SLOW = ["rate", "concurrency", "retry-after", "rate-headers", "load"];
 
 /**
- * The part that fits into twenty minutes on two cores: every area in turn, so that each is there with its share.
+ * The part that fits into twenty minutes on two cores: areas in turn, so that each has its share.
  *
- * @param survivors known not to be seen by conformance runs (they need a load run): left out.
+ * @param survivors known not to be detected by conformance runs (they need a load run): omitted.
  */
 export function sample(survivors: readonly string[]): Sample {
-  // What shows in timing alone may hide behind a busy machine; `--all` judges it when there is time.
+  // What only shows in timing may be hidden by a busy machine; `--all` judges it, without a time limit.
   const seen = MUTATIONS.filter(
     ({ name, requirements }) =>
       !survivors.includes(name) &&
@@ -37,7 +37,7 @@ export function sample(survivors: readonly string[]): Sample {
     seen.filter(({ area }) => !SLOW.includes(area)),
     132,
   );
-  // Every limiter and every framing of a stream; of the rest each area in turn.
+  // Every limiter and every framing of a stream; of the rest, areas in turn.
   const must = VARIANTS.filter(({ area }) => area === "limits" || area === "stream");
   const rest = inTurn(
     VARIANTS.filter((variant) => !must.includes(variant)),

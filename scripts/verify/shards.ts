@@ -1,6 +1,6 @@
-// Eight shards in network namespaces of their own against one server, beside one process that sends the same load: schedule,
-// counts and quantiles. Then a shard that is killed, one that begins late and one whose clock is 400 ms off; and what a shard
-// costs. As root, because it makes network namespaces; about a minute and a half.
+// Eight shards in separate network namespaces against one server, and one process that sends the same load: schedule, counts and
+// quantiles. Then a shard that is killed, one that starts late and one whose clock is 400 ms off; and what a shard costs. Needs
+// root, because it creates network namespaces; takes about a minute and a half.
 //
 //   npm run build && npm run verify:shards
 
@@ -21,16 +21,16 @@ import { gauntlet, MAIN, startGauntlet } from "../../test/support/gauntlet.ts";
 const SHARDS = 8;
 const RATE_PER_S = 64;
 const DURATION_S = 10;
-/** For eleven processes to start and to measure their clocks. */
+/** Time for eleven processes to start and to measure their clocks. */
 const AHEAD_S = 20;
 const SHIFT_MS = 400;
 const KEY = "sk-verify-shards-0123456789";
-/** No verdict: the proof could not be made here. */
+/** Inconclusive: nothing could be proved here. */
 const INCONCLUSIVE = 4;
 
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-verify-shards-"));
 const problems: string[] = [];
-/** The shards of a busy machine are late: then what was sent is no proof, and no counterproof. */
+/** The shards of a busy machine are late: then what was sent proves nothing in either direction. */
 let wasBusy = false;
 
 function expectTrue(what: string, isTrue: boolean, figures: string): void {
@@ -38,13 +38,13 @@ function expectTrue(what: string, isTrue: boolean, figures: string): void {
   if (!isTrue) problems.push(what);
 }
 
-/** The same of what can only hold where the generators were on time. */
+/** The same for what can only hold if the generators were on time. */
 function expectOnTime(what: string, isTrue: boolean, figures: string): void {
   if (isTrue || !wasBusy) expectTrue(what, isTrue, figures);
   else console.log(`open ${what}: ${figures}`);
 }
 
-/** A stream whose first token comes after 30 to 130 ms, spread in the same way whoever asks. */
+/** A stream whose first token is sent after 30 to 130 ms, with the same distribution for every client. */
 async function answer(response: ServerResponse, ordinal: number): Promise<void> {
   const event = (delta: object, finish: string | null = null) =>
     response.write(
@@ -92,7 +92,7 @@ const histogramOf = (run: string, figure: string): Histogram =>
     `verify.chat.streaming.admitted.${figure}`,
   ) as Histogram;
 
-/** Timers of the server are right to this, whoever asks. */
+/** Accuracy of the server's timers, for every client. */
 const TIMER_MS = 1;
 
 /** Interval of a quantile by its rank, 99.9 %. */
@@ -226,7 +226,7 @@ async function prove(network: Namespaces): Promise<void> {
 const RATE_COST_PER_S = 300;
 const HELD = 400;
 
-/** What one process costs: a nearly idle run, one of non-streaming replies, one of streams that are held; by their differences. */
+/** What one process costs: an almost idle run, one with non-streaming replies, one with held streams; by their differences. */
 async function cost(): Promise<void> {
   await using gateway = startGauntlet(["gateway", "--limits", "10000000:100000", "--pieces", "40", "--pace", "150"]);
   const text = await gateway.printed(/\{"event":"ready".*\}\n/s);

@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 import { LONG_TESTS } from "./long-tests.ts";
 
-/** The tests that take long because they live through minutes of real time: `npm run verify:long`, part of `.ci/run`. */
+/** Slow tests that wait for minutes of real time: `npm run verify:long`, part of `.ci/run`. */
 export default defineConfig({
   test: {
-    // Commands behave as they do for a person: a CI service sets this, and then a target must be named.
+    // Commands behave as for a person: a CI service sets this, and then a target must be named.
     env: { CI: "" },
     include: [...LONG_TESTS],
     testTimeout: 120_000,

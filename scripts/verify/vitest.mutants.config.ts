@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests that hold the judging code and the decoders, for mutation testing. */
+/** The tests of the judging code and the decoders, for mutation testing. */
 export default defineConfig({
   test: {
     include: [

@@ -12,11 +12,11 @@ export const MATRIX_FILE = join(DOCS, "kill-matrix.json");
 /** The kill matrix as data. */
 export interface Matrix {
   readonly kills: readonly Kill[];
-  /** Mutations that no conformance check sees; each needs a load run. */
+  /** Mutations that no conformance check detects; each needs a load run. */
   readonly survivors: readonly string[];
   /** Variants that failed no check in any of their runs. */
   readonly variants: readonly string[];
-  /** How often each variant was judged; 0: they were left out. */
+  /** How often each variant was judged; 0: they were skipped. */
   readonly variantRuns: number;
 }
 
@@ -24,7 +24,7 @@ export function readMatrix(): Matrix {
   return JSON.parse(readFileSync(MATRIX_FILE, "utf8"));
 }
 
-/** Writes the matrix and the two pages made from it. */
+/** Writes the matrix and the two pages generated from it. */
 export function writePages({
   kills,
   variants,
@@ -47,7 +47,7 @@ export function writePages({
   writeFileSync(join(DOCS, "coverage.md"), coveragePage(matrix));
 }
 
-/** Instances of one check kill alike: the check is what the page is about. */
+/** Instances of one check kill alike: the page is about checks. */
 function withoutAxes(kill: Kill): Kill {
   const killers: Record<string, string[]> = {};
   for (const [instance, requirements] of Object.entries(kill.killers)) {

@@ -26,7 +26,7 @@ const bearerAuthenticates = defineCheck({
     };
   },
   judge({ others, ...own }, verdict) {
-    // Another account may not have the model; a gateway that says so has taken the key.
+    // Another account may not have the model; a gateway that says so has accepted the key.
     const isWithoutModel = ({ exchange, reason }: Response) => exchange.key === "other" && reason === "model_not_found";
     const responses = [...Object.values(own), ...others.filter((response) => !isWithoutModel(response))];
     // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
@@ -40,7 +40,7 @@ const bearerAuthenticates = defineCheck({
   },
 });
 
-/** Other ways to send a good key. The specification does not say what becomes of them. */
+/** Other ways to send a valid key. The specification does not say how to treat them. */
 const OTHER_WAYS: Readonly<Record<string, (key: string) => RequestSpec>> = {
   "vendor-header": (key) => ({ key: null, headers: [["x-api-key", key]] }),
   "query-parameter": (key) => ({ key: null, query: `?api_key=${encodeURIComponent(key)}` }),
@@ -64,7 +64,7 @@ const otherWays = defineCheck({
   },
 });
 
-/** Whether a 401 is the gateway's status for something else than a key, as its contract says. */
+/** Whether this gateway uses 401 for something other than a key, according to its contract. */
 function isOtherDenial({ reason = "", reasonsOfStatus }: Response): boolean {
   return reasonsOfStatus.includes(reason) && !["invalid_api_key", "key_revoked"].includes(reason);
 }

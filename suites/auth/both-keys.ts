@@ -4,7 +4,7 @@ import { aReply } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { nonexistentKey } from "../shared/fabricated-key.ts";
 
-/** What the dialect's own key header says next to a valid bearer key; `undefined` where the target has no such key. */
+/** The value of the dialect's own key header next to a valid bearer key; `undefined` if the target has no such key. */
 const VENDOR_KEYS: Readonly<Record<string, (t: Session) => string | undefined>> = {
   "same-key": (t) => t.target.keys.valid.reveal(),
   "unknown-key": (t) => nonexistentKey(t).reveal(),
@@ -29,7 +29,7 @@ const bothKeys = defineCheck({
     const send = () =>
       t.send({
         ...request,
-        // Written out: a denial of the pair is no denial of the valid key.
+        // Explicit header: a denial of the pair is not a denial of the valid key.
         authorization: `Bearer ${t.target.keys.valid.reveal()}`,
         headers: [["x-api-key", vendorKey]],
         intent: "odd",

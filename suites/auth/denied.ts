@@ -5,7 +5,7 @@ import { nonexistentKey, swappedCase } from "../shared/fabricated-key.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
-/** A denied control on the list endpoint, which has no streamed form. */
+/** A denied control on the list endpoint, which has no streaming form. */
 async function onEndpoint(t: Session, wrong: RequestSpec) {
   const endpoint = endpointOf(t);
   const expected = expectedDenial(t, "invalid_api_key");
@@ -75,7 +75,7 @@ const unknownKeyIsDenied = defineCheck({
   },
 });
 
-/** Keys that differ from a good one as little as possible. None was ever issued. */
+/** Keys that differ from a valid one as little as possible. None was ever issued. */
 const NEAR_KEYS: Readonly<Record<string, (key: string) => string>> = {
   "one-character-less": (key) => key.slice(0, -1),
   "one-character-more": (key) => `${key}x`,
@@ -121,7 +121,7 @@ const nearKeyIsDenied = defineCheck({
   },
 });
 
-/** Authorization values that are no bearer credential, with the statuses that are as good as 401. */
+/** Authorization values that are not bearer credentials, with the statuses that are as good as 401. */
 const MALFORMED: Readonly<Record<string, { value: (key: string) => string; also?: readonly number[] }>> = {
   "empty-bearer": { value: () => "Bearer " },
   "scheme-only": { value: () => "Bearer" },
@@ -129,9 +129,9 @@ const MALFORMED: Readonly<Record<string, { value: (key: string) => string; also?
   "other-scheme-with-key": { value: (key) => `Basic ${key}` },
   "invented-scheme": { value: (key) => `Token ${key}` },
   "no-scheme": { value: (key) => key },
-  // Looks like no key of any gateway, and is one that was never issued all the same.
+  // Does not look like the key of any gateway, and was never issued either.
   short: { value: () => "Bearer abc" },
-  // An HTTP server may refuse these two before any credential is looked at.
+  // An HTTP server may refuse these two before it looks at credentials.
   "non-ascii": { value: () => "Bearer sk-\u00e4\u00f6\u00fc\u00df", also: [400] },
   "very-long": { value: () => `Bearer ${"k".repeat(6_000)}`, also: [400, 413, 431] },
 };

@@ -6,6 +6,6 @@ export const ENDPOINTS = ["models", "chat", "messages"] as const;
 /** The endpoint of an instance whose case names one. */
 export const endpointOf = (t: Session): Endpoint => ENDPOINTS.find((name) => name === t.case) ?? "chat";
 
-/** The dialect of an instance whose case names an endpoint: the model list belongs to none. */
+/** The dialect of an instance whose case names an endpoint: the model list belongs to neither. */
 export const dialectOfEndpoint = ({ case: endpoint }: Axes): DialectOfCheck =>
   endpoint === "chat" || endpoint === "messages" ? endpoint : "any";

@@ -3,5 +3,5 @@ import { ACCEPTED_KEYS } from "./accepted.ts";
 import { BOTH_KEYS } from "./both-keys.ts";
 import { DENIED_KEYS } from "./denied.ts";
 
-/** Bearer keys: which are accepted, and how the others are denied. */
+/** Bearer keys: which ones are accepted, and how the others are denied. */
 export const AUTH: readonly Check[] = [...ACCEPTED_KEYS, ...BOTH_KEYS, ...DENIED_KEYS];

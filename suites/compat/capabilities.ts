@@ -8,10 +8,10 @@ import { defineCompat } from "./define-compat.ts";
 
 type Capability = "images" | "structured";
 
-/** Pixels of an icon, and of what a telephone's picture is after clients have made it smaller. */
+/** Pixels of an icon, and of a phone picture after a client has scaled it down. */
 const SIDES = [64, 256];
 
-/** The same model without what is tested, and with it; nothing is sent where the target names no such model. */
+/** The same model without and with the tested feature; nothing is sent if the target has no such model. */
 async function sendWith(t: Session, role: Capability, fields: readonly Readonly<Record<string, unknown>>[]) {
   const dialect = t.dialect;
   if (!(await t.hasModel(role, dialect))) return { control: null, responses: [] };
@@ -59,7 +59,7 @@ function images(dialect: Dialect): Check {
   });
 }
 
-/** Why a reply ended whose end is missing. */
+/** Finish reasons of a reply whose end is missing. */
 const CUT = ["length", "max_tokens"];
 
 function structured(dialect: Dialect): Check {
@@ -89,7 +89,7 @@ function structured(dialect: Dialect): Check {
   });
 }
 
-/** What depends on the model: judged only where the operator says that a model can do it. */
+/** Depends on the model: only judged if the operator says that a model can do it. */
 export const CAPABILITY_COMPAT: readonly Check[] = [
   images("chat"),
   images("messages"),

@@ -8,7 +8,7 @@ import { chatChoice } from "./tool-calls.ts";
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
 const wholeNumber = that("a whole number", Number.isSafeInteger);
-/** Seconds since 1970, real or invented: what clients trip over are fractions, text, and milliseconds. */
+/** Seconds since 1970, real or invented: clients fail on fractions, text, and milliseconds. */
 export const inSeconds = that(
   "a time in whole seconds",
   (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e11,
@@ -35,7 +35,10 @@ function judgeFraming(response: Response, verdict: Verdict): boolean {
   return true;
 }
 
-/** Azure's first chunk says what its filter found in the prompt: empty choices, id and object. Clients skip it, because it has no choice. */
+/**
+ * Azure's first chunk reports the result of its prompt filter: empty choices, id and object. Clients skip it, because it has no
+ * choice.
+ */
 function isAboutPrompt({ json }: StreamEvent, index: number): boolean {
   const isEmpty = (name: string) => [undefined, ""].includes(member(json, name) as string | undefined);
   return index === 0 && anEmptyArray.test(member(json, "choices")) && isEmpty("id") && isEmpty("object");
@@ -188,7 +191,7 @@ const streamUsage = defineCompat("chat", {
       return;
     const last = withUsage.at(-1);
     memberJudge(stream, verdict, last?.json)("COMPAT-CHAT-USAGE", "/choices", anEmptyArray);
-    // A model that thinks does so for longer one time than another.
+    // A model's thinking takes longer at some times than at others.
     const thinks = [nonStreaming.json, last?.json].some(
       (json) => Number(atPointer(json, "/usage/completion_tokens_details/reasoning_tokens") ?? 0) > 0,
     );

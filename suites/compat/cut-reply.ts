@@ -4,10 +4,10 @@ import type { Verdict } from "../../src/judging/index.ts";
 import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
 import { defineCompat } from "./define-compat.ts";
 
-/** Tokens: less than any model needs for the long prompt, so that the limit is what ends the reply. */
+/** Tokens: fewer than any model needs for the long prompt, so that the limit ends the reply. */
 const LIMIT = 6;
 
-/** How many times longer the reply without the limit must be before the short one counts as cut. */
+/** How many times longer the reply without the limit must be before the short one counts as truncated. */
 const CUT_FACTOR = 3;
 
 const REASON = { chat: "length", messages: "max_tokens" } as const;
@@ -18,12 +18,12 @@ function finishOf(response: Response): unknown {
 }
 
 function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Response, verdict: Verdict): void {
-  // A dialect that does not stream has another check to say so.
+  // Another check reports a dialect that does not stream.
   if (mode === "streaming" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
   verdict.assumeGood(free, "the request with a large limit");
   const whole = free.replyText ?? "";
   const part = cut.replyText ?? "";
-  // A model may say another thing the second time, or have nothing more to say: only a clear cut is judged.
+  // A model may say something else the second time, or have nothing more to say: only a clear truncation is judged.
   if (
     !cut.admitted ||
     part.length === 0 ||

@@ -10,7 +10,7 @@ import { atPointer } from "../../src/core/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
 import type { CompatRequirement } from "../../src/requirements/index.ts";
 
-/** A compat check applies only where the target wants the dialect's real clients to be able to use it. */
+/** A compat check only applies if the target should be usable by the dialect's real clients. */
 export function defineCompat<P extends Recordable>(dialect: "chat" | "messages", spec: CheckSpec<P>): Check {
   const needs: readonly Need[] = [`compat.${dialect}`, ...(spec.needs ?? [])];
   return defineCheck({ ...spec, dialect, needs });
@@ -22,14 +22,14 @@ export function memberJudge(response: Response, verdict: Verdict, json = respons
     verdict.compat(requirement, atPointer(json, pointer), expected, { in: response, at: pointer });
 }
 
-/** Judges that the ids of several replies or streams, `of` which they are, differ. */
+/** Judges that the ids of several replies or streams (`of` names which) differ. */
 export function judgeIds(ids: readonly unknown[], second: Response | undefined, verdict: Verdict, of: string): void {
   verdict.compat("COMPAT-REPLY-ID", new Set(ids).size, ids.length, { in: second, because: `ids of different ${of}` });
 }
 
 export const anEmptyArray = that("an empty array", (value) => Array.isArray(value) && value.length === 0);
 
-/** Media types by which the SDKs know JSON: those whose structured syntax suffix says so as well (RFC 6839, 3.1). */
+/** Media types that the SDKs accept as JSON, including those with the structured syntax suffix (RFC 6839, 3.1). */
 export const aJsonType = that("application/json or another type of JSON", (type) =>
   /^application\/(?:[^\s/+]+\+)?json$/.test(String(type)),
 );

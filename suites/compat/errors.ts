@@ -90,7 +90,7 @@ const streamErrors = DIALECTS.map((dialect) =>
   }),
 );
 
-/** Finish reasons beyond those of either dialect, by which some gateways say that a reply is not complete. */
+/** Finish reasons outside both dialects that some gateways use to say that a reply is incomplete. */
 const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
 
 function judgeCut(response: Response, dialect: "chat" | "messages", verdict: Verdict): void {
@@ -102,7 +102,7 @@ function judgeCut(response: Response, dialect: "chat" | "messages", verdict: Ver
       because: "the broken stream stays open",
     });
   }
-  // A reason that says so is as honest as an error event. [DONE] behind either is harmless.
+  // Such a reason is as clear as an error event. [DONE] after either is harmless.
   const failed = finishReasons.filter((reason) => SAYS_FAILURE.test(reason));
   const done = errors.length + failed.length === 0 && endMarkers > 0;
   verdict.compat("COMPAT-STREAM-ERROR", done || finishReasons.length > failed.length, false, {

@@ -7,7 +7,7 @@ import { MESSAGES_COMPAT } from "./messages-stream.ts";
 import { REPLY_MODEL } from "./reply-model.ts";
 import { TOOL_COMPAT } from "./tools.ts";
 
-/** What real clients need beyond the specification. Reported apart from it. */
+/** What real clients need beyond the specification. Reported separately from it. */
 export const COMPAT: readonly Check[] = [
   ...CHAT_COMPAT,
   ...MESSAGES_COMPAT,

@@ -8,7 +8,7 @@ import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
 const DELTAS = ["text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"];
-/** Equal to no index: what is expected where no block is open. */
+/** Equal to no index: what is expected if no block is open. */
 const OPEN_BLOCK = "the index of an open block";
 
 const wholeNumber = that(
@@ -17,7 +17,7 @@ const wholeNumber = that(
 );
 const countOfInput = that("a whole number above zero", (value) => Number.isSafeInteger(value) && (value as number) > 0);
 
-/** What `type` says, event by event; pings may stand anywhere. */
+/** The `type` of each event; pings may occur anywhere. */
 function typesOf({ stream }: Response): string[] {
   return stream.events
     .map(({ json }) => member(json, "type"))
@@ -43,7 +43,7 @@ function judgeNames(response: Response, verdict: Verdict): void {
   }
 }
 
-/** Walks through the events as the SDKs do: what may come next depends on what came. */
+/** Processes the events as the SDKs do: which event may follow depends on the previous ones. */
 export function judgeOrder(response: Response, verdict: Verdict): void {
   const types = typesOf(response);
   const expect = (observed: unknown, expected: unknown, because: string) =>
@@ -56,7 +56,7 @@ export function judgeOrder(response: Response, verdict: Verdict): void {
   judgeBlocks(response, verdict);
 }
 
-/** Judges each event by the state that the events before it left. */
+/** Judges each event by the state after the events before it. */
 function judgeBlocks(response: Response, verdict: Verdict): void {
   const expect = (observed: unknown, expected: unknown, seen: { readonly at?: string; readonly because?: string }) =>
     verdict.compat("COMPAT-MSG-EVENTS", observed, expected, { in: response, ...seen });
@@ -179,7 +179,7 @@ const streamShape = defineCompat("messages", {
       // A short reply may be one piece.
       return isLong && isOneBurst(arrival) && isFairlySeen(response, arrival);
     });
-    // One of two may be an accident of the network.
+    // One of two may be a network accident.
     verdict.compat("COMPAT-MSG-STREAM", held.length >= streams.length, false, {
       in: held[0],
       because: "most of the output came in one burst, stream after stream",
@@ -191,7 +191,7 @@ const streamShape = defineCompat("messages", {
   },
 });
 
-/** Counts of a stream, the last of each name, against those of the non-streaming reply with the same text. */
+/** Compares the counts of a stream, the last of each name, with those of the non-streaming reply with the same text. */
 function judgeCounts(nonStreaming: Response, stream: Response, verdict: Verdict): void {
   if (nonStreaming.replyText !== stream.replyText) return;
   for (const name of ["input_tokens", "output_tokens"]) {

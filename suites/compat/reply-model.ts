@@ -77,7 +77,7 @@ function judgeAliases(
   }
 }
 
-/** A reply of the mode that never names the requested model, if all replies of the other mode do. */
+/** A reply in one mode that never names the requested model, if all replies in the other mode do. */
 function findModeMismatch(own: readonly NamedReply[]): NamedReply | undefined {
   const streams = own.filter(({ response }) => response.streamed);
   const documents = own.filter(({ response }) => !response.streamed);
@@ -93,7 +93,7 @@ function findModeMismatch(own: readonly NamedReply[]): NamedReply | undefined {
   return undefined;
 }
 
-/** Whether a name stands for the requested model: a date, a version or a provider's prefix may be added. */
+/** Whether a name refers to the requested model: a date, a version or a provider's prefix may be added. */
 function standsFor(named: string, requested: string): boolean {
   const [a, b] = [named, requested].map((name) => (name.split("/").at(-1) ?? name).toLowerCase()) as [string, string];
   return a.startsWith(b) || b.startsWith(a);

@@ -4,11 +4,11 @@ import { parseJson } from "../../src/dialects/index.ts";
 import { aString, filledString, isTrue, that, type Verdict } from "../../src/judging/index.ts";
 import { judgeOrder } from "./messages-stream.ts";
 
-/** A tool call as it comes out of a non-streaming reply or of a stream's fragments. */
+/** A tool call from a non-streaming reply or from a stream's fragments. */
 interface Call {
   readonly id: unknown;
   readonly name: unknown;
-  /** What the arguments parse to; `undefined` when they are not JSON. */
+  /** The parsed arguments; `undefined` if they are not JSON. */
   readonly input: unknown;
 }
 
@@ -100,7 +100,7 @@ export function judgeChatStream(response: Response, verdict: Verdict, expected: 
   }
   for (const { ids, names } of parts.values()) {
     verdict.compat("COMPAT-TOOLS", new Set(ids).size, 1, { ...seen, because: "one id per call in the stream" });
-    // Clients join what they are sent: a name that is repeated becomes get_weatherget_weather.
+    // Clients concatenate what they receive: a repeated name becomes get_weatherget_weather.
     verdict.compat("COMPAT-TOOLS", names.length, 1, { ...seen, because: "the name comes once per call in the stream" });
   }
   const calls = [...parts.values()].map(({ ids, names, text }) => ({

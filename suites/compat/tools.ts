@@ -28,7 +28,9 @@ function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<s
   return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "either" };
 }
 
-/** As many non-streaming replies as streams. Whether the dialect streams at all is judged by other checks: no streams where not. */
+/**
+ * As many non-streaming replies as streams. Other checks judge whether the dialect streams at all: if not, there are no streams.
+ */
 async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, count: number) {
   const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
   const several = async (mode: Mode): Promise<Response[]> => {
@@ -39,7 +41,7 @@ async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, co
   return { nonStreaming: await several("non-streaming"), streams: plain.streamed ? await several("streaming") : [] };
 }
 
-/** Goes on with the conversation: the model's call, and what the tool returned. */
+/** Continues the conversation: the model's call, and the result of the tool. */
 async function answerCall(
   t: Session,
   dialect: Dialect,
@@ -67,7 +69,7 @@ async function answerCall(
   return t.send({ ...request, fields: { ...request.fields, messages } });
 }
 
-/** Blocks of vendors stay out: whether they are taken back is not what is asked here. */
+/** Vendor-specific blocks are omitted: this check is not about whether the gateway accepts them. */
 function knownBlocks(first: Response): readonly unknown[] {
   return listOf(member(first.json, "content")).filter((block) =>
     ["text", "tool_use"].includes(String(member(block, "type"))),
@@ -116,11 +118,11 @@ function tools(dialect: Dialect): Check {
   });
 }
 
-/** So many that a model which calls both tools most of the time hardly differs by chance. */
+/** Enough that a model that calls both tools most of the time hardly differs by chance. */
 const OF_EACH = 4;
 const PARALLEL_PROMPT = "What are the weather and the local time in Paris? Use both tools at once.";
 
-/** Two tools that are both wanted. Whether a model calls both is its own affair; that nothing is lost on the way is not. */
+/** Two tools that are both needed. Whether a model calls both is up to the model; that nothing is lost on the way is not. */
 function parallelTools(dialect: Dialect): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-parallel-tools`,

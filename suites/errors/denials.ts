@@ -10,13 +10,13 @@ interface DenialCase {
   readonly id: `errors.${string}`;
   readonly reason: Reason;
   readonly title: string;
-  /** The one thing that is changed against the control request. */
+  /** The only difference from the control request. */
   readonly wrong: RequestSpec;
   readonly needs: readonly Need[];
   readonly advice: string;
 }
 
-/** The denials that a single request can meet. A new one is one entry. */
+/** The denials that a single request can trigger. A new one is one entry. */
 const CASES: readonly DenialCase[] = [
   {
     id: "errors.key-revoked",
@@ -60,7 +60,7 @@ const CASES: readonly DenialCase[] = [
   },
 ];
 
-/** Requests that are as good as the plainest one, and that a denial must not depend on. */
+/** Requests that are equivalent to the plainest one; a denial must not depend on the difference. */
 const CIRCUMSTANCES: readonly ((dialect: Dialect) => RequestSpec)[] = [
   () => ({}),
   () => ({ freshConnection: true }),

@@ -6,13 +6,13 @@ import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/callers.
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
-/** The answer to a body of unknown length that is a fair one (RFC 9110, 15.5.12). */
+/** An acceptable response to a body of unknown length (RFC 9110, 15.5.12). */
 const NO_LENGTH = 411;
 
-/** Reasons that have to do with what else the account is doing. */
+/** Reasons that depend on the other traffic of the account. */
 const BUSY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
-/** Forms of a request that leave no other reason for a denial. */
+/** Forms of a request that add no other reason for a denial. */
 const WAYS: Readonly<Record<string, RequestSpec>> = {
   "in-chunks": { form: "in-chunks" },
   "with-spaces": { form: "with-spaces" },
@@ -20,7 +20,7 @@ const WAYS: Readonly<Record<string, RequestSpec>> = {
   "events-accepted": { mode: "streaming", headers: [["Accept", "text/event-stream"]] },
 };
 
-/** Requests with a second mistake: which denial wins is open. */
+/** Requests with a second mistake: which denial takes precedence is open. */
 const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
   "unknown-model": { model: "unknown" },
   "bad-body": { rawBody: '{"messages": [' },
@@ -50,7 +50,7 @@ const deniedInEveryForm = defineCheck({
     const both = async (way: RequestSpec) => {
       const responses: Response[] = [];
       for (const endpoint of t.dialects) {
-        // A stream may be refused on /messages before anything else is looked at.
+        // A stream may be refused on /messages before anything else is checked.
         if (endpoint === "chat" || way.mode !== "streaming")
           responses.push(await t.send({ ...request, ...way, endpoint }));
       }
@@ -81,7 +81,7 @@ const deniedInEveryForm = defineCheck({
     const { requirement } = denial(expected.reason);
     for (const response of [...plain, ...single, ...together]) {
       const seen = { in: response, because: response.summary };
-      // Whoever takes no body without its length says so before anything else; so does one whose account is busy.
+      // A gateway that requires a length says so before anything else; so does one whose account is busy.
       if (response.status === NO_LENGTH || BUSY.includes(response.reason ?? "")) continue;
       if (!verdict.must(requirement, response.status, expected.status, { ...seen, at: "status" })) continue;
       verdict.must(requirement, response.reason, expected.readAs, { ...seen, at: "reason" });
@@ -95,7 +95,7 @@ const deniedInEveryForm = defineCheck({
     for (const response of twice) {
       const seen = { in: response, at: "status", because: response.summary };
       if (!verdict.must(requirement, response.status, notServed, seen)) continue;
-      // A caller that is answered with a server error in any case is not answered so for the second mistake.
+      // A caller that always gets a server error does not get it because of the second mistake.
       const own = plain.filter(({ requested }) => requested.endpoint === response.requested.endpoint);
       if (own.some(({ status }) => serverError.test(status))) continue;
       verdict.should("BAD-BODY", serverError.test(response.status), false, seen);

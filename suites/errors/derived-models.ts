@@ -4,13 +4,13 @@ import { DIALECTS } from "../../src/dialects/index.ts";
 import { isTrue, serverError } from "../../src/judging/index.ts";
 import { idsOf } from "../shared/model-ids.ts";
 
-/** Ids that resemble an enabled one, by how they were made of it. */
+/** Ids similar to an enabled one, by how they are derived from it. */
 function derivedFrom(id: string, nonce: string): Readonly<Record<string, string>> {
   const slash = id.lastIndexOf("/");
   const [provider, name] = [id.slice(0, Math.max(0, slash)), id.slice(slash + 1)];
   const beginning = /^.*[a-z](?=[a-z])/i.exec(name)?.[0];
   return {
-    // Cut within a word: what ends at a word's end may be the name of an older model.
+    // Truncated within a word: an id that ends with a whole word may be the name of an older model.
     ...(beginning !== undefined && { "its beginning": id.slice(0, slash + 1) + beginning }),
     "a suffix after it": `${id}-${nonce}`,
     "another letter case": id === id.toUpperCase() ? id.toLowerCase() : id.toUpperCase(),
@@ -20,7 +20,7 @@ function derivedFrom(id: string, nonce: string): Readonly<Record<string, string>
   };
 }
 
-/** An id that the list lacks, and what became of requests for it; the second only where the first was not denied. */
+/** An id that the list lacks, and the responses to it; there is a second one only if the first was not denied. */
 type Derived = { readonly how: string; readonly id: string; readonly responses: readonly Response[] };
 
 /** Denied like a model that does not exist, or refused for its form. */
@@ -62,7 +62,7 @@ const derivedModels = defineCheck({
     verdict.assumeGood(control);
     verdict.assumeGood(list, "the model list");
     if (!isRefused(unknown)) return verdict.notApplicable("an unknown model is not denied; see errors.model-not-found");
-    // What a list has on further pages is not known (MODELS-6).
+    // The contents of further pages are unknown (MODELS-6).
     if (hasMorePages(list)) return verdict.notApplicable("the list has more pages");
     for (const { how, id, responses } of derived) {
       const response = responses.at(-1);

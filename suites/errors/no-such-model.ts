@@ -3,10 +3,10 @@ import { DIALECTS } from "../../src/dialects/index.ts";
 import { callerError, that } from "../../src/judging/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 
-/** Ids that no gateway has, in the forms that ids have. */
+/** Ids that no gateway has, in the usual formats. */
 const NO_MODELS = (nonce: string): readonly string[] => [nonce, `gauntlet/${nonce}`, `${nonce}:latest`, `${nonce}-1.5`];
 
-/** A form that ids do not have: a gateway may call it malformed. */
+/** An unusual format: a gateway may call it malformed. */
 const NO_ID = (nonce: string): string => `modèle-${nonce}-模型`;
 
 const noSuchModel = defineCheck({

@@ -55,7 +55,7 @@ const everyDenialIsNamed = defineInvariant({
   explains:
     "Whichever check provoked it: an answer with 401, 402 or 429, for a model that serves others, is a denial of the gateway and must carry one of the reasons that the table has for that status.",
   judge(responses, verdict) {
-    // A model that never served anything may have a provider that denies; whose denial it is cannot be told then.
+    // The provider of a model that never served anything may be the one that denies; then it is unclear whose denial it is.
     const serving = new Set(responses.filter(({ admitted }) => admitted).map(modelOf));
     const denials = responses.filter(
       (response) =>
@@ -74,7 +74,7 @@ const everyDenialIsNamed = defineInvariant({
   },
 });
 
-/** The model that was asked for, as the request says it. */
+/** The requested model, as stated in the request. */
 function modelOf({ exchange }: Response): unknown {
   return member(parseJson(exchange.request.body ?? ""), "model");
 }

@@ -33,10 +33,10 @@ const upstreamFailure = defineCheck({
   },
 });
 
-/** What may be lost of a stream with its connection: some characters, and a share of what came. */
+/** How much of a stream may be lost with its connection: some characters, and a share of what arrived. */
 const LOST = { characters: 40, share: 0.1 };
 
-/** Whether a reply is no more than what came before a stream broke off, and what may have been lost of it then. */
+/** Whether a reply is no more than what arrived before a stream was interrupted, plus what may have been lost. */
 function endsThere(reply: string, before: string): boolean {
   const most = before.length * (1 + LOST.share) + LOST.characters;
   return before.startsWith(reply) || (reply.startsWith(before) && reply.length <= most);
@@ -94,7 +94,7 @@ const upstreamTimeout = defineCheck({
     return {
       control,
       failed: await sendPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }),
-      // The harness's own gateway is known to do what its models stand for.
+      // The embedded gateway's models are known to behave as named.
       isAsserted: t.target.source !== "embedded",
     };
   },
@@ -116,7 +116,7 @@ const upstreamTimeout = defineCheck({
       });
       return;
     }
-    // Any other response is judged as a failure that was not reported.
+    // Any other response is judged as an unreported failure.
     if (serverError.test(failed.status))
       verdict.should("UPSTREAM-TIMEOUT", failed.status, serverError, {
         in: failed,
@@ -127,7 +127,7 @@ const upstreamTimeout = defineCheck({
   },
 });
 
-/** Whether a stream ended with an error, or not at all, when it already had output: its status was right when it was sent. */
+/** Whether a stream that already had output ended with an error, or not at all: its status was correct when it was sent. */
 function brokeOff({ status, streamed, stream, complete }: Response): boolean {
   return success.test(status) && streamed && stream.outputs > 0 && (stream.errors.length > 0 || !complete);
 }

@@ -1,6 +1,6 @@
 import type { Group, PlannedRequest } from "./plan.ts";
 
-/** An even number from 0 to below 1 that depends on the seed and the ordinal alone: every instance draws the same. */
+/** A uniform number from 0 to below 1 that depends only on the seed and the ordinal: every instance draws the same. */
 export function chance(seed: number, index: number): number {
   let mixed = (seed ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
@@ -8,7 +8,7 @@ export function chance(seed: number, index: number): number {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
 }
 
-/** What the n-th request of a group asks for. */
+/** The request that the n-th arrival of a group sends. */
 export function requestOf(
   { requests, draw }: Pick<Group, "requests" | "draw">,
   index: number,

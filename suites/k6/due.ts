@@ -16,7 +16,9 @@ export function dueMs(arrivals: GroupArrivals, index: number): number {
   return (-perMs + Math.sqrt(perMs * perMs + 2 * growth * reached)) / growth;
 }
 
-/** Arrivals of a group. A k6 that stood still at the end of a group goes on for as long as it was late: these are not sent. */
+/**
+ * Arrivals of a group. A k6 that stalled at the end of a group continues for as long as it was late: these arrivals are not sent.
+ */
 export function countOf(arrivals: GroupArrivals): number {
   if (arrivals.kind !== "ramp") return arrivals.count;
   return Math.floor(((arrivals.fromPerS + arrivals.toPerS) / 2) * (arrivals.durationMs / 1_000) + 1e-9);

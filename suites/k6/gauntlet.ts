@@ -12,7 +12,7 @@ import { decideRetry } from "./retry-rules.ts";
 const plan = JSON.parse(open(__ENV["GAUNTLET_PLAN"] ?? "./plan.json")) as Plan;
 const base = (__ENV["GAUNTLET_BASE_URL"] ?? plan.baseUrl).replace(/\/+$/, "");
 const groups = new Map(plan.groups.map((group) => [group.scenario, group]));
-/** Keys come from the environment alone, and are looked at when the test runs: `k6 inspect` and `k6 archive` need none. */
+/** Keys come from the environment only, and are read when the test runs: `k6 inspect` and `k6 archive` need none. */
 const keys = ["GAUNTLET_KEY", "GAUNTLET_KEY_2"].slice(0, plan.keys).map((name) => __ENV[name] ?? "");
 const secrets = [
   ...keys,
@@ -20,12 +20,12 @@ const secrets = [
 ];
 const clean = (text: string): string =>
   secrets.reduce((cleaned, secret) => (secret === "" ? cleaned : cleaned.split(secret).join("[key]")), text);
-/** A client that ignores denials tries again after this. */
+/** A client that ignores denials retries after this. */
 const IGNORING_MS = 20;
 
 export const options = optionsOf(plan);
 
-/** @returns where the schedule begins: what came before it is k6's own start. */
+/** @returns where the schedule begins: the time before is k6's own start. */
 export function setup(): { readonly originMs: number } {
   if (keys.some((key) => key === "")) exec.test.abort("GAUNTLET_KEY (and GAUNTLET_KEY_2 for a second key) must be set");
   markInstance("begun", segmentOf());
@@ -36,19 +36,19 @@ export function teardown(): void {
   markInstance("ended", segmentOf());
 }
 
-/** Runs side by side have the same seed: their texts must differ. */
+/** Concurrent runs have the same seed: their texts must differ. */
 const mark = plan.name
   .toLowerCase()
   .replace(/[^0-9a-z]/g, "")
   .slice(0, 4);
 
-/** The share of this instance, as given to k6. */
+/** The share of this instance, as passed to k6. */
 function segmentOf(): string {
   const { executionSegment } = exec.test.options;
   return typeof executionSegment === "string" ? executionSegment : "0:1";
 }
 
-/** One arrival: a request, and its retries, as the group has them. Each retry is a new request (retry rule 4). */
+/** One arrival: a request, and its retries if the group has them. Each retry is a new request (retry rule 4). */
 export default function arrive({ originMs }: { readonly originMs: number }): void {
   const group = groups.get(exec.scenario.name) as Group;
   const index = exec.scenario.iterationInTest;
@@ -103,10 +103,10 @@ function send(group: Group, request: PlannedRequest, index: number, attempt: num
     redirects: 0,
     responseType: "text",
   });
-  // The wait of a Retry-After begins when the answer has been read.
+  // A Retry-After wait begins when the response has been read.
   const endMs = exec.instance.currentTestRunDuration;
-  // Where a dial that was begun for this request lost to a connection that became free, k6's parts overlap: their sum may
-  // be longer than what passed. A whole millisecond is added for the one that both stamps cut off.
+  // If a dial that was begun for this request lost to a connection that became free, k6's parts overlap: their sum may be longer
+  // than the elapsed time. A whole millisecond is added for the one that the two truncated timestamps lose.
   const passedMs = endMs - sentMs + 1;
   const { blocked, connecting, tls_handshaking: tls, sending, waiting, receiving } = response.timings;
   const connectMs = blocked + connecting + tls;

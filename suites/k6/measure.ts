@@ -9,12 +9,12 @@ const sent = new Counter("gauntlet_sent");
 const admitted = new Counter("gauntlet_admitted");
 const denials = new Counter("gauntlet_denials");
 const failures = new Counter("gauntlet_failures");
-/** Denied for another reason than a limit: waiting does not help. */
+/** Denied for a reason other than a limit: waiting does not help. */
 const refusals = new Counter("gauntlet_refusals");
 const served = new Rate("gauntlet_served");
 /** Share of the complete 2xx replies that no client could use. */
 const invalid = new Rate("gauntlet_invalid");
-/** Denials that load is expected to meet. */
+/** Denials that are expected under load. */
 const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 const sufficientWaits = new Counter("gauntlet_waits_sufficient");
 const insufficientWaits = new Counter("gauntlet_waits_insufficient");
@@ -22,7 +22,7 @@ const earlySends = new Counter("gauntlet_early_sends");
 const forbiddenRetries = new Counter("gauntlet_forbidden_retries");
 const instance = new Counter("gauntlet_instance");
 
-/** Marks of one request, ms. `sentMs` and `dueMs` count from the start of the test. */
+/** Timestamps of one request, ms. `sentMs` and `dueMs` count from the start of the test. */
 export interface Marks {
   readonly index: number;
   readonly attempt: number;
@@ -37,14 +37,17 @@ export interface Marks {
   readonly key: number;
 }
 
-/** Metadata is kept by the raw outputs and makes no time series, unlike tags. */
+/** The raw outputs keep metadata, and unlike tags it creates no time series. */
 function withMetadata(text: string, add: () => void): void {
   exec.vu.metrics.metadata["g"] = text;
   add();
   delete exec.vu.metrics.metadata["g"];
 }
 
-/** Emits what became of a request: one sample that holds all of it for Gauntlet, and counters for k6's own outputs. @param clean takes secrets out: a gateway may repeat them. */
+/**
+ * Emits the outcome of a request: one sample with all of it for Gauntlet, and counters for k6's own outputs. @param clean removes
+ * secrets: a gateway may repeat them.
+ */
 export function measure(request: PlannedRequest, marks: Marks, answer: Reply, clean: (text: string) => string): void {
   const tags = {
     dialect: request.dialect,
@@ -90,20 +93,22 @@ export function measure(request: PlannedRequest, marks: Marks, answer: Reply, cl
   else if (answer.outcome !== "invalid") failures.add(1, tags);
 }
 
-/** Audits a retry against the answer before it: from what was sent, not from what was decided. */
+/** Audits a retry against the previous response: from what was sent, not from what was decided. */
 export function auditRetry(before: Reply, endMs: number, sentMs: number): void {
   if (before.retry === "never" || before.retry === "uncertain" || before.retry === "served") forbiddenRetries.add(1);
   if (before.retry === "retry-after" && before.retryAfterMs !== undefined && sentMs < endMs + before.retryAfterMs)
     earlySends.add(1);
 }
 
-/** Whether the Retry-After wait was sufficient. Denied again may still be fair: others can have taken what became free. */
+/**
+ * Whether the Retry-After wait was sufficient. Another denial may still be fair: other clients can have taken the freed capacity.
+ */
 export function countWait(sufficient: boolean): void {
   if (sufficient) sufficientWaits.add(1);
   else insufficientWaits.add(1);
 }
 
-/** The beginning and the end of an instance: one without an end was cut off. */
+/** The beginning and the end of an instance: one without an end was interrupted. */
 export function markInstance(event: "begun" | "ended", segment: string): void {
   for (const counter of [earlySends, forbiddenRetries, failures, denials]) counter.add(0);
   withMetadata(["1", event, encodeURIComponent(segment)].join("|"), () => instance.add(1, { event }));

@@ -6,12 +6,12 @@ const GRACEFUL = "120s";
 
 const ms = (value: number): string => `${Math.round(value)}ms`;
 
-/** The options of a plan: one scenario a group. */
+/** The options of a plan: one scenario per group. */
 export function optionsOf(plan: Plan): Options {
   return {
     scenarios: Object.fromEntries(plan.groups.map((group) => [group.scenario, scenarioOf(group)])),
     thresholds: Object.fromEntries(Object.entries(plan.thresholds).map(([name, all]) => [name, [...all]])),
-    // Phase and role are tags of the scenario; addresses and statuses of every request would only multiply the series.
+    // Phase and role are tags of the scenario; tagging every request with address and status would only multiply the series.
     systemTags: ["scenario"],
     maxRedirects: 0,
     setupTimeout: "10s",
@@ -43,8 +43,8 @@ function scenarioOf(group: Group): Scenario {
       preAllocatedVUs: vus,
       maxVUs: vus,
     };
-  // The whole group is the time unit, so that its count is exact; it ends half an interval early, because k6 may or may
-  // not send what is due at the very end. It wants a second at least; what is due beyond the plan is not sent.
+  // The whole group is the time unit, so that its count is exact. It ends half an interval early, because k6 may or may not send
+  // what is due at the very end. k6 requires at least a second; arrivals beyond the plan are not sent.
   return {
     ...common,
     executor: "constant-arrival-rate",

@@ -1,10 +1,12 @@
 import type { DenialWords } from "./denial-reading.ts";
 
-/** What `plan.json` holds: the workload file as phases, the target without its keys. Times are ms from the start of the test. */
+/**
+ * Content of `plan.json`: the workload file as phases, and the target without its keys. Times are ms from the start of the test.
+ */
 export interface Plan {
   readonly version: 1;
   readonly name: string;
-  /** Replaced by `GAUNTLET_BASE_URL` where that is set. */
+  /** Replaced by `GAUNTLET_BASE_URL` if that is set. */
   readonly baseUrl: string;
   readonly paths: Readonly<Record<Dialect, string>>;
   /** Name of the header with the named reason of a denial, or a JSON pointer into its body. */
@@ -13,24 +15,24 @@ export interface Plan {
   /** How the target expresses denials. */
   readonly denials: readonly DenialWords[];
   readonly headers: Readonly<Record<Dialect, readonly PlanHeader[]>>;
-  /** Keys in use, which take turns: `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
+  /** Number of keys in use, in rotation: `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
   readonly keys: number;
   readonly answerMs: number;
   readonly seed: number;
   readonly retry: RetryOptions;
   readonly groups: readonly Group[];
-  /** By metric, as k6 writes them. */
+  /** By metric, in k6's syntax. */
   readonly thresholds: Readonly<Record<string, readonly Threshold[]>>;
 }
 
-/** An expression of k6, or one that ends the test when it does not hold. */
+/** A k6 expression, or one that ends the test if it does not hold. */
 export type Threshold =
   | string
   | { readonly threshold: string; readonly abortOnFail: true; readonly delayAbortEval: string };
 
 export type Dialect = "chat" | "messages";
 
-/** A header whose value is a secret stands in the environment. */
+/** A header whose value is a secret is read from the environment. */
 export type PlanHeader =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly env: string };
@@ -47,7 +49,7 @@ export interface RetryOptions {
 export interface PlannedRequest {
   readonly dialect: Dialect;
   readonly stream: boolean;
-  /** Body of the request; `@nonce@` stands for a text of its own. */
+  /** Body of the request; `@nonce@` is replaced by a unique text. */
   readonly body: string;
   /** A chat stream that must state its usage. */
   readonly usageRequested?: boolean;
@@ -67,11 +69,11 @@ export interface Group {
   readonly startMs: number;
   readonly arrivals: GroupArrivals;
   readonly requests: readonly PlannedRequest[];
-  /** Asks take turns, or are drawn by weight with the seed. */
+  /** Requests take turns, or are drawn by weight with the seed. */
   readonly draw: "turns" | "weights";
   readonly retryAfter: "none" | "compliant" | "ignoring";
-  /** Most requests in flight of an open loop: k6 drops arrivals beyond it and counts them. */
+  /** Maximum number of requests in flight of an open loop: k6 drops arrivals beyond it and counts them. */
   readonly vus: number;
-  /** Clients give up after this, ms from the start of the group. */
+  /** Clients stop at this time, ms from the start of the group. */
   readonly untilMs: number;
 }

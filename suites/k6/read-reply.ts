@@ -17,11 +17,11 @@ export interface Reply {
   readonly requestId: string;
   /** From `usage`; 0 where there is none. */
   readonly tokens: number;
-  /** `crossed`: the text of another request is in the answer. */
+  /** `crossed`: the response contains the text of another request. */
   readonly flaw: "" | "crossed";
 }
 
-/** Codes of k6 for failures: above 1399 they only repeat the status. */
+/** k6's codes for failures: above 1399 they only repeat the status. */
 const OF_STATUS = 1_400;
 const TIMEOUT = 1_050;
 const DIAL = [1_200, 1_210, 1_211, 1_212, 1_213];
@@ -30,7 +30,7 @@ const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 
 type Response = RefinedResponse<"text">;
 
-/** Classifies a response by its status, its named reason and, for a 2xx, its body. A reply that was cut off is `unfinished`. */
+/** Classifies a response by its status, its named reason and, for a 2xx, its body. A truncated reply is `unfinished`. */
 export function readReply(response: Response, request: PlannedRequest, plan: Plan, nonce: string): Reply {
   const { status, error_code: code } = response;
   const complete = code === 0 || code >= OF_STATUS;
@@ -67,8 +67,8 @@ function came(
     const hasError = "error" in checked && checked.error;
     return hasError ? { outcome: "unfinished", what: "error in the stream" } : { outcome: "admitted", what: "" };
   }
-  // k6 drops the status of an answer that breaks off; that one had begun shows in its bytes. It is taken for an admitted one:
-  // refusals are short and come whole.
+  // k6 drops the status of a truncated response; that it had begun shows in its bytes. It counts as admitted: refusals are short
+  // and arrive complete.
   const begun = served || (status === 0 && !complete && (body !== "" || timings.receiving > 0));
   if (begun && stream) return { outcome: "unfinished", what: timedOut ? "deadline" : "cut stream" };
   if (begun) return failed(timedOut ? "deadline" : "cut reply");
@@ -101,7 +101,7 @@ function atPointer(body: string | null, pointer: string): string {
     );
     return typeof value === "string" ? value : "";
   } catch {
-    // No JSON, or nothing at that place: the reason is simply not named.
+    // Not JSON, or nothing at that pointer: the reason is simply not named.
     return "";
   }
 }

@@ -1,6 +1,8 @@
 import type { RetryOptions } from "./plan.ts";
 
-/** What an answer asks of a client: `retry-after` for denials that pass, `backoff` for failures, `uncertain` for timeouts. */
+/**
+ * What a response requires of a client: `retry-after` for temporary denials, `backoff` for failures, `uncertain` for timeouts.
+ */
 export type Retry = "served" | "retry-after" | "backoff" | "uncertain" | "never";
 
 export interface Answered {
@@ -8,7 +10,7 @@ export interface Answered {
   readonly reason: string;
   /** Usable Retry-After, ms; `undefined` when absent or unusable. */
   readonly retryAfterMs: number | undefined;
-  /** Attempts so far, this one included. */
+  /** Attempts so far, including this one. */
   readonly attempts: number;
 }
 
@@ -16,10 +18,10 @@ export type Decision =
   | { readonly kind: "done" | "stop" | "uncertain" }
   | { readonly kind: "wait"; readonly ms: number; readonly fromRetryAfter: boolean };
 
-/** Denials that pass by waiting. A 429 without a reason is a rate limit, as everywhere else in HTTP. */
+/** Temporary denials. A 429 without a reason is a rate limit, as everywhere else in HTTP. */
 const TEMPORARY = ["", "rate_limit_exceeded", "concurrency_limit_exceeded"];
 
-/** Tells by status and named reason how an answer may be retried (specification, section 7). */
+/** Determines from the status and the named reason how a request may be retried (specification, section 7). */
 export function retryOf(status: number, reason: string, complete: boolean, timedOut: boolean): Retry {
   if (timedOut) return "uncertain";
   if (status === 0 || status >= 500) return "backoff";
@@ -29,9 +31,9 @@ export function retryOf(status: number, reason: string, complete: boolean, timed
 }
 
 /**
- * Retry rules 1 to 4. A Retry-After is followed to the millisecond; without one the wait grows with jitter in its upper half. k6
- * clients share no memory, so that they cannot lower a common number in flight: after a denial for concurrency each waits
- * its backoff on top of it, which lowers it.
+ * Retry rules 1 to 4. A Retry-After is followed to the millisecond; without one the wait grows, with jitter in its upper half. k6
+ * clients share no memory, so they cannot reduce a common number in flight: after a concurrency denial each adds its backoff to
+ * the wait, which reduces it.
  *
  * @param random from 0 to below 1.
  */
@@ -42,7 +44,7 @@ export function decideRetry(answered: Answered, random: number, options: RetryOp
   if (retry === "never" || attempts >= options.maxAttempts) return { kind: "stop" };
   const growing = Math.min(options.maxBackoffMs, options.baseMs * 2 ** (attempts - 1));
   const backoffMs = growing / 2 + (random * growing) / 2;
-  // A wait of nothing is none: taken at its word it would be a tight loop.
+  // Zero is not a wait: followed literally, it would be a tight loop.
   if (retry !== "retry-after" || retryAfterMs === undefined || retryAfterMs === 0)
     return { kind: "wait", ms: backoffMs, fromRetryAfter: false };
   if (retryAfterMs > options.longestRetryAfterMs) return { kind: "stop" };

@@ -2,34 +2,34 @@ import type { Held, RequestSpec, Response, Session } from "../../src/checks/inde
 import type { Limits } from "../../src/target/index.ts";
 import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
 
-/** Requests sent as fast as they are answered, until the first denial for the rate or a bound. */
+/** Requests sent as fast as the gateway responds, until the first rate denial or a bound. */
 export type Burst = {
-  /** What was sent, in words. */
+  /** Description of what was sent. */
   readonly what: string;
   readonly responses: readonly Response[];
-  /** From the first sending to the last answer, seconds. */
+  /** From the first send to the end of the last response, seconds. */
   readonly seconds: number;
 };
 
 export interface BurstPlan {
   readonly what: string;
-  /** Requests in turn; begun again when they are through. */
+  /** Requests to send in rotation. */
   readonly specs: readonly RequestSpec[];
-  /** Requests at most. */
+  /** Maximum number of requests. */
   readonly most: number;
-  /** Requests at once. */
+  /** Maximum number of requests in flight. */
   readonly parallel: number;
 }
 
-/** Refusals in a row by another status than 429, after which they are taken for the denial that they should have been. */
+/** Consecutive refusals with a status other than 429 after which they count as the missing denial. */
 const PERSISTENT = 4;
 
-/** A request may be counted for a moment after its last byte: pauses after a concurrency denial, ms. */
+/** A request may still be counted for a moment after its last byte: pauses after a concurrency denial, ms. */
 const RELEASE_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
-/** After so long without traffic a concurrency denial is no late release, µs. */
+/** After this long without traffic, a concurrency denial is not a late release, µs. */
 const IDLE_US = 1_500_000;
 
-/** Sends until one request is denied for the rate; those already under way are waited for. */
+/** Sends until one request is denied for the rate, then waits for those in flight. */
 export async function burst(t: Session, { what, specs, most, parallel }: BurstPlan): Promise<Burst> {
   const responses: Response[] = [];
   const startUs = t.nowUs();
@@ -59,12 +59,15 @@ export async function burst(t: Session, { what, specs, most, parallel }: BurstPl
   return { what, responses, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
-/** Sends all of them at once; the specs take turns. */
+/** Sends all of them concurrently; the specs take turns. */
 export function atOnce(t: Session, specs: readonly RequestSpec[], count: number): Promise<Response[]> {
   return Promise.all(Array.from({ length: count }, (_, at) => t.start(specs[at % specs.length] ?? {}).done));
 }
 
-/** Leaves requests as soon as each has been admitted or denied, or after so many ms: what is left of them would show no more. */
+/**
+ * Aborts each request as soon as it has been admitted or denied, or after `latestMs`: the rest of the response adds no
+ * information.
+ */
 export async function leaveStarted(t: Session, held: readonly Held[], latestMs?: number): Promise<Response[]> {
   const started = Promise.all(held.map(({ started }) => started));
   await (latestMs === undefined ? started : Promise.race([started, t.wait(latestMs)]));
@@ -72,7 +75,7 @@ export async function leaveStarted(t: Session, held: readonly Held[], latestMs?:
   return Promise.all(held.map(({ done }) => done));
 }
 
-/** Concurrency denials while nothing was in flight, nor had been for a while: they mean something else. */
+/** Concurrency denials with nothing in flight, now or shortly before: they mean something else. */
 export function concurrencyDenialsWhenIdle({ responses }: Burst): readonly Response[] {
   const served = responses.filter(isServed).map(({ exchange }) => exchange.timeline);
   return responses.filter((response) => {
@@ -83,20 +86,20 @@ export function concurrencyDenialsWhenIdle({ responses }: Burst): readonly Respo
   });
 }
 
-/** Bursts closer together than this cannot both find a minute's limit, ms, give or take this share of it. */
+/** Two bursts closer together than this (ms, within this tolerance) cannot both get a full minute's limit. */
 const EARLY_MS = 55_000;
 const EARLY_SLACK = 0.15;
-/** Share of the limit that the first of two bursts must have used up. */
+/** Share of the limit that the first of two bursts must have used. */
 const USED_SHARE = 0.8;
 
-/** More than any window lets through from quiet, save the one fixed window whose edge lies inside the burst. */
+/** More than any window admits after a quiet period, except a fixed window whose boundary lies inside the burst. */
 export function exceedsLimit({ responses, seconds }: Burst, { rpm }: Limits): boolean {
   return admittedIn(responses) > rpm + 1 + Math.ceil((seconds * rpm) / 60);
 }
 
 /**
- * Whether the second burst was let through before a minute could have refilled what the first used up. The edge of one
- * fixed window between them explains it once, not twice in a row.
+ * Whether the second burst was admitted before a minute could refill what the first one used. A fixed window whose boundary lies
+ * between them explains this once, not twice in a row.
  */
 export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boolean {
   const betweenMs = startedMs(second) - startedMs(first);
@@ -104,12 +107,12 @@ export function refilledEarly(first: Burst, second: Burst, { rpm }: Limits): boo
   return admittedIn(second.responses) > (rpm * (betweenMs / 1_000 + second.seconds)) / 60 + rpm * EARLY_SLACK + 2;
 }
 
-/** When the first request of a burst was due, ms on the time base of the exchanges. */
+/** When the first request of a burst was due, ms, in the time base of the exchanges. */
 export function startedMs({ responses }: Burst): number {
   return Math.min(...responses.map(({ exchange }) => exchange.timeline.dueUs)) / 1_000;
 }
 
-/** When the last answer of a burst ended, ms. */
+/** When the last response of a burst ended, ms. */
 export function endedMs({ responses }: Burst): number {
   return Math.max(...responses.map(({ exchange }) => exchange.timeline.endUs)) / 1_000;
 }

@@ -4,7 +4,7 @@ import { isConcurrencyDenial } from "./limit-denials.ts";
 /** A request may be counted for a moment after its last byte, and longer after its client disconnected, µs. */
 const FREED_US = 3_000_000;
 const NOTICED_US = 13_000_000;
-/** One may be an accident. */
+/** A single one may be an accident. */
 const FEWEST = 2;
 
 const deniedWhenIdle = defineInvariant({

@@ -40,12 +40,12 @@ const enforced = defineCheck({
   },
 });
 
-/** Refused by an error that blames the gateway, or the moment, and nothing that the request has in it. */
+/** Refused with an error that is not about the content of the request, but about the gateway or its current state. */
 function isTurnedAway({ status = 0 }: Response): boolean {
   return status === 503;
 }
 
-/** How many were admitted, and how the others were answered, in words. */
+/** How many were admitted and what happened to the others, as text. */
 function outcomesOf(responses: readonly Response[]): string {
   const counts = new Map<string, number>();
   for (const response of responses) {
@@ -154,14 +154,17 @@ const runningUnaffected = defineCheck({
   },
 });
 
-/** A stream of less than this share of the usual length is much shorter. */
+/** A stream is much shorter if it has less than this share of the usual length. */
 const SHORT_SHARE = 0.7;
-/** Where a model's replies vary by more than this share, one that is shorter may be as long as the model made it. */
+/** If a model's replies vary by more than this share, a shorter one may simply be a short reply. */
 const ALIKE_SHARE = 0.1;
 
-/** Of streams that were asked for the same, those that are much shorter than all others of their dialect, which are of one length. */
+/**
+ * Of identical stream requests, those whose replies are much shorter than all others of their dialect, if the others have one
+ * length.
+ */
 export function muchShorter(streams: readonly Response[]): readonly Response[] {
-  // Dialects say the same with more or fewer bytes.
+  // The dialects need different numbers of bytes for the same text.
   const groups = DIALECTS.map((dialect) => {
     const alike = streams.filter(({ requested }) => requested.endpoint === dialect);
     const lengths = alike.map(({ bytes }) => bytes.length);
@@ -173,7 +176,7 @@ export function muchShorter(streams: readonly Response[]): readonly Response[] {
       areAlike: rest.every(({ bytes }) => Math.abs(bytes.length - usual) <= usual * ALIKE_SHARE),
     };
   });
-  // Two of one length at least show that the model keeps to it.
+  // At least two of the same length show that the model's replies have a steady length.
   const isSteady = groups.every(({ areAlike }) => areAlike) && groups.some(({ rest }) => rest.length > 1);
   return isSteady ? groups.flatMap(({ short }) => short) : [];
 }
@@ -200,7 +203,7 @@ const denialFormat = defineCheck({
   },
 });
 
-/** A denial that took this much longer than the admitted requests took to begin was not a denial but a queue, ms. */
+/** A denial that took this much longer than the admitted requests took to begin was queued first, ms. */
 const PROMPT_MS = 1_500;
 
 const notQueued = defineCheck({

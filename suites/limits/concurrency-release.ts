@@ -7,11 +7,11 @@ import type { Wave } from "./release-waves.ts";
 
 const RATE_TOO_LOW = "the account's rate is too low for repeated full waves";
 
-/** Judges that a wave was admitted up to the limit; a MUST where the requests before it had ended by themselves. */
+/** Judges that a wave was admitted up to the limit. This is a MUST if the requests before it ended normally. */
 function judgeWave({ what, disconnected, expected, responses, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
   const last = later ?? responses;
   const served = admittedIn(last);
-  // What the rate denied says nothing about concurrency.
+  // A rate denial says nothing about concurrency.
   if (served < expected && last.some(limitDenials(unnamed).isRate)) return;
   const seen = { in: last.find(limitDenials(unnamed).isConcurrency), because: `admitted after ${what}` };
   const least = atLeast(expected - strayFailures(last).length);

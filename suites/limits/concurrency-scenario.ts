@@ -29,49 +29,49 @@ import { sendPlainAtOnce } from "./while-denied.ts";
 
 export type ConcurrencyRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
-  /** Streams up to three times the limit, at once, each on a connection of its own. */
+  /** Streams up to three times the limit, started together, each on its own connection. */
   readonly burst: readonly Response[];
-  /** What its 429s that name no limit are about. */
+  /** Which limit its 429s without a named limit are about. */
   readonly unnamed: Unnamed;
-  /** The same of what came after it: where the account has rate enough that nothing else can be meant. */
+  /** The same for what was sent after it: if the account's rate is high enough, they can only mean concurrency. */
   readonly unnamedLater: Unnamed;
-  /** Whether they were sent evenly, well below the rate, because the rate had denied some of them at once. */
+  /** Whether they were sent evenly, well below the rate, because the rate limiter had denied some concurrent ones. */
   readonly spaced: boolean;
   /** The streams that filled the limit. */
   readonly held: readonly Response[];
   readonly extras: readonly Extra[];
-  /** A key in other spellings at the limit; none in a quick run, or where the rate has no room for them. */
+  /** A key in other spellings at the limit; none in a quick run, or if the rate has no room for them. */
   readonly spelled: readonly Extra[];
   readonly extraBurst: readonly Response[];
   /** Requests late in the life of the held streams. */
   readonly late: readonly Response[];
-  /** Sent when the first held stream had ended. */
+  /** Sent after the first held stream had ended. */
   readonly freed: Response | null;
   readonly others: readonly OtherAccount[];
-  /** Non-streaming requests, far over the limit at once; none where the target has no slow model. */
+  /** Non-streaming requests, far over the limit, sent together; none if the target has no slow model. */
   readonly nonStreaming: readonly Response[];
-  /** Non-streaming requests that filled the limit, and one that came late. */
+  /** Non-streaming requests that filled the limit, and a late one. */
   readonly lateNonStreaming: LateRequest | null;
   /** The same with streams that are silent at first. */
   readonly lateStream: LateRequest | null;
   readonly waves: readonly Wave[];
-  /** Attempts in which some streams ended while the rest went on. */
+  /** Attempts in which some streams ended while the rest continued. */
   readonly partialReleases: readonly PartialRelease[];
   readonly expected: ExpectedDenial;
 };
 
-/** Requests that filled the limit, and one that came shortly before they ended. */
+/** Requests that filled the limit, and one sent shortly before they ended. */
 export type LateRequest = { readonly held: readonly Response[]; readonly extra: Response };
 
 /** A denial is recorded within this time after its first byte. */
 const AT_ONCE_MS = 60;
 
-/** Whether the rate has room for a wave after every cause of release; else only one attempt is affordable. */
+/** Whether the rate has room for a wave after every cause of release; otherwise only one attempt is affordable. */
 export function hasRoomForWaves({ rpm, inFlight }: Limits): boolean {
   return rpm >= 30 * inFlight + 100;
 }
 
-/** A non-streaming reply that takes long, on a connection of its own. */
+/** A slow non-streaming reply, on its own connection. */
 function slowReply(key: Key): RequestSpec {
   return { key, mode: "non-streaming", model: "slow", intent: "either", freshConnection: true };
 }
@@ -82,17 +82,17 @@ function slowReply(key: Key): RequestSpec {
  */
 async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const account = t.limited("concurrency");
-  // Where the rate was measured on the same account, its window would deny what is about concurrency.
+  // If the rate was measured on the same account, its window would deny requests that test concurrency.
   if (account.shared || limitedFor(t.target, "rate")?.key === account.key) await untilQuiet(t, account.key);
   const { limits, key } = account;
   const limit = limits.inFlight;
   const long = longStream(key);
   const roomy = hasRoomForWaves(limits);
   const over = roomy ? limit * 2 : Math.min(8, limit);
-  // Keys take turns: one whose requests are not counted lets in too many.
+  // Keys take turns: if the requests of one are not counted, too many are admitted.
   const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
   const onMessages: RequestSpec = { ...long, endpoint: otherDialect(t) ?? t.dialect };
-  // A quick run has no time for it alone: on another account, beside the burst.
+  // A quick run has no time to do it alone: it uses another account, concurrently with the burst.
   const trying = t.isQuick ? tryOther(t, { ...onMessages, key: "valid" }) : undefined;
   let burst = await atOnce(t, both, limit + over);
   const spacingMs = 120_000 / limits.rpm;
@@ -105,10 +105,10 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   }
   const unnamed = unnamedIn(burst, limit);
   const unnamedLater = roomy ? unnamed : "rate";
-  // Dialects take turns: one whose streams are not counted leaves room.
+  // Dialects take turns: if the streams of one are not counted, there is room left.
   const trial = await (trying ?? tryOther(t, onMessages));
   const isAsLong = trial !== undefined && isServed(trial) && typicalMs([trial]) > typicalMs(burst) * 0.8;
-  // So do keys: one whose streams stop counting early leaves room, too.
+  // So do keys: if the streams of one stop counting early, there is room left, too.
   const other: RequestSpec = account.second === undefined ? {} : { key: account.second };
   const dialects =
     isAsLong && trial.streamed
@@ -128,7 +128,7 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   await t.wait(SETTLE_MS);
   const some = () => (roomy && !spaced ? releaseSome(t, account, long) : []);
   const waves = roomy ? await wavesAfterRelease(t, account, long, pacing) : [];
-  // A quick run leaves the streams of its last wave.
+  // A quick run aborts the streams of its last wave.
   if (!hasTime) await t.wait(NOTICE_MS[0]);
   await t.afterOthers();
   const partialReleases = await some();
@@ -148,13 +148,13 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   };
 }
 
-/** A long stream of the other dialect; `undefined` where there is none. */
+/** A long stream of the other dialect; `undefined` if there is none. */
 async function tryOther(t: Session, request: RequestSpec): Promise<Response | undefined> {
   const [tried] = otherDialect(t) === undefined ? [] : await servable(t, [request]);
   return tried === undefined ? undefined : t.start(tried).done;
 }
 
-/** The most requests that it sends. */
+/** The maximum number of requests that it sends. */
 function requestsOfScenario(target: Target): number {
   const limits = limitedFor(target, "concurrency")?.limits;
   if (limits === undefined) return 0;
@@ -184,7 +184,7 @@ export const concurrencyScenario = defineScenario({
   },
 });
 
-/** Replies that take less are over before it can be called late in their life, ms. */
+/** Replies shorter than this end before a request can be sent late in their life, ms. */
 const SLOW_REPLY_MS = 1_200;
 
 async function lateIn(t: Session, request: RequestSpec, limit: number, typical: number): Promise<LateRequest | null> {
@@ -196,13 +196,13 @@ async function lateIn(t: Session, request: RequestSpec, limit: number, typical: 
   return { held: await Promise.all(held), extra };
 }
 
-/** Middle duration of the admitted ones, ms. */
+/** Median duration of the admitted ones, ms. */
 function typicalMs(responses: readonly Response[]): number {
   return median(responses.filter(({ status }) => status === 200).map(({ durationMs }) => durationMs));
 }
 
 interface Pacing extends WavePacing {
-  /** Middle duration of a held stream, ms. */
+  /** Median duration of a held stream, ms. */
   readonly typical: number;
 }
 
@@ -213,7 +213,7 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
   let startUs = t.nowUs();
   let streams = await reachConcurrencyLimit(t, long, limit, spacingMs);
   if (await lacksOne(t, streams, unnamed)) {
-    // One request may still be counted, or a provider failed; the second time it stands.
+    // One request may still be counted, or a provider failed; the second result is final.
     await Promise.all(streams.map(({ done }) => done));
     await t.wait(LATE_MS);
     startUs = t.nowUs();
@@ -224,9 +224,9 @@ async function atConcurrencyLimit(t: Session, account: LimitedAccount, long: rea
     return t.start({ intent: "either", ...request }).done;
   };
   const others = sendToOtherAccounts(t, account, { tries: 1 });
-  // It is waited for at the end; what ends the run before then is told there.
+  // It is awaited at the end; an error that ends the run earlier is reported there.
   others.catch(() => undefined);
-  // All kinds together: a gateway whose denials are slow must be through before the streams are.
+  // All kinds concurrently: a gateway with slow denials must respond before the streams end.
   const spellings = spacingMs > 0 || t.isQuick ? {} : spellingsOf(key);
   const kinds = Object.entries({ ...(await extraKindsOf(t, account)), ...spellings });
   const first = await Promise.all(
@@ -268,7 +268,7 @@ async function reachConcurrencyLimit(
 ): Promise<Held[]> {
   const streams: Held[] = [];
   for (let index = 0; index < limit; index++) {
-    // The last one comes last for sure, in the last dialect: an off-by-one error would refuse it.
+    // The last one is sent last, in the last dialect: an off-by-one error would refuse it.
     const isLast = index === limit - 1;
     if (isLast) await untilInFlight(t, streams);
     streams.push(t.start(long[isLast ? long.length - 1 : index % long.length] ?? {}));
@@ -278,7 +278,7 @@ async function reachConcurrencyLimit(
   return streams;
 }
 
-/** Whether one of them was over at once, denied for concurrency or failed; the others go on. */
+/** Whether one of them ended immediately, denied for concurrency or failed; the others continue. */
 async function lacksOne(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((response) => ended.push(response));

@@ -4,12 +4,12 @@ import { type ConcurrencyRecording, concurrencyScenario } from "./concurrency-sc
 import { servedAtLimit, wasAtLimit } from "./in-flight.ts";
 import { isConcurrencyDenial, isServed } from "./limit-denials.ts";
 
-/** The response of a kind of request that was served at the concurrency limit. */
+/** The response to a kind of request that was served at the concurrency limit. */
 function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string): Response | undefined {
   return servedAtLimit(extras.find((extra) => extra.kind === kind)?.responses ?? [], held);
 }
 
-/** Leaves open what was sent, and answered only when the streams at the limit were over. */
+/** Marks as inconclusive what was sent at the limit but answered only after the streams ended. */
 function openWhereLate({ extras, held }: ConcurrencyRecording, kinds: readonly string[], verdict: Verdict): void {
   const late = extras.filter(
     ({ kind, responses }) =>

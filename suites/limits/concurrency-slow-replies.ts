@@ -39,10 +39,10 @@ export const nonStreaming = defineCheck({
   },
 });
 
-/** Share of the shortest reply's time that every reply surely takes, however quick the gateway was with the others. */
+/** Every reply is assumed to take at least this share of the shortest reply's time. */
 const SURE_SHARE = 0.7;
 
-/** Whether each of them had surely begun when the first was over: the last one ended no later than its own time allows. */
+/** Whether all of them had begun before the first ended, judged by the latest end and the shortest possible duration. */
 function surelyTogether(served: readonly Response[]): boolean {
   const timelines = served.map(({ exchange }) => exchange.timeline);
   const endsUs = timelines.map(({ headersUs, endUs }) => headersUs ?? endUs);
@@ -50,7 +50,7 @@ function surelyTogether(served: readonly Response[]): boolean {
   return Math.max(...endsUs) - shortestUs * SURE_SHARE < Math.min(...endsUs);
 }
 
-/** Whether all that fill the limit had been sent before the late one: a connection may take a second to open. */
+/** Whether all requests that fill the limit were sent before the late one; opening a connection may take a second. */
 function wereSentBefore({ held, extra }: LateRequest): boolean {
   const sentUs = ({ exchange: { timeline } }: Response) => timeline.sentUs ?? Number.POSITIVE_INFINITY;
   return Math.max(...held.map(sentUs)) < sentUs(extra);

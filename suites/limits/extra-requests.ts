@@ -4,7 +4,7 @@ import { otherDialect } from "../shared/other-dialect.ts";
 /** Requests sent at the concurrency limit. */
 export type Extra = { readonly kind: string; readonly responses: readonly Response[] };
 
-/** One request of every kind that must go by the same count. */
+/** One request of every kind that must share the same count. */
 export async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promise<Record<string, RequestSpec>> {
   const endpoint = otherDialect(t);
   return {

@@ -2,8 +2,8 @@ import type { Held, Response, Session } from "../../src/checks/index.ts";
 import { isServed } from "./limit-denials.ts";
 
 /**
- * Whether an answer's fate was decided while every held stream was surely running: sent when the last of them had
- * begun, and answered before the first of them ended. Anything else may have been rightly admitted.
+ * Whether a response was decided while every held stream was running: the request was sent after the last of them had begun, and
+ * the response arrived before the first of them ended. Otherwise admitting it may have been correct.
  */
 export function wasAtLimit(response: Response, held: readonly Response[]): boolean {
   const { sentUs = 0, headersUs, endUs } = response.exchange.timeline;
@@ -12,17 +12,17 @@ export function wasAtLimit(response: Response, held: readonly Response[]): boole
 }
 
 /**
- * A request that was sent this long ago, ms, is in flight, also where a model takes its time for the first piece of a reply. Busy gateways
- * take more than half a second to count a request.
+ * A request sent this long ago (ms) counts as in flight, even if the model is slow to send the first piece of a reply. Busy
+ * gateways take more than half a second to count a request.
  */
 const IN_FLIGHT_MS = 1_500;
 
-/** Waits until requests are in flight for certain. */
+/** Waits until the requests are certainly in flight. */
 export async function untilInFlight(t: Session, held: readonly Held[]): Promise<void> {
   await Promise.race([Promise.all(held.map(({ started }) => started)), t.wait(IN_FLIGHT_MS)]);
 }
 
-/** From the moment at which the last of the held streams had surely begun to that at which the first had ended. */
+/** From the start of the last held stream to the end of the first. */
 function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; readonly toUs: number } {
   return {
     fromUs: Math.max(
@@ -34,17 +34,17 @@ function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; read
   };
 }
 
-/** Served although the limit was surely in flight. */
+/** Served although the limit was in flight. */
 export function servedAtLimit(responses: readonly Response[], held: readonly Response[]): Response | undefined {
   return responses.find((response) => isServed(response) && wasAtLimit(response, held));
 }
 
-/** A gateway may take so long to deny, µs; a request that waits longer was queued. */
+/** The time a gateway may take to deny a request, µs; a request that waits longer was queued. */
 const DENIAL_US = 1_000_000;
 
 /**
- * Sent at the concurrency limit, long before the first request ended, and served when it had: a queue. Where others that were sent
- * like it were denied in time, one that was not is a moment in which the gateway stood still.
+ * Sent at the concurrency limit, long before the first request ended, and served after it ended: a queue. If similar requests
+ * were denied in time, a single one that was not means that the gateway was briefly stalled.
  */
 export function queuedAtLimit(responses: readonly Response[], held: readonly Response[]): Response | undefined {
   const { fromUs, toUs } = spanAtLimit(held);
@@ -59,7 +59,7 @@ export function queuedAtLimit(responses: readonly Response[], held: readonly Res
   return queued.length * 2 > early.length ? queued[0] : undefined;
 }
 
-/** How many served requests were running at one moment, from their first byte to their last. */
+/** Maximum number of served requests that were running at the same time, from first byte to last. */
 export function mostInFlight(responses: readonly Response[]): number {
   const edges = responses.filter(isServed).flatMap(({ exchange }) => {
     const startUs = exchange.response?.body.pieces[0]?.[0] ?? exchange.timeline.endUs;
@@ -70,7 +70,7 @@ export function mostInFlight(responses: readonly Response[]): number {
   });
   let now = 0;
   let most = 0;
-  // Where one ends and another begins at once, the end counts first.
+  // If one ends at the moment another begins, the end counts first.
   for (const { change } of edges.sort((a, b) => a.atUs - b.atUs || a.change - b.change)) {
     now += change;
     most = Math.max(most, now);

@@ -1,9 +1,9 @@
 import type { Response } from "../../src/checks/index.ts";
 
-/** What a 429 without a limit's name is taken for: the rate, until a burst showed that it is about concurrency. */
+/** How a 429 without a named limit is read: as rate, unless a burst showed that it is about concurrency. */
 export type Unnamed = "rate" | "concurrency";
 
-/** What says by its name which limit, or which spending rule, it is about. */
+/** Reasons that name the limit or the spending rule. */
 const NAMED: readonly (string | undefined)[] = [
   "rate_limit_exceeded",
   "concurrency_limit_exceeded",
@@ -16,12 +16,12 @@ export function isConcurrencyDenial(response: Response): boolean {
   return isDeniedAs(response, "concurrency_limit_exceeded");
 }
 
-/** A denial for the rate, whatever its status; a 429 that names no limit is taken for one. */
+/** A rate denial, whatever its status; a 429 that names no limit is read as one. */
 export function isRateDenial(response: Response): boolean {
   return !isConcurrencyDenial(response) && (response.status === 429 || isDeniedAs(response, "rate_limit_exceeded"));
 }
 
-/** Tells the denials of the two limits apart where 429s without a name are of one of them. */
+/** Distinguishes the denials of the two limits if unnamed 429s are about one of them. */
 export function limitDenials(unnamed: Unnamed) {
   const isConcurrency = (response: Response) =>
     isConcurrencyDenial(response) || (unnamed === "concurrency" && isUnnamed(response));
@@ -36,9 +36,7 @@ function isUnnamed({ status, reason }: Response): boolean {
   return status === 429 && !NAMED.includes(reason);
 }
 
-/**
- * What the 429s of a burst that name no limit are about: concurrency, when each came while the limit was in flight.
- */
+/** What the unnamed 429s of a burst are about: concurrency, if each arrived while the limit was in flight. */
 export function unnamedIn(responses: readonly Response[], limit: number): Unnamed {
   const unnamed = responses.filter(isUnnamed);
   const served = responses.filter(isServed).map(({ exchange }) => exchange.timeline);
@@ -49,16 +47,16 @@ export function unnamedIn(responses: readonly Response[], limit: number): Unname
   return unnamed.length > 0 && unnamed.every(isFull) ? "concurrency" : "rate";
 }
 
-/** Whatever was not served and is no concurrency denial: a rate denial by whatever status a gateway gives it. */
+/** Anything that was neither served nor a concurrency denial: a rate denial, whatever status the gateway uses. */
 export function isRefused(response: Response): boolean {
   return response.status !== undefined && !isServed(response) && !isConcurrencyDenial(response);
 }
 
-/** A provider may fail this share of many requests, and one of a few, without anything being said of a limit. */
+/** A provider may fail this share of many requests, or one of a few, without any relation to a limit. */
 const STRAY_SHARE = 0.03;
 
 /**
- * Failures that say nothing of a limit: 5xx without the name of a limit, or no answer at all, where they are rare. More of them are
+ * Failures unrelated to a limit: 5xx without a named limit, or no response at all, if they are rare. If there are more, this is
  * how the gateway denies.
  */
 export function strayFailures(responses: readonly Response[]): readonly Response[] {
@@ -72,7 +70,7 @@ export function withoutStrays(responses: readonly Response[]): Response[] {
   return responses.filter((response) => !strays.includes(response));
 }
 
-/** Neither served nor denied by the name of a limit: the gateway or a provider failed. */
+/** Neither served nor denied with a named limit: the gateway or a provider failed. */
 function isFailure(response: Response): boolean {
   return (response.status ?? 500) >= 500 && !isConcurrencyDenial(response) && !isRateDenial(response);
 }

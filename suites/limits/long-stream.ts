@@ -1,7 +1,7 @@
 import type { RequestSpec } from "../../src/checks/index.ts";
 import { LONG_STORY } from "../shared/texts.ts";
 
-/** A stream that stays in flight for as long as the long model talks, on a connection of its own. */
+/** A stream that stays in flight for as long as the long model generates, on its own connection. */
 export function longStream(key: RequestSpec["key"] & {}): RequestSpec {
   return {
     key,

@@ -1,21 +1,21 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 
-/** Requests of an unrelated account while one account was denied. */
+/** Requests on an unrelated account while one account was denied. */
 export type OtherAccount = { readonly account: string; readonly responses: readonly Response[] };
 
-/** Between tries, ms: even a limiter without burst admits an idle account's next request by then. */
+/** Time between attempts, ms: even a limiter without burst admits an idle account's next request after this. */
 const SPACING_MS = 250;
 
 export type Meanwhile = {
-  /** Tries of each account. */
+  /** Attempts per account. */
   readonly tries: number;
-  /** Denied anew before every try, where the effect of a denial may be over soon. */
+  /** Sent before every attempt to get another denial, in case the previous one no longer applies. */
   readonly again?: RequestSpec;
 };
 
 /**
- * Tries accounts that have nothing to do with the denied one. The account of `other` is idle and is asked at once; that of
- * `valid` has its own traffic and is asked at its own pace.
+ * Sends on accounts that are unrelated to the denied one. The account of `other` is idle, so it is used immediately; that of
+ * `valid` has its own traffic and is used at its own rate.
  */
 export async function sendToOtherAccounts(
   t: Session,

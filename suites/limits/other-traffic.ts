@@ -11,12 +11,12 @@ import type { Key } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { A_WINDOW, QUIET_MS, untilQuiet } from "./paced.ts";
 
-/** Requests of the other account, as a multiple of this account's rate limit: more than any of its windows admits. */
+/** Requests on the other account, as a multiple of this account's rate limit: more than any of its windows admits. */
 const MULTIPLE = 1.5;
-/** Requests of the quiet account after them, further apart than a limiter without burst requires. */
+/** Requests on the quiet account after them, further apart than a limiter without burst requires. */
 const TRIES = 3;
 const SPACING = 1.1;
-/** Rate limits that admit the requests of the quiet account, and that another account exceeds with few requests. */
+/** Rate limits that admit the requests of the quiet account and that another account exceeds with few requests. */
 const RPM = { min: 8, max: 400 };
 const CONCURRENCY = 4;
 
@@ -48,7 +48,7 @@ const otherTraffic = defineCheck({
         : largerAccount(t, limits.rpm * MULTIPLE * 1.5);
     if (other === undefined || t.isQuick) return { rounds: [] };
     const send = () => sendRound(t, { key, rpm: limits.rpm }, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
-    // What has to follow the parallel checks uses the time until the window is over.
+    // Checks that run after the parallel ones use the time until the window is over.
     await t.afterOthers();
     await untilQuiet(t, key);
     const first = await send();

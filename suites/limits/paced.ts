@@ -1,10 +1,10 @@
 import { accountOfKey, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 
-/** After this time nothing of the past counts, whatever the window, ms. */
+/** After this time earlier requests no longer count, whatever the window, ms. */
 export const QUIET_MS = 61_000;
 
-/** What such a wait is for. */
+/** The reason to report for such a wait. */
 export const A_WINDOW = "a rate window to be over";
 
 /** Waits until nothing that was sent on the key's account counts any more. */
@@ -13,7 +13,7 @@ export async function untilQuiet(t: Session, key: Key): Promise<void> {
   await t.wait(Math.max(0, QUIET_MS - t.unusedForMs(account)), `the rate window of ${account}`);
 }
 
-/** So many requests evenly over one minute, after a quiet one. */
+/** Spreads `perMinute` requests evenly over one minute, after a quiet minute. */
 export async function paced(t: Session, specs: readonly RequestSpec[], perMinute: number): Promise<Response[]> {
   await t.wait(QUIET_MS, A_WINDOW);
   const count = Math.max(1, Math.floor(perMinute));

@@ -3,21 +3,21 @@ import { servable } from "../shared/servable.ts";
 import { leaveStarted } from "./burst.ts";
 import { untilInFlight } from "./in-flight.ts";
 
-/** Streams that ran on while other requests of the account ended, and the streams that were sent then. */
+/** Streams that kept running while other requests of the account ended, and the streams sent after that. */
 export type PartialRelease = {
   readonly what: string;
   readonly held: readonly Response[];
   readonly extras: readonly Response[];
 };
 
-/** More than any one ending could make room for. */
+/** More than a single ending could make room for. */
 const EXTRAS = 4;
-/** A gateway may take a moment to notice that a client left, ms; the streams must still be running by then. */
+/** A gateway may take a moment to notice that a client disconnected, ms; the streams must still be running then. */
 const NOTICED_MS = 300;
 
 /**
- * Two attempts: one below the limit, so that requests can end in every way that is quick; and one at the limit, where the client
- * leaves one stream. In a quick run both together.
+ * Two attempts: one below the limit, with requests that end in every quick way, and one at the limit, where the client aborts one
+ * stream. A quick run does both together.
  */
 export async function releaseSome(
   t: Session,
@@ -42,7 +42,7 @@ export async function releaseSome(
   ];
 }
 
-/** Requests that end soon, each in another way. */
+/** Requests that end soon, each in a different way. */
 function endingsOf(t: Session): Promise<RequestSpec[]> {
   return servable(t, [
     ...t.dialects.map((endpoint) => ({ endpoint })),

@@ -5,13 +5,13 @@ import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } f
 import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, withoutStrays } from "./limit-denials.ts";
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 
-/** Share of the limit that must have been let in before a denial for the rate is missed. */
+/** Share of the limit that must have been admitted before a missing rate denial counts. */
 const MAX_OF_RATE = 0.8;
 
-/** Share of evenly paced requests that a network may deliver too close to the one before. */
+/** Share of evenly paced requests that a network may deliver too close to the previous one. */
 const JITTERED_SHARE = 0.02;
 
-/** Concurrency denials with nothing in flight that are no accident. */
+/** Concurrency denials with nothing in flight that are not an accident. */
 const MIN_LONE = 2;
 
 function bursts({ first, second, third }: RateRecording): Burst[] {
@@ -49,7 +49,7 @@ const enforced = defineCheck({
   },
 });
 
-/** A burst of which next to nothing was served ran into something else than the rate. */
+/** A burst of which almost nothing was served met something other than the rate limit. */
 function assumeNoTrouble({ responses, what }: Burst, verdict: Verdict): void {
   const trouble = responses.filter(
     (response) => !isServed(response) && !isRateDenial(response) && !isConcurrencyDenial(response),
@@ -58,7 +58,10 @@ function assumeNoTrouble({ responses, what }: Burst, verdict: Verdict): void {
   verdict.inconclusive(`${what}: no request was served (${trouble[0]?.summary})`);
 }
 
-/** Where nothing was denied, more must have been admitted than the limit allows; or so much that what refused the last ones is the denial. */
+/**
+ * If nothing was denied, more requests than the limit allows must have been admitted, or so many that the refusal of the last
+ * ones is the denial.
+ */
 function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Verdict): void {
   const { responses, what, seconds } = run;
   const admitted = admittedIn(responses);
@@ -71,7 +74,7 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
   );
 }
 
-/** Too few were let in to say anything of the rate, when the concurrency limit was reached first. */
+/** The concurrency limit was reached first, and too few were admitted to say anything about the rate. */
 function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], verdict: Verdict): void {
   const { responses, what } = run;
   if (
@@ -150,7 +153,7 @@ const notEarly = defineCheck({
     const denied = paced.filter(
       (response, at) => isRateDenial(response) && cameEvenly(response, paced[at - 1], limits.rpm),
     );
-    // On the way to the gateway one may have come nearer to the one before.
+    // A request may have come closer to the previous one on the way to the gateway.
     const most = atMost(Math.floor(paced.length * JITTERED_SHARE));
     verdict.must("LIMIT-RATE-3", denied.length, most, {
       in: denied[0],
@@ -160,7 +163,7 @@ const notEarly = defineCheck({
   },
 });
 
-/** Whether it really came a full interval after the one before: on a busy machine a late one is followed by an early one. */
+/** Whether it was really sent a full interval after the previous one: on a busy machine an early one follows a late one. */
 function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: number): boolean {
   if (before === undefined) return true;
   const sentUs = (response: Response["exchange"]) => response.timeline.sentUs ?? response.timeline.dueUs;
@@ -176,7 +179,7 @@ const denialFormat = defineCheck({
     "Every rate denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect. One 5xx among them may be a provider's; more are how the gateway denies.",
   judge({ whileDenied, extraBurst, expected, first, second }, verdict) {
     const own = whileDenied.filter(({ kind }) => kind !== "model list");
-    // Requests that were served a moment ago and now are not: whatever their status, it is the denial.
+    // Requests that were served a moment ago and now are not: this is the denial, whatever the status.
     const surely = [
       ...refusedAtTheEnd(first),
       ...extraBurst.filter(isRefused),
@@ -193,7 +196,7 @@ const denialFormat = defineCheck({
   },
 });
 
-/** Refused for the rate, or refused otherwise when no request was served any more that was sent later. */
+/** Refused for the rate, or refused for another reason after the last request that was served. */
 function refusedAtTheEnd({ responses }: Burst): Response[] {
   const lastServedUs = Math.max(...responses.filter(isServed).map(({ exchange }) => exchange.timeline.dueUs));
   return responses.filter(

@@ -5,12 +5,12 @@ import { isServed } from "./limit-denials.ts";
 const MINUTE_US = 60_000_000;
 /** Retry-After has whole seconds, rounded up. */
 const SLACK_US = 1_500_000;
-/** Share of the limit below which a denial with a long wait is not about the limit that the target names. */
+/** Below this share of the limit, a denial with a long wait is not about the limit in the target file. */
 const FAR_BELOW = 0.6;
-/** After a rest of so many of the limit's intervals, and of so long, even a limiter without burst admits a request. */
+/** After a pause of this many intervals of the limit, and at least this long, even a limiter without burst admits a request. */
 const REST_INTERVALS = 4;
 const REST_MS = 300;
-/** A limiter that wants requests evenly spaced asks for waits of seconds at most, ms. */
+/** A limiter that requires evenly spaced requests asks for waits of a few seconds at most, ms. */
 const LONG_WAIT_MS = 10_000;
 
 const farBelow = defineInvariant({
@@ -48,20 +48,20 @@ const farBelow = defineInvariant({
   },
 });
 
-/** Whether the target sets this account aside for limits. Other clients may use the other accounts meanwhile. */
+/** Whether the target reserves this account for limits. Other clients may be using the other accounts. */
 const isSetAside = (account: string): boolean => /^(?:limited|tiers)\./.test(account);
 
-/** By its name: other denials share its status. */
+/** By its named reason: other denials use the same status. */
 function saysRate({ status, reason }: Response): boolean {
   return status === 429 && reason === "rate_limit_exceeded";
 }
 
-/** Whether traffic before the run explains a denial: what was sent then leaves every window within a minute. */
+/** Whether traffic before the run explains a denial: such requests leave every window within a minute. */
 function mayBeOlder(response: Response, startUs: number): boolean {
   return response.exchange.timeline.endUs + 1_000 * (response.retryAfterWaitMs ?? 0) <= startUs + MINUTE_US + SLACK_US;
 }
 
-/** Whether nothing else was sent on the account for a while. */
+/** Whether nothing else had been sent on the account for a while. */
 function hadRested({ requested, exchange }: Response, responses: readonly Response[]): boolean {
   const restUs = 1_000 * Math.max(REST_MS, (REST_INTERVALS * 60_000) / (requested.rpm ?? 1));
   const { dueUs } = exchange.timeline;
@@ -78,7 +78,7 @@ function longWait(response: Response): boolean {
   return (response.retryAfterWaitMs ?? 0) >= LONG_WAIT_MS;
 }
 
-/** Share of the account's limit that our own requests of the minute before had taken. Denied ones may count, too. */
+/** Share of the account's limit that our own requests used in the minute before. Denied ones may count, too. */
 function usedBefore({ requested, exchange }: Response, responses: readonly Response[]): number {
   const endUs = exchange.timeline.endUs;
   const used = responses.filter(
@@ -91,7 +91,7 @@ function usedBefore({ requested, exchange }: Response, responses: readonly Respo
   return used.length / (requested.rpm ?? Number.POSITIVE_INFINITY);
 }
 
-/** Of any minute: a window whose edge lies in it, or a bucket that was full when it began, lets twice the limit in. */
+/** In any minute: a window whose boundary lies in it, or a bucket that was full at its start, admits twice the limit. */
 const MAX_OF_LIMIT = 2;
 const ACCIDENTS = 2;
 
@@ -112,7 +112,7 @@ const anyMinute = defineInvariant({
         .filter((response) => isServed(response) && response.requested.endpoint !== "models")
         .sort((a, b) => sentUs(a) - sentUs(b));
       const most = MAX_OF_LIMIT * (own[0]?.requested.rpm ?? 0) + ACCIDENTS;
-      // So many and one more, all of which surely came to the gateway within a minute.
+      // One request more than that, all of which reached the gateway within a minute.
       const exceedsLimit = served.findIndex((first, at) => {
         const run = served.slice(at, at + most + 1);
         return run.length > most && Math.max(...run.map(cameByUs)) - sentUs(first) < MINUTE_US;
@@ -129,7 +129,7 @@ function sentUs({ exchange }: Response): number {
   return exchange.timeline.sentUs ?? exchange.timeline.dueUs;
 }
 
-/** When it had come to the gateway at the latest. */
+/** The latest time at which it can have reached the gateway. */
 function cameByUs({ exchange }: Response): number {
   return exchange.timeline.headersUs ?? exchange.timeline.endUs;
 }

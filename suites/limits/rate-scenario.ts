@@ -34,48 +34,48 @@ export type RateRecording = {
   readonly first: Burst;
   /** Every other kind of request, while the account was denied. */
   readonly whileDenied: readonly WhileDenied[];
-  /** The same a quarter of a minute later, where the denials asked for a wait that long. */
+  /** The same a quarter of a minute later, if the denials asked for a wait that long. */
   readonly laterDenied: readonly WhileDenied[];
   /** The first key in other spellings, while the account was denied; none in a quick run. */
   readonly spelled: readonly WhileDenied[];
-  /** Many requests at once, while the account was denied. */
+  /** Many concurrent requests, while the account was denied. */
   readonly extraBurst: readonly Response[];
   readonly others: readonly OtherAccount[];
   readonly firstWait: TestedWait | null;
-  /** The wait that ended the second burst, of the other key and dialect. */
+  /** The wait at the end of the second burst, with the other key and dialect. */
   readonly secondWait: TestedWait | null;
-  /** The wait of another kind of request, where it was much shorter. */
+  /** The wait of another kind of request, if it was much shorter. */
   readonly shortestWait: TestedWait | null;
   /** The other key, messages, as soon as the first wait was over. */
   readonly second: Burst | null;
-  /** Bursts of one kind of request that were to reach the limit again and met no denial. */
+  /** Bursts of one kind of request that should have reached the limit again and met no denial. */
   readonly undenied: readonly Burst[];
-  /** A repetition of the burst that let too much through, when only one did. */
+  /** A repetition of the burst that admitted too much, if only one did. */
   readonly third: Burst | null;
-  /** Evenly paced requests below the limit, when a burst was denied early. */
+  /** Evenly paced requests below the limit, if a burst was denied early. */
   readonly paced: readonly Response[];
 };
 
-/** A wait that leaves room for requests later in it, ms. */
+/** A wait that leaves time to send requests later in it, ms. */
 const LONG_WAIT_MS = 25_000;
-/** A longer wait is sufficient, or nearly so, wherever the window is one minute, ms. */
+/** A longer wait is sufficient, or nearly so, with any one-minute window, ms. */
 const TELLING_WAIT_MS = 45_000;
-/** Time that is given to a window to let a slow burst out, ms. */
+/** Time for a window to release a slow burst, ms. */
 const MAX_BURST_MS = 5_000;
-/** A rest of the minute that is worth waiting for, ms. */
+/** A remainder of the minute short enough to wait for, ms. */
 const SHORT_REST_MS = 12_000;
-/** Share of the limit at which evenly paced traffic must pass. */
+/** Share of the limit at which evenly paced traffic must be admitted. */
 const SAFE_SHARE = 0.8;
 
 /**
- * One minute of overload on the account with the lowest rate. One scenario for all checks of the rate: it costs a minute,
- * and its bursts, waits and denials answer many questions.
+ * One minute of overload on the account with the lowest rate. All rate checks share this scenario: it costs a minute, and its
+ * bursts, waits and denials are evidence for many requirements.
  */
 export const rateScenario = defineScenario({
   id: "limits.rate",
   needs: ["limited.rate"],
   schedule: (target) => scheduleOn(limitedFor(target, "rate")),
-  // Two bursts to the limit, a third where one let too much through, and what is sent while the account is denied.
+  // Two bursts to the limit, a third if one admitted too much, and what is sent while the account is denied.
   cost: {
     requests: (target) => Math.ceil(2.5 * (limitedFor(target, "rate")?.limits.rpm ?? 0)) + 170,
     waitS: 62,
@@ -116,7 +116,7 @@ const NOTHING_ELSE = {
   paced: [],
 } as const;
 
-/** What the steps share. */
+/** State shared by the steps. */
 interface RateRun {
   readonly t: Session;
   readonly account: LimitedAccount;
@@ -139,7 +139,7 @@ async function reachLimit(t: Session): Promise<RateRun> {
   return { t, account, limits, plan, chat, messages: [], first, undenied: [] };
 }
 
-/** Brings an account that was denied to its limit again; a burst that met no denial is recorded. */
+/** Brings a denied account to its limit again; a burst that met no denial is recorded. */
 async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> {
   const again = await burst(t, { ...plan, what: `to the limit again, ${t.dialect}, one key`, specs: chat.slice(0, 1) });
   if (!again.responses.some(isRefused)) undenied.push(again);
@@ -164,7 +164,7 @@ async function sendWhileDenied(run: RateRun): Promise<DeniedPart & { kinds: Reco
   return { kinds, whileDenied, laterDenied, spelled, extraBurst, others };
 }
 
-/** A denial for the rate at this moment; the account is brought to its limit again if need be. */
+/** A rate denial at this moment; brings the account to its limit again if necessary. */
 async function denialNow(run: RateRun): Promise<Response | null> {
   for (let round = 0; round < ROUNDS; round++) {
     const response = await sendPlain(run.t, run.account.key);
@@ -200,15 +200,15 @@ interface SecondBurst {
   readonly lastDenial: Response | undefined;
 }
 
-/** The burst of the other key and dialect, and the wait that its denial asks for. */
+/** The burst with the other key and dialect, and the wait that its denial asks for. */
 async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]): Promise<SecondBurst> {
   const { t, account, plan, first } = run;
-  // A window that is nearly over is waited out, so that the second burst meets an empty one.
+  // Wait for the end of a window that is nearly over, so that the second burst meets an empty one.
   const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs, A_WINDOW);
-  // A window that slides frees the places of a slow burst as slowly as it took them.
+  // A sliding window frees the capacity of a slow burst as slowly as the burst took it.
   else if (restMs > 0) await t.wait(Math.min(first.seconds * 1_000, MAX_BURST_MS));
-  // Where only one dialect is served, the other key alone.
+  // If only one dialect is served, the other key alone.
   const endpoint = otherDialect(t) ?? t.dialect;
   const onMessages: RequestSpec = { key: account.second ?? account.key, endpoint };
   const both: RequestSpec[] = [onMessages, { ...onMessages, mode: "streaming" }];
@@ -222,7 +222,7 @@ async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]
   return { second, secondWait, messages, lastDenial };
 }
 
-/** Repeats the burst that let too much through, when only one did: the edge of a fixed window explains one. */
+/** Repeats the burst that admitted too much, if only one did: the boundary of a fixed window explains one. */
 async function repeatExcess(run: RateRun, again: SecondBurst, denial: Response): Promise<Burst | null> {
   const { t, limits, plan, first, chat, account } = run;
   const { second, secondWait, messages, lastDenial } = again;
@@ -235,14 +235,14 @@ async function repeatExcess(run: RateRun, again: SecondBurst, denial: Response):
   return burst(t, { ...plan, what: once.what, specs: isFirst ? chat : messages });
 }
 
-/** Paces requests of the bursts that were denied early: a limiter with little burst must admit these. */
+/** Paces the requests of bursts that were denied early: a limiter with little burst must admit these. */
 async function paceWhereEarly(run: RateRun, bursts: readonly Burst[], least: number): Promise<Response[]> {
   const early = bursts.filter(({ responses }) => admittedIn(responses) < least);
   const specs = early.flatMap((one) => (one === run.first ? run.chat : run.messages));
   return early.length > 0 ? paced(run.t, specs, run.limits.rpm * SAFE_SHARE) : [];
 }
 
-/** A denial that no request of the burst followed; one of the burst itself where the limit is over already. */
+/** A denial after all requests of the burst, or one of the burst itself if the limit is no longer in effect. */
 async function lastDenialOf(t: Session, { responses }: Burst, request: RequestSpec): Promise<Response | undefined> {
   const denial = responses.findLast(isRateDenial);
   if (denial === undefined) return undefined;

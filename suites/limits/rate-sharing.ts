@@ -4,7 +4,7 @@ import { isRateDenial, isServed } from "./limit-denials.ts";
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 import { isBracketed } from "./while-denied.ts";
 
-/** Judges that a kind of request was not let past while the account was denied. */
+/** Judges that a kind of request did not bypass the limit while the account was denied. */
 export function judgeKind(
   { whileDenied, laterDenied, limits }: RateRecording,
   kind: string,
@@ -17,7 +17,7 @@ export function judgeKind(
   const later = laterDenied.filter((candidate) => candidate.kind === kind);
   for (const { tries, seconds } of [entry, ...later]) {
     const admitted = tries.filter(isServed);
-    // A place that became free in between may go to any request.
+    // Capacity that becomes free in between may go to any request.
     const allowed = 1 + Math.floor((seconds * limits.rpm) / 60);
     const why = `${kind}: ${admitted.length} of ${tries.length} served while the account was denied`;
     if (admitted.length > 0 && allowed >= tries.length) {

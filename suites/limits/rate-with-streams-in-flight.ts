@@ -7,12 +7,12 @@ import { longStream } from "./long-stream.ts";
 import { A_WINDOW, QUIET_MS } from "./paced.ts";
 import { fillOnce } from "./tier-concurrency.ts";
 
-/** Streams that begin one after another, each while those before it are running. */
+/** Streams that are started one after another, each while the previous ones are running. */
 const STREAMS = 16;
-/** Between them, ms: half of the growth tier's rate, so that no limiter has a reason to deny for it. */
+/** Time between them, ms: half of the growth tier's rate, so that no limiter has a reason to deny for it. */
 const SPACING_MS = 120;
 
-/** How long is waited after a denial, and a little more, ms. */
+/** How long to wait after a denial, plus a margin, ms. */
 const MAX_WAIT_MS = 15_000;
 const REST_MS = 1_000;
 
@@ -24,14 +24,14 @@ const withOthers = defineCheck({
   explains:
     "Sends sixteen long streams on the account of a large tier, 120 ms apart: well below its rate limit, but with several in flight at a time. None may be denied for the rate. If some are, the same number of requests is sent at the same pace, each after the previous one has ended, and then the streams are sent again. If the concurrent streams are denied both times and the sequential requests are not, the gateway counts requests in flight toward the rate.",
   needs: ["model.stream"],
-  // Nothing else may be sent on the account meanwhile; and a load run that follows wants it rested.
+  // Nothing else may be sent on the account during this, and a load run that follows needs it idle.
   schedule: { order: "exclusive-first" },
   cost: { requests: 3 * STREAMS, waitS: 3 },
   reaches: "tier",
   async run(t) {
     const account = t.target.tiers.growth ?? t.target.tiers.scale;
     if (account === undefined) return NOTHING_SENT;
-    // One that was denied for its rate a moment ago may rightly still be.
+    // An account that was denied for its rate a moment ago may correctly still be denied.
     const filled = await fillOnce(t, t.target.tiers.growth === undefined ? "scale" : "growth");
     const denials = [...filled.held, ...filled.extras].filter(isRateDenial);
     const waitMs = Math.max(0, ...denials.map((denial) => denial.retryAfterWaitMs ?? 0));

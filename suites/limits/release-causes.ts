@@ -5,31 +5,34 @@ import { servable } from "../shared/servable.ts";
 import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
 
-/** How long a gateway may take to notice that a client left; how soon is not shown, so a miss is a warning. */
+/**
+ * How long a gateway may take to notice that a client disconnected. The specification does not show how soon, so a miss is a
+ * warning.
+ */
 export const NOTICE_MS = [2_000, 10_000] as const;
 
-/** Requests in a row that show an occasional leak, and how long they may take, ms. */
+/** Consecutive requests that show an occasional leak, and how long they may take, ms. */
 const MANY = 240;
 const MANY_MS = 10_000;
-/** A request that a tool would answer. */
+/** A request that would be answered with a tool call. */
 function withTool(request: RequestSpec): RequestSpec {
   const dialect = request.endpoint === "messages" ? "messages" : "chat";
   return { ...request, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
 }
 
-/** Into a request, ms: it is under way by then. */
+/** Time after which a request is under way, ms. */
 const LEFT_AFTER_MS = 300;
-/** Into a stream, ms: clients that leave late. */
+/** Time into a stream at which late clients disconnect, ms. */
 const LONG_AFTER_MS = 1_300;
 const LONG_CONVERSATION = inTurns("hello", LONG_TEXT, "Noted.");
 
 /** Something that ends requests, after which none of them may count as in flight. */
 export interface ReleaseCause {
-  /** What has ended by then. */
+  /** Which requests have ended by then. */
   readonly what: string;
   /** Whether clients disconnected: a gateway takes a while to notice. */
   readonly disconnects?: true;
-  /** Whether providers fail: a gateway may leave them alone for a while. */
+  /** Whether providers fail: a gateway may pause them for a while. */
   readonly failsUpstream?: true;
   /** Whether it takes many requests to show. */
   readonly isMany?: true;
@@ -40,11 +43,13 @@ export interface CauseOptions {
   readonly account: LimitedAccount;
   /** A stream that stays in flight for seconds. */
   readonly long: RequestSpec;
-  /** Pause between requests, ms; 0 where the limiter allows bursts. */
+  /** Pause between requests, ms; 0 if the limiter allows bursts. */
   readonly spacingMs: number;
 }
 
-/** What ends requests, as far as the target has models for it. Causes that end alike share a wave: each takes seconds. */
+/**
+ * The ways in which requests end, as far as the target has models for them. Similar causes share a wave: each wave takes seconds.
+ */
 export async function releaseCauses(t: Session, options: CauseOptions): Promise<ReleaseCause[]> {
   const { account, long, spacingMs } = options;
   const { key } = account;
@@ -89,14 +94,14 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       possible: spacingMs === 0,
       run: () => sendMany(t, options),
     },
-    // Last: what follows upstream failures may be refused for a while.
+    // Last: requests after upstream failures may be refused for a while.
     {
       what: "failed requests",
       failsUpstream: true,
       possible: failing.length + hanging.length > 0,
       async run() {
         await each(failing);
-        // An upstream timeout takes its time, so these are sent at once.
+        // An upstream timeout takes a while, so these are sent together.
         await sendTogether(t, account, await endingByThemselves(t, hanging));
       },
     },
@@ -104,14 +109,14 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       what: "broken streams",
       failsUpstream: true,
       possible: cut.length > 0,
-      // They break after a second.
+      // They fail after a second.
       run: () => (t.isQuick ? Promise.all(cut.map((one) => each([one]))) : each(cut)),
     },
   ];
   return causes.filter(({ possible = true }) => possible);
 }
 
-/** What the clients left, streams and replies together; and what ended by itself, few of each. */
+/** Aborted streams and replies together, and those that ended normally; few of each. */
 export async function quickCauses(t: Session, options: CauseOptions): Promise<ReleaseCause[]> {
   const causes = await releaseCauses(t, options);
   const ended = causes.filter(({ disconnects, isMany }) => disconnects !== true && isMany !== true);
@@ -128,7 +133,7 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
       disconnects: true,
       run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
     },
-    // Where replies take time, what disturbs nobody does not wait for the other checks.
+    // If replies are slow, requests that disturb no other check do not wait for the others.
     ...(t.parallelFactor > 1
       ? [
           ended.filter(({ failsUpstream }) => failsUpstream !== true),
@@ -139,7 +144,7 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
   ];
 }
 
-/** Causes that end alike, one after the other. */
+/** Similar causes, one after the other. */
 function inOneWave(causes: readonly ReleaseCause[]): ReleaseCause[] {
   if (causes.length === 0) return [];
   const failsUpstream = causes.some((cause) => cause.failsUpstream === true);
@@ -150,7 +155,10 @@ function inOneWave(causes: readonly ReleaseCause[]): ReleaseCause[] {
   return [{ what, run: runAll, ...(failsUpstream && { failsUpstream }) }];
 }
 
-/** Requests whose provider is silent, where the gateway gives up before this client does: otherwise it is the client that leaves. */
+/**
+ * Requests with a silent provider, if the gateway times out before this client does: otherwise it would be the client that
+ * disconnects.
+ */
 async function endingByThemselves(t: Session, requests: readonly RequestSpec[]): Promise<readonly RequestSpec[]> {
   const [first] = requests;
   if (first === undefined) return [];
@@ -158,7 +166,7 @@ async function endingByThemselves(t: Session, requests: readonly RequestSpec[]):
   return isTimedOut(exchange) ? [] : requests;
 }
 
-/** Requests with more in them than the plainest. */
+/** Requests with more content than the plainest one. */
 function conversations(t: Session): RequestSpec[] {
   const added = { chat: { prompt: LONG_CONVERSATION }, messages: { system: "Be brief." } } as const;
   return MODES.flatMap((mode) => t.dialects.map((endpoint): RequestSpec => ({ endpoint, mode, ...added[endpoint] })));
@@ -172,8 +180,8 @@ function inEveryForm(t: Session, request: RequestSpec): RequestSpec[] {
 const ENDED_MS = 250;
 
 /**
- * Twice the concurrency limit, in a quick run each form once, one after the other: a request that is denied here would make the wave
- * test something else. Where replies take time, as many together as the limit allows.
+ * Twice the concurrency limit (in a quick run each form once), one after the other: a request that is denied here would make the
+ * wave test something else. If replies are slow, as many concurrently as the limit allows.
  */
 async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requests: readonly RequestSpec[]) {
   const most = 2 * account.limits.inFlight;
@@ -189,7 +197,7 @@ async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requ
   }
 }
 
-/** As many as the concurrency limit, at once. */
+/** As many as the concurrency limit, sent together. */
 async function sendTogether(t: Session, { key, limits }: LimitedAccount, requests: readonly RequestSpec[]) {
   const count = requests.length === 0 ? 0 : limits.inFlight;
   await Promise.all(
@@ -211,7 +219,10 @@ async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
   await Promise.all(Array.from({ length: Math.max(1, limits.inFlight - 1) }, worker));
 }
 
-/** Starts `count` requests, of several kinds in turn, and disconnects `afterMs` later; 0: as soon as all of them have begun to answer. */
+/**
+ * Starts `count` requests, of several kinds in turn, and disconnects `afterMs` later; 0: as soon as all of them have begun to
+ * respond.
+ */
 async function abort(
   t: Session,
   requests: readonly RequestSpec[],
@@ -230,7 +241,7 @@ async function abortStreams(t: Session, { key, second, limits }: LimitedAccount,
   const limit = limits.inFlight;
   const half = Math.max(1, Math.floor(limit / 2));
   const own: RequestSpec = { key, ...long };
-  // Both dialects together: while the gateway has not noticed that the first clients left, it would deny the second.
+  // Both dialects together: until the gateway notices that the first clients disconnected, it would deny the second.
   await Promise.all([
     abort(t, [own], { afterMs: 0, count: Math.max(1, limit - half) }),
     abort(t, [{ ...own, endpoint: otherDialect(t) ?? t.dialect }], { afterMs: LEFT_AFTER_MS, count: half }),

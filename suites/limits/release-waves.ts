@@ -3,25 +3,25 @@ import { atOnce, leaveStarted } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
 import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
 
-/** Requests over the concurrency limit, sent at once after others had ended. `what` says which. */
+/** Requests over the concurrency limit, sent together after others had ended. `what` names those. */
 export type Wave = {
   readonly what: string;
-  /** Whether the clients of those had disconnected. */
+  /** Whether their clients had disconnected. */
   readonly disconnected: boolean;
-  /** Requests that must be admitted: the concurrency limit. */
+  /** Number of requests that must be admitted: the concurrency limit. */
   readonly expected: number;
   readonly responses: readonly Response[];
-  /** Sent again later, when fewer than the limit had been admitted. */
+  /** The repetition, if fewer than the limit had been admitted. */
   readonly later: readonly Response[] | null;
 };
 
-/** A request may count as in flight until a moment after its last byte; a wave that met a denial is sent once more later. */
+/** A request may count as in flight until a moment after its last byte; a wave with a denial is repeated once, later. */
 export const SETTLE_MS = 250;
 export const LATE_MS = 1_500;
-/** A gateway that has not begun to answer by then queues what it should deny, ms. */
+/** A gateway that has not begun to respond by then is queuing what it should deny, ms. */
 const BEGUN_MS = 3_000;
 
-/** Sends at half the account's rate: no limiter has a reason to deny these for it. */
+/** Sends at half the account's rate, so that no limiter has a reason to deny these for the rate. */
 export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Response[]> {
   const sent: Promise<Response>[] = [];
   for (let index = 0; index < count; index++) {
@@ -32,13 +32,13 @@ export async function evenly(t: Session, request: RequestSpec, count: number, sp
 }
 
 export interface WavePacing {
-  /** Pause between requests, ms; 0 where the limiter has burst enough. */
+  /** Pause between requests, ms; 0 if the limiter allows enough burst. */
   readonly spacingMs: number;
-  /** Whose a 429 is that names no limit. */
+  /** Which limit a 429 without a named limit is about. */
   readonly unnamed: Unnamed;
 }
 
-/** A wave after each cause of release; in a quick run one after all that was left, and one after all that ended by themselves. */
+/** A wave after each cause of release. A quick run sends one after all aborted requests and one after all that ended normally. */
 export async function wavesAfterRelease(
   t: Session,
   account: LimitedAccount,
@@ -56,21 +56,21 @@ export async function wavesAfterRelease(
     if (hasLeft) await t.wait(NOTICE_MS[0]);
     if (failsUpstream) await t.afterOthers();
     await cause.run();
-    // A gateway that leaves its providers alone for a while after failures would deny the wave for that.
+    // A gateway that pauses its providers after failures would deny the wave because of that.
     if (failsUpstream) await t.send({ mode: "non-streaming", intent: "either", maxTokens: 8 });
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
-    // Connections that carried other requests before: a request on one of these counts once, too.
+    // Connections that have carried requests before: a request on one of them counts once, too.
     const request = disconnects ? long : { ...long, freshConnection: false };
     const responses = await send(request);
     let later: Response[] | null = null;
     if (admittedIn(responses) < limit && responses.some(isConcurrency)) {
-      // A quick run has left the streams of the wave as well.
+      // A quick run has aborted the streams of the wave as well.
       await t.wait(disconnects || t.isQuick ? NOTICE_MS[1] : LATE_MS);
       later = await send(request);
     }
     waves.push({ what, disconnected: disconnects, expected: limit, responses, later });
     await t.wait(SETTLE_MS);
-    // A quick run leaves the streams of each wave.
+    // A quick run aborts the streams of each wave.
     hasLeft = t.isQuick;
   }
   return waves;
@@ -92,7 +92,7 @@ async function sendWave(
       )
     : atOnce(t, [request], count));
   if (!responses.some(limitDenials(unnamed).isRate)) return responses;
-  // A limiter with little burst denied our speed: at half the account's rate it has no reason to.
+  // A limiter with little burst denied our speed; it has no reason to at half the account's rate.
   const slowMs = 120_000 / account.limits.rpm;
   await t.wait(slowMs * count);
   return evenly(t, long, count, slowMs);

@@ -3,11 +3,11 @@ import { oneOf } from "../../src/judging/index.ts";
 import { LONG_STORY } from "../shared/texts.ts";
 import { isRateDenial } from "./limit-denials.ts";
 
-/** An upgrade is in force within this time, ms: after a minute the old limit lets requests through again. */
+/** An upgrade must be in force within this time, ms: after a minute the old limit admits requests again anyway. */
 const IN_FORCE_MS = 50_000;
-/** Between two looks whether it is, ms. */
+/** Time between two attempts to see whether it is, ms. */
 const LOOK_MS = 2_000;
-/** Requests above the old limit, so that one that was admitted by chance is none. */
+/** Requests above the old limit, so that one admitted by chance does not count. */
 const MORE = 6;
 
 const tierChange = defineCheck({
@@ -24,7 +24,7 @@ const tierChange = defineCheck({
     const { key, before, upgrade } = await t.upgradable();
     const request = { key, intent: "either", repeats: false } as const;
     const used: Response[] = [];
-    // A window that ends meanwhile admits as many again.
+    // If a window ends meanwhile, it admits as many again.
     while (used.length <= 2 * before.rpm && used.at(-1)?.status !== 429) used.push(await t.send(request));
     const startedUs = t.nowUs();
     await upgrade();
@@ -43,7 +43,7 @@ const tierChange = defineCheck({
     const status = oneOf(200);
     const seen = { in: response, at: "status", because: `${Math.round(afterMs / 1_000)} s after the upgrade` };
     if (!verdict.should("LIMIT-CHANGE", response.status, status, seen)) return;
-    // A limiter that wants requests to come evenly denies some of those that come at once, whatever its limit.
+    // A limiter that requires evenly spaced requests denies some concurrent ones, whatever its limit.
     for (const one of together.filter((response) => !isRateDenial(response)))
       verdict.should("LIMIT-CHANGE", one.status, status, {
         in: one,

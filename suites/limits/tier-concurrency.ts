@@ -7,7 +7,7 @@ import { sendPlain } from "./while-denied.ts";
 
 const TIERS = ["starter", "growth", "scale"] as const;
 type Tier = (typeof TIERS)[number];
-/** The largest limit is tried where a smaller one was filled in so long, ms: others are for `gauntlet load`. */
+/** The largest limit is only tested if a smaller one was filled within this time, ms: otherwise use `gauntlet load`. */
 const BRISK_MS = 1_500;
 /** Requests beyond the limit. */
 const EXTRA = 6;
@@ -21,7 +21,7 @@ const tierConcurrency = defineCheck({
     "On the account of a tier, concurrent long streams up to the tier's limit: none may be denied for concurrency. While all of them run, a few more: none may be served, and accounts that are set aside for limits, whose limits are far lower, may not be denied for this one's streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested where the one before it was filled within 1.5 s; streams of both are aborted when the answer is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
-  // Other checks may use the account of a tier because of its room; and a load run that follows wants it rested.
+  // Other checks may use a tier's account because of its capacity, and a load run that follows needs it idle.
   schedule: { order: "exclusive-first" },
   cost: { requests: ({ tiers }, axes) => (tiers[axes.case as Tier]?.limits.inFlight ?? 0) + 10, waitS: 3 },
   reaches: "tier",
@@ -47,7 +47,7 @@ const tierConcurrency = defineCheck({
     const served = servedAtLimit(extras, held);
     verdict.must("LIMIT-2", served !== undefined, false, { in: served, because: `served while ${limit} streams ran` });
     if (unrelated.length === 0) return;
-    // Only where it was denied every time: requests of its own would have ended sooner or later.
+    // Only if every attempt was denied: that account's own requests would have ended sooner or later.
     verdict.must("LIMIT-1", unrelated.every(isConcurrencyDenial), false, {
       in: unrelated[0],
       because: `another account was denied for concurrency while ${limit} streams ran on this one`,
@@ -55,7 +55,7 @@ const tierConcurrency = defineCheck({
   },
 });
 
-/** Whether a smaller limit shows that the largest one is affordable; or why not. */
+/** Whether a smaller limit shows that testing the largest one is affordable, or the reason why it is not. */
 async function whyNotScale(t: Session): Promise<string | null> {
   const { limit, filledMs, held } = await fillOnce(t, "growth");
   if (limit === 0) return "the target has no account of the growth tier to try before: gauntlet load scale shows it";
@@ -68,7 +68,7 @@ type Filled = {
   readonly limit: number;
   readonly held: readonly Response[];
   readonly extras: readonly Response[];
-  /** Requests of an account with a low limit meanwhile. */
+  /** Requests on an account with a low limit during that time. */
   readonly unrelated: readonly Response[];
   /** Until the last of the streams had begun. */
   readonly filledMs: number;
@@ -76,7 +76,7 @@ type Filled = {
 
 const NOTHING: Filled = { limit: 0, held: [], extras: [], unrelated: [], filledMs: 0 };
 
-/** Fills the concurrency limit of a tier's account, once in a run. */
+/** Fills the concurrency limit of a tier's account, once per run. */
 export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
   return t.once(`limits.tier-concurrency.${tier}`, () => fill(t, tier));
 }
@@ -91,19 +91,20 @@ async function fill(t: Session, tier: Tier): Promise<Filled> {
   await Promise.all(streams.map(({ started }) => started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
-  // The texts of so many streams would cost as much as the rest of the run; and load that follows sends as many to their end.
+  // The output of this many streams would cost as much as the rest of the run, and a load run that follows sends as many to
+  // completion.
   if (tier !== "starter" || t.loadFollows) for (const held of streams) held.abort();
   return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 
-/** How often, and how far apart, ms: other checks may be filling the limit of that account themselves. */
+/** Number of attempts and time between them, ms: other checks may be filling that account's limit themselves. */
 const UNRELATED_TRIES = 3;
 const UNRELATED_SPACING_MS = 100;
 
-/** Sends on the account with the lowest limit, while a tier's limit is filled. */
+/** Sends on the account with the lowest limit while a tier's limit is filled. */
 async function sendUnrelated(t: Session): Promise<Response[]> {
   const aside = limitedFor(t.target, "concurrency");
-  // What the rate of an account is measured on is left alone.
+  // Do not disturb the account that is used to measure the rate.
   if (aside === undefined || aside.shared || aside.key === limitedFor(t.target, "rate")?.key) return [];
   const responses: Response[] = [];
   for (let tried = 0; tried < UNRELATED_TRIES; tried++) {

@@ -5,52 +5,55 @@ import { isRateDenial, isServed } from "./limit-denials.ts";
 import { untilQuiet } from "./paced.ts";
 import { sendPlain, sendPlainAtOnce } from "./while-denied.ts";
 
-/** Share of a minute's rate that is asked for within seconds; of the largest tier only what tells it from the next one. */
+/** Share of a minute's rate that is sent within seconds; for the largest tier only enough to distinguish it from the next one. */
 const SHARES = { starter: 0.9, growth: 0.9, scale: 0.4 } as const;
 type Tier = keyof typeof SHARES;
-/** Less than this share of the rate, though asked for, is another rate. */
+/** If less than this share of the rate is admitted, it is a different rate. */
 const ENOUGH = 0.85;
-/** Minutes' worth of requests within one minute that no window lets through: the end of one and all of the next, and some. */
+/** Minutes' worth of requests within one minute that no window admits: the end of one, all of the next, and a margin. */
 const MORE_THAN_ANY_WINDOW = 2.1;
-/** Less than this share of the rate would not tell one tier from another. */
+/** Less than this share of the rate would not distinguish the tiers. */
 const LEAST = 0.4;
-/** A limiter that lets so much of its rate through at once has no small bucket: what comes back, and when, tells its kind. */
+/** A limiter that admits this share of its rate at once has no small bucket: how its capacity returns shows its kind. */
 const LARGE_BURST = 0.3;
-/** Requests at once, and from one round to the next; starter slowly: a limiter whose counts are late must be seen to set in. */
+/**
+ * Requests per round, and the interval between rounds; slow for starter, so that a limiter with delayed counts is seen to take
+ * effect.
+ */
 const ROUNDS = {
   starter: { atOnce: 8, everyMs: 200 },
   growth: { atOnce: 16, everyMs: 100 },
   scale: { atOnce: 32, everyMs: 100 },
 } as const;
-/** Rounds that take longer than a minute say nothing about one. */
+/** Rounds that take longer than a minute say nothing about one minute. */
 const MAX_MS = 50_000;
-/** After a denial one request a second until one is admitted, and until nearly a minute after the first request. */
+/** After a denial, one request a second until one is admitted, or until nearly a minute after the first request. */
 const RETRY_EVERY_MS = 1_000;
 const NEARLY_A_MINUTE_MS = 57_000;
 const LONG_SILENCE_S = 50;
-/** "A safe share of the limit" (LIMIT-RATE-3), and how many of such a series may be denied because they came unevenly. */
+/** "A safe share of the limit" (LIMIT-RATE-3), and how many of such a series may be denied for uneven arrival. */
 const SAFE_SHARE = 0.8;
 const UNEVEN_SHARE = 0.1;
-/** Fewer say nothing about a rate; more are not needed for a limiter with little burst. */
+/** Fewer say nothing about a rate; a limiter with little burst needs no more. */
 const MIN_EVENLY = 150;
 const MAX_EVENLY = 800;
-/** Left of the budget, for whatever else may be under way. */
+/** Part of the budget that is left for other checks that may be running. */
 const RESERVE = 10;
 
-/** What one tier's account let through. */
+/** What one tier's account admitted. */
 type Tried = {
   readonly tier: Tier;
   readonly rpm: number;
-  /** Requests that were to be sent unless one was denied. */
+  /** Requests to send unless one is denied. */
   readonly most: number;
   readonly responses: readonly Response[];
-  /** From the first of them to the last answer, seconds. */
+  /** From the first of them to the end of the last response, seconds. */
   readonly seconds: number;
-  /** One a second, after a denial that came late for a small bucket and early for the rate. */
+  /** One a second, after a denial that was too late for a small bucket and too early for the rate. */
   readonly tries: readonly Response[];
-  /** From the first request to the last try that was denied, seconds. */
+  /** From the first request to the last attempt that was denied, seconds. */
   readonly silentS: number;
-  /** A safe share of the rate, evenly, after a quiet minute. */
+  /** A safe share of the rate, evenly spaced, after a quiet minute. */
   readonly evenly: readonly Response[];
 };
 
@@ -92,16 +95,16 @@ const tierRates = defineCheck({
   },
 });
 
-/** Requests that the budget still has room for, when each has so many output tokens. */
+/** Requests that the budget still has room for at this many output tokens each. */
 function room(t: Session, tokensEach = 1): number {
   const { requests, outputTokens } = t.left;
   return Math.min(requests, Math.floor(outputTokens / Math.max(1, tokensEach))) - RESERVE;
 }
 
-/** Requests a minute that no limiter of this rate denies when they come evenly. */
+/** Requests per minute that no limiter with this rate denies if they are evenly spaced. */
 const safeRpm = (rpm: number): number => Math.floor(rpm * SAFE_SHARE);
 
-/** @returns `undefined` where the target has no such account, or the budget no room. */
+/** @returns `undefined` if the target has no such account or the budget has no room. */
 async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | undefined> {
   const account = t.target.tiers[tier];
   if (account === undefined) return undefined;
@@ -120,7 +123,7 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
     const roundUs = t.nowUs();
     const { outputTokens } = t.left;
     responses.push(...(await sendPlainAtOnce(t, key, Math.min(atOnce, most - responses.length))));
-    // What a model says to a short prompt can be long.
+    // A model's reply to a short prompt can be long.
     if (responses.length <= atOnce)
       most = Math.min(most, room(t, (outputTokens - t.left.outputTokens) / responses.length));
     if (most < rpm * LEAST) return undefined;
@@ -147,11 +150,11 @@ function isDoubtful({ responses, rpm, most }: Pick<Tried, "responses" | "rpm" | 
   return responses.some(isRateDenial) && served(responses) < Math.min(rpm * ENOUGH, most);
 }
 
-/** Nothing came back for nearly a minute: that is what the account lets through in one. */
+/** No capacity returned for nearly a minute: the account admits this much per minute. */
 const isKeptByLess = ({ tries, silentS }: Tried): boolean =>
   tries.length > 0 && tries.every(isRateDenial) && silentS >= LONG_SILENCE_S;
 
-/** Sends evenly what a limiter with little burst must let through. */
+/** Sends evenly what a limiter with little burst must admit. */
 async function lookInto(t: Session, one: Tried): Promise<Tried> {
   const account = t.target.tiers[one.tier];
   if (account === undefined || !isDoubtful(one) || isKeptByLess(one)) return one;
@@ -159,7 +162,7 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
   if (count < MIN_EVENLY) return one;
   await untilQuiet(t, account.key);
   const sent: Promise<Response>[] = [];
-  // From one sending to the next: one that is late must not be followed by another too soon.
+  // Measured from send to send: a late request must not be followed by the next one too soon.
   for (let index = 0; index < count && room(t) > 0; index++) {
     sent.push(sendPlain(t, account.key));
     await t.wait(60_000 / safeRpm(one.rpm));
@@ -171,7 +174,7 @@ function judgeRate(one: Tried, verdict: Verdict): void {
   const { tier, rpm, most, responses, seconds, evenly } = one;
   const denied = responses.find(isRateDenial);
   const many = served(responses);
-  /** What says something of the rate says it of the tier, too. */
+  /** A statement about the rate is one about the tier, too. */
   const must = (
     requirement: "LIMIT-RATE-1" | "LIMIT-RATE-3",
     observed: number,
@@ -181,7 +184,7 @@ function judgeRate(one: Tried, verdict: Verdict): void {
     for (const each of ["LIMIT-2", requirement] as const) verdict.must(each, observed, expected, seen);
   };
   if (denied === undefined) {
-    // Too slow to come so far, or stopped for another reason: nothing is known.
+    // Too slow to get that far, or stopped for another reason: the result is unknown.
     if (many < most) return;
     const because = `served on the ${tier} tier's account within ${Math.round(seconds)} s, and none was denied`;
     const seen = { in: responses.at(-1), because };

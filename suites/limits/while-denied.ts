@@ -17,7 +17,7 @@ export type WhileDenied = {
   readonly seconds: number;
 };
 
-/** The plainest request of a key, which may be denied. */
+/** The plainest request with a key; it may be denied. */
 const plain = (key: AskKey): RequestSpec => ({ key, intent: "either" });
 
 /** One plain request, to see whether its account is denied. */
@@ -25,12 +25,12 @@ export function sendPlain(t: Session, key: AskKey): Promise<Response> {
   return t.start(plain(key)).done;
 }
 
-/** Plain requests, all at once. */
+/** Plain requests, sent concurrently. */
 export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise<Response[]> {
   return atOnce(t, [plain(key)], count);
 }
 
-/** One request of every kind that must go by the same count. */
+/** One request of every kind that must share the same count. */
 export async function kindsOf(t: Session, account: LimitedAccount): Promise<Record<string, RequestSpec>> {
   const { key, second } = account;
   const [another] = await servable(t, [
@@ -69,10 +69,10 @@ export async function kindsOf(t: Session, account: LimitedAccount): Promise<Reco
 }
 
 const TRIES = 3;
-/** The window may turn over while something is tried; what is never denied will not be in another round. */
+/** The window may roll over during an attempt; a kind that is never denied will not be denied in another round either. */
 export const ROUNDS = 3;
 
-/** Tries each kind while the first key is denied, and again when the window turned over meanwhile. */
+/** Sends each kind while the first key is denied, and repeats it if the window rolled over meanwhile. */
 export async function triesWhileDenied(
   t: Session,
   key: AskKey,
@@ -102,21 +102,21 @@ async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, ke
   return { kind, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
-/** Denied before and after, in the same way: what was admitted between did not go by the same count. */
+/** Denied before and after in the same way: a kind that was admitted in between does not share the count. */
 export function isBracketed({ before, after }: WhileDenied): boolean {
   return isRefused(before) && isRefused(after) && before.summary === after.summary;
 }
 
-/** How much later they come, ms; and how many are affordable. */
+/** How much later they are sent, ms, and how many are affordable. */
 const LATER_MS = 8_000;
 const STILL_LATER_MS = 9_000;
 const MAX_DENIED = 64;
 
 /**
- * Denied requests some seconds after the limit was reached: as many as the limit allows, so that a limiter that counts
- * them without saying so makes the next Retry-After too short.
+ * Sends requests that are denied some seconds after the limit was reached: as many as the limit allows, so that a limiter that
+ * counts them without saying so sends a Retry-After that is too short.
  *
- * @returns every kind of request once more, later still: one that goes by a shorter window is let in by then.
+ * @returns every kind of request once more, even later: one that is counted in a shorter window is admitted by then.
  */
 export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
@@ -125,7 +125,7 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
     const responses = await sendPlainAtOnce(t, key, parallel);
     if (!responses.some(isRateDenial)) return [];
   }
-  // Refused for their body, or denied for the rate like the others, and then with the same Retry-After.
+  // Refused for the body, or denied for the rate with the same Retry-After as the others.
   for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS, "a later moment of the same rate window");
   const later: WhileDenied[] = [];
@@ -138,12 +138,12 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
   return later;
 }
 
-/** Long enough that a Retry-After which leaves it out is seen to be too short, ms. */
+/** Long enough to show that a Retry-After that ignores this time is too short, ms. */
 const APART_MS = 2_500;
 
 /**
- * After a pause, one request less than the limit: a limiter that counts denied requests goes on from before the pause for
- * the next one, and from after it for the one whose Retry-After is sufficient.
+ * After a pause, sends one request fewer than the limit. For a limiter that counts denied requests, the next request continues
+ * the count from before the pause, and the one with a sufficient Retry-After continues it from after the pause.
  */
 export async function sendPlainUpTo(t: Session, { key, limits }: LimitedAccount, parallel: number): Promise<void> {
   if (limits.rpm > MAX_DENIED) return;

@@ -71,7 +71,7 @@ const maxTokensIsAnInteger = defineCheck({
   },
 });
 
-/** The output bound of the short reply, tokens; and from how many characters on a reply counts as long. */
+/** The output limit of the short reply, tokens; and the minimum length of a long reply, characters. */
 const SHORT_LIMIT = 8;
 
 const LONG_REPLY = 400;
@@ -121,7 +121,7 @@ const maxTokensBounds = defineCheck({
   },
 });
 
-/** An output count, where one can be recognised. In streams the last one counts: usage there is cumulative. */
+/** An output count, if one can be recognised. In streams the last one counts: usage there is cumulative. */
 function outputCount(response: Response): number | undefined {
   const names = ["output_tokens", "completion_tokens"];
   const sources = response.streamed ? response.stream.events.map(({ json }) => json) : [response.json];

@@ -7,9 +7,9 @@ import { idsOf } from "../shared/model-ids.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 import { inputTokensIn, tokenCountsOf } from "../shared/token-counts.ts";
 
-/** How often each dialect is tried before a model that follows the system prompt in only one of them counts against the gateway. */
+/** Attempts per dialect before a model that follows the system prompt in only one of them counts against the gateway. */
 const ROUNDS = 10;
-/** How many listed models are tried as well, if those of the target file do not follow a system prompt. */
+/** Number of listed models to try as well, if those of the target file do not follow a system prompt. */
 const MAX_LISTED = 4;
 const MAX_TRIES_IN_TURN = 3;
 /** Enough for a model that says more than the word. */
@@ -64,7 +64,7 @@ const applied = defineCheck({
     }
     if (served.length === 0) {
       const models = `none of the models tried (${skipped.join(", ") || "none"}) follows a system prompt`;
-      // The gateway or the provider counts the tokens, and may leave the system prompt out of the count.
+      // The gateway or the provider counts the tokens, and may omit the system prompt from the count.
       const [base, byPrompt, bySystem] = [plain, longPrompt, longSystem].map(inputTokensOf);
       if (base !== undefined && byPrompt !== undefined && byPrompt > base + 100 && bySystem === base)
         return verdict.inconclusive(
@@ -114,7 +114,9 @@ async function sendWithSystem(
   return { response, word };
 }
 
-/** Sends the instruction as a user turn, a few times at most, to see whether replies of this dialect depend on the prompt at all. */
+/**
+ * Sends the instruction as a user turn, a few times at most, to see whether replies of this dialect depend on the prompt at all.
+ */
 async function sendInUserTurn(t: Session, id: string): Promise<Trial> {
   let trial: Trial;
   let tries = 0;

@@ -28,7 +28,7 @@ const listAsSdksSend = defineCheck({
   },
   judge({ control, list }, verdict) {
     verdict.assumeGood(control, "the model list");
-    // What is wrong with every list belongs to models.list.
+    // Defects of every list belong to models.list.
     verdict.assume(listedModels(control).isArray, "without these headers, `data` is an array");
     judgeList(list, verdict);
   },

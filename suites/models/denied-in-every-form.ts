@@ -2,12 +2,12 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { success } from "../../src/judging/index.ts";
 import { AT_ONCE, type Caller, credentialsOf } from "../shared/callers.ts";
 
-/** Who gets no list either, and by which requirement. The others may not spend, and may list. */
+/** Callers that get no list either, and the requirement that says so. The others may not spend, but may list. */
 const NO_LIST = { missing: "MODELS-5", unknown: "MODELS-5", revoked: "AUTH-4" } as const;
 
 type Listless = keyof typeof NO_LIST;
 
-/** Ways to ask for the list that change nothing about who asks. */
+/** Ways to request the list that do not change who requests it. */
 const LIST_WAYS: readonly RequestSpec[] = [
   { query: "?limit=1" },
   { headers: [["Accept", "text/html"]] },
@@ -37,7 +37,7 @@ const listDeniedInEveryForm = defineCheck({
     if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
     const { plain, responses } = recording;
     verdict.assume((plain.status ?? 0) >= 400, `a plain request for the list of ${caller} is denied`);
-    // A page for people in place of the list gives nothing away.
+    // A page for people instead of the list reveals nothing.
     for (const response of responses)
       verdict.must(NO_LIST[caller as Listless], success.test(response.status) && response.json !== undefined, false, {
         in: response,

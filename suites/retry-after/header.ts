@@ -4,9 +4,9 @@ import { that, type Verdict } from "../../src/judging/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
 import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
 
-/** A one-minute rate needs no longer wait; half as much again for gateways that would rather be safe, seconds. */
+/** A one-minute rate needs no longer wait; half as much again for cautious gateways, seconds. */
 const MAX_RATE_WAIT_S = 90;
-/** A longer wait for a request in flight to end is of no use to a client, seconds. */
+/** A longer wait for a request in flight to end is useless to a client, seconds. */
 const MAX_CONCURRENCY_WAIT_S = 600;
 
 /** Judges the form of a Retry-After: one value, whole seconds above zero or a date in the future, plausible in length. */
@@ -27,7 +27,7 @@ function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: Should
   const form = readRetryAfter(value, nowMs);
   const usable = that("whole seconds above zero or an HTTP date in the future", () => {
     if (form.kind === "unusable") return false;
-    // Dates have whole seconds: one of the second in which it was sent is not past yet.
+    // Dates have whole seconds: a date in the second in which it was sent is not in the past.
     return form.kind === "seconds" ? form.seconds > 0 : form.atMs >= Math.floor(nowMs / 1_000) * 1_000;
   });
   if (
@@ -169,10 +169,10 @@ const counters = defineInvariant({
   },
 });
 
-/** Replies whose counters show whether requests change them. */
+/** Minimum number of replies with counters needed to see whether requests change them. */
 const MIN_COUNTED = 5;
 
-/** Whether the counters are a provider's, relayed with its replies: on nothing that the gateway says itself, and always the same. */
+/** Whether the counters are a provider's, relayed with its replies: never on the gateway's own responses, and always the same. */
 function areRelayed(counted: readonly Response[]): boolean {
   if (
     counted.length < MIN_COUNTED ||
@@ -187,7 +187,7 @@ function areRelayed(counted: readonly Response[]): boolean {
   );
 }
 
-/** Counters that the interface does not know, a provider's own among them. */
+/** Counters that the interface does not define, including a provider's own. */
 function isOther(name: string): boolean {
   return name.startsWith("x-ratelimit-") && name !== "x-ratelimit-limit" && name !== "x-ratelimit-remaining";
 }
@@ -201,7 +201,7 @@ const aRateLimit = that(
 function judgeCounters(response: Response, verdict: Verdict): void {
   const limit = response.header("x-ratelimit-limit")?.trim();
   const remaining = response.header("x-ratelimit-remaining")?.trim();
-  // A concurrency denial may count requests in flight by the same names.
+  // A concurrency denial may use the same names to count requests in flight.
   const configured = isConcurrencyDenial(response) ? undefined : response.requested.rpm;
   const seen = { in: response, because: response.summary };
   const stated = readRateLimit(limit);

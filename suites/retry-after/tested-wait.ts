@@ -6,18 +6,18 @@ import type { WhileDenied } from "../limits/while-denied.ts";
 /** The wait that a denial asked for, and the request that was sent after it. */
 export type TestedWait = {
   readonly denial: Response;
-  /** Wait that the denial asked for, ms; `null` when it named no usable one, or one that was too long to test. */
+  /** Wait that the denial asked for, ms; `null` if it stated no usable one, or one that was too long to test. */
   readonly waitMs: number | null;
   readonly retried: Response;
 };
 
-/** Longer than any one-minute rate can ask for, ms. */
+/** Longer than any one-minute rate can require, ms. */
 const MAX_WAIT_MS = 65_000;
 
-/** What timers and the clocks of two machines may be off by, ms. */
+/** Tolerance for timers and the clocks of two machines, ms. */
 const CLOCKS_MS = 50;
 
-/** Waits as long as the denial asks, counted from its arrival, and sends one request. */
+/** Waits as long as the denial asks for, counted from its arrival, and sends one request. */
 export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { timeline } = denial.exchange;
   const waitMs = denial.retryAfterWaitMs;
@@ -30,15 +30,15 @@ export async function waitAndRetry(t: Session, denial: Response, request: Reques
   return { denial, waitMs: usable ? waitMs : null, retried: await t.start({ ...request, intent: "either" }).done };
 }
 
-/** A wait below this share of the one that the first key was given at about the same time is tested by itself. */
+/** A wait below this share of the one that the first key got at about the same time is tested separately. */
 const MUCH_SHORTER = 0.5;
-/** The longest wait that is tested by itself, ms. */
+/** The longest wait that is tested separately, ms. */
 const TESTED_WAIT_MS = 6_000;
 
 /**
- * Tests the wait of a kind of request that was given a much shorter one than the first key's plain request.
+ * Tests the wait of a kind of request that got a much shorter one than the first key's plain request.
  *
- * @returns `null` where no kind was.
+ * @returns `null` if there was no such kind.
  */
 export async function testShortestWait(
   t: Session,

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 
-/** Gateways and their providers begin to forget connections to each other about then, ms. */
+/** After about this time gateways and providers begin to close idle connections to each other, ms. */
 const IDLE_MS = 12_000;
 /** One failure may be chance. */
 const ROUNDS = 3;

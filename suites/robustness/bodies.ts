@@ -6,7 +6,7 @@ import { inTurns } from "../shared/texts.ts";
 
 const NESTED = `${'{"a":['.repeat(5_000)}1${"]}".repeat(5_000)}`;
 
-/** Bodies that nobody can serve. Which 4xx they get is open. */
+/** Bodies that no gateway can serve. Any 4xx is acceptable. */
 const BAD: Readonly<Record<string, RequestSpec>> = {
   truncated: { rawBody: '{"model": "x", "max_tokens": 5, "messages": [{"role": "user", "cont' },
   empty: { rawBody: "" },
@@ -27,7 +27,7 @@ const BAD: Readonly<Record<string, RequestSpec>> = {
   "stream-is-a-list": { fields: { stream: [] } },
 };
 
-/** Cases about which gateways may differ in good faith: only a server error or no answer counts against them. */
+/** Cases in which gateways may legitimately differ: only a server error or no response counts against them. */
 const LENIENT = ["message-without-role"];
 
 const badBodies = defineCheck({
@@ -95,10 +95,12 @@ const SIZES: Readonly<Record<string, Pick<RequestSpec, "fillBytes" | "form">>> =
   "16-MB-in-chunks": { fillBytes: 16_000_000, form: "in-chunks" },
 };
 
-/** A response may get lost with the connection once; in this many attempts it was not sent, or is never to be seen. */
+/**
+ * A response may be lost with the connection once; if it is missing in this many attempts, it was not sent or can never be read.
+ */
 const ATTEMPTS = 3;
 
-/** Whether the connection was closed or reset before anything of a response arrived. */
+/** Whether the connection was closed or reset before any part of a response arrived. */
 const isLost = ({ status, exchange }: Response): boolean => status === undefined && exchange.ending.kind === "reset";
 
 const largeBodies = defineCheck({
@@ -111,7 +113,7 @@ const largeBodies = defineCheck({
   cost: { requests: 1 + ATTEMPTS },
   async run(t) {
     const request: RequestSpec = {
-      // A model that repeats what it is told has little to say: the bulk stands in an earlier turn, and output is bounded.
+      // The output of a model that repeats its prompt must stay small: the bulk is in an earlier turn, and output is limited.
       prompt: inTurns("hello", FILLER, "Noted."),
       ...SIZES[t.case],
       maxTokens: 16,

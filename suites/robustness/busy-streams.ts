@@ -1,12 +1,12 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
-/** Requests of the run in flight, on all accounts, from which on a stream counts as one with others in flight. */
+/** Number of the run's requests in flight, on all accounts, from which a stream counts as concurrent with others. */
 const BUSY = 6;
-/** Silence in the middle of a stream that stands out, ms, and how many times the usual silence it must be. */
+/** Silence in the middle of a stream that counts as a stall, ms, and as a multiple of the usual silence. */
 const STALL_MS = 2_500;
 const STALL_FACTOR = 20;
-/** Streams that must have stalled; one or two may be the provider's thinking. */
+/** Streams that must have stalled; one or two stalls may be the provider thinking. */
 const FEWEST = 3;
 
 const busyStreams = defineInvariant({
@@ -39,7 +39,7 @@ const busyStreams = defineInvariant({
   },
 });
 
-/** How many requests were under way at most while a stream was: a count of those that began before or in it. */
+/** Upper bound on the requests in flight during a stream: counts those that began before or during it. */
 function othersInFlightOf(responses: readonly Response[]): (response: Response) => number {
   const spans = responses.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
   return ({ exchange: { timeline } }) => {
@@ -49,7 +49,7 @@ function othersInFlightOf(responses: readonly Response[]): (response: Response) 
   };
 }
 
-/** Whether a stream, once begun, was silent for long and then went on. */
+/** Whether a stream was silent for long after its start and then continued. */
 function hasStalled({ exchange }: Response): boolean {
   const pieces = exchange.response?.body.pieces ?? [];
   if (exchange.ownLagMs > STALL_MS / 4) return false;

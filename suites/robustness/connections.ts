@@ -2,7 +2,7 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { headerValues } from "../../src/dialects/index.ts";
 import { atMost, that } from "../../src/judging/index.ts";
 
-/** Requests one after the other on a connection, and whether the gateway kept it. */
+/** Sequential requests on a connection, and whether the gateway kept it open. */
 const keepAlive = defineCheck({
   id: "robustness.keep-alive",
   title: "A connection stays usable after an answer that does not announce its end",
@@ -31,8 +31,8 @@ const keepAlive = defineCheck({
       isDelimitedByClose(exchange.response);
     const silent = pairs.filter(({ first }) => !announced(first));
     if (silent.length < 3) return verdict.notApplicable("the gateway announces that it closes its connections");
-    // Nothing else is under way: the next request takes the connection that the first one left, if it is still there.
-    // What met a connection that was closed under it was repeated on a new one.
+    // Nothing else is in flight: the next request reuses the connection of the previous one, if it is still open. A request whose
+    // connection was closed under it was repeated on a new one.
     const lost = silent.filter(
       ({ first, second }) =>
         second.exchange.connection.id !== first.exchange.connection.id || first.requested.repeats !== undefined,
@@ -45,15 +45,15 @@ const keepAlive = defineCheck({
   },
 });
 
-/** Requests on one connection, and the pause after each: long enough that a close on the way has arrived. */
+/** Requests on one connection, and the pause after each: long enough for a close to arrive. */
 const REQUESTS = 84;
 
 const PAUSE_MS = 30;
 
-/** A slow gateway is asked less often, ms in all. */
+/** Fewer requests to a slow gateway, ms in total. */
 const MAX_MS = 20_000;
 
-/** A connection that rested longer may have met the gateway's idle timeout at the moment of the next request. */
+/** After a longer pause the connection may have met the gateway's idle timeout at the moment of the next request. */
 const MAX_REST_MS = 900;
 
 const longLivedConnection = defineCheck({
@@ -74,7 +74,7 @@ const longLivedConnection = defineCheck({
     return { responses };
   },
   judge({ responses }, verdict) {
-    // What met a cut connection was repeated once on a new one.
+    // A request on a closed connection was repeated once on a new one.
     const cut = responses.filter(({ requested, exchange }, at) => {
       const restMs = exchange.startedAtMs - (responses[at - 1]?.exchange.startedAtMs ?? 0);
       return requested.repeats !== undefined && exchange.connection.earlier === 0 && restMs < MAX_REST_MS;
@@ -86,7 +86,7 @@ const longLivedConnection = defineCheck({
   },
 });
 
-/** A body without length and without chunks ends with its connection, which says all there is to say. */
+/** A body without length and without chunks ends with its connection, so no further signal is needed. */
 function isDelimitedByClose(response: Response["exchange"]["response"]): boolean {
   if (response === undefined) return true;
   const names = response.headers.map(([name]) => name.toLowerCase());

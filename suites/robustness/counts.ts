@@ -23,7 +23,7 @@ export const counts = defineInvariant({
   },
 });
 
-/** No cache has a reply to a unique prompt: something was read and written for it. */
+/** No cache has a reply to a unique prompt: some input was read and some output generated for it. */
 function hasUniquePrompt({ requested, exchange }: Response): boolean {
   return requested.nonce !== undefined && exchange.request.body?.includes(requested.nonce) === true;
 }
@@ -61,7 +61,7 @@ function judgeUsage(response: Response, verdict: Verdict): void {
   });
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
   if (typeof prompt === "number" && typeof completion === "number" && typeof total === "number") {
-    // Some count what a model thought in the total alone.
+    // Some count the model's thinking only in the total.
     const thought = Number(atPointer(usage, "/completion_tokens_details/reasoning_tokens") ?? 0);
     const sums = [prompt + completion, prompt + completion + thought];
     verdict.should("COUNTS-ADD-UP", total, oneOf(...new Set(sums)), { in: response, at: "/usage/total_tokens" });

@@ -2,7 +2,7 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { aReply, notSuccess, type Verdict } from "../../src/judging/index.ts";
 
-/** Places in which a key must not be honoured. */
+/** Places in which a key must not be accepted. */
 const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
   "query-api_key": (key) => ({ query: `?api_key=${encodeURIComponent(key)}` }),
   "query-key": (key) => ({ query: `?key=${encodeURIComponent(key)}` }),
@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
 
 /** Judges a request with the key in the wrong place. @param bare the same without any key. */
 function judgePlace(bare: Response, response: Response, verdict: Verdict): void {
-  // Where no key is needed, one in the wrong place is not why the request was accepted.
+  // If no key is needed, the request was not accepted because of a key in the wrong place.
   if (bare.admitted) verdict.notApplicable("a request without any key is served too; see auth.missing-key");
   const seen = { in: response, at: "status", because: response.summary };
   verdict.should("BEARER-PLACE", response.status, notSuccess, seen);

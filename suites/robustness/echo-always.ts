@@ -3,7 +3,7 @@ import { groupBy } from "../../src/core/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import { isPlain, shortPrompt } from "../shared/short-prompt.ts";
 
-/** Share of the echo model's answers that must repeat their prompt before one that does not is an exception. */
+/** Share of the echo model's replies that must repeat their prompt before one that does not is an exception. */
 const USUALLY = 0.8;
 
 export const echoAlways = defineInvariant({
@@ -32,11 +32,14 @@ export const echoAlways = defineInvariant({
   },
 });
 
-/** Answers of one kind that must say the same around their prompts before one that does not is an exception, and their share. */
+/**
+ * Number of replies of one kind, and the share of them, that must have the same text around their prompts before one that differs
+ * is an exception.
+ */
 const ALIKE_LEAST = 20;
 const ALIKE = 0.95;
 
-/** What stands around the prompt in the answers of a model that repeats it: the same for nearly all, or it says nothing. */
+/** The text around the prompt in the replies of a model that repeats it: the same for nearly all, or it proves nothing. */
 function judgeSurroundings(responses: readonly Response[], verdict: Verdict): void {
   const echoes = responses.flatMap((response) => {
     const asked = shortPrompt(response);

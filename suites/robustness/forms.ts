@@ -11,10 +11,10 @@ import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { success, that, type Verdict } from "../../src/judging/index.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 
-/** Longer than what gateways peek at to find the model, or whether a stream is wanted. */
+/** Longer than the part that gateways read ahead to find the model or `stream`. */
 const LONG_TURN = LONG_TEXT.slice(0, 3_000);
 
-/** The same request twice: as this client writes all others, and in another form. */
+/** The same request twice: in this client's usual form and in another one. */
 type Pair = { readonly text: string; readonly plain: Response; readonly formed: Response };
 
 const inAnyForm = defineCheck({
@@ -62,7 +62,7 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
   });
 }
 
-/** Requests with one and the same prompt at once. */
+/** Concurrent requests with the same prompt. */
 const AT_ONCE = 4;
 
 const samePrompts = defineCheck({
@@ -94,7 +94,7 @@ const samePrompts = defineCheck({
         because: "the reply lacks the list of its dialect",
       });
     }
-    // A model that does not repeat its prompt in most of them is no model that repeats it.
+    // If most replies do not repeat the prompt, it is not an echo model.
     if (repeats.length * 2 > entries.length) {
       for (const { response, text } of entries) {
         if (!response.admitted || response.replyText === undefined) continue;

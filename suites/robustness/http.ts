@@ -18,7 +18,7 @@ const METHODS: Readonly<Record<string, RequestSpec>> = {
   "post-models": { endpoint: "chat", path: "/models" },
 };
 
-/** So many random digits. */
+/** This many random digits. */
 const hex = (t: Session, digits: number): string =>
   Array.from({ length: digits }, () => Math.floor(t.random() * 16).toString(16)).join("");
 
@@ -138,7 +138,7 @@ const unknownHeaders = defineCheck({
         headers: [
           ["Traceparent", `00-${hex(t, 32)}-${hex(t, 16)}-01`],
           ["X-Forwarded-For", "203.0.113.7"],
-          // One of its own: a gateway that knows it answers the same again.
+          // A unique one: a gateway that already knows it repeats its response.
           ["Idempotency-Key", t.nonce()],
         ],
       },

@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, isStale, type Response } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
 
-/** A pause after which gateways and what stands before them begin to forget connections, µs. */
+/** A pause after which gateways and the proxies in front of them begin to close idle connections, µs. */
 const IDLE_US = 2_500_000;
 /** Fewer resets may be the race between a close and a request. */
 const FEWEST = 3;
@@ -24,7 +24,7 @@ const idleConnections = defineInvariant({
   },
 });
 
-/** Requests on a connection whose request before had ended a while ago. */
+/** Requests on a connection whose previous request had ended a while ago. */
 function restedOnes(responses: readonly Response[]): Response[] {
   const endedUs = new Map<string, number>();
   const byStart = [...responses].sort((a, b) => (startUs(a) ?? 0) - (startUs(b) ?? 0));

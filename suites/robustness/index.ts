@@ -17,7 +17,7 @@ import { SERVER_ERRORS } from "./server-errors.ts";
 import { STALLS } from "./stalls.ts";
 import { TEXT } from "./texts.ts";
 
-/** The protocol layer: what the standards under the interface require, and what common sense does. */
+/** The protocol layer: what the underlying standards and common sense require. */
 export const ROBUSTNESS: readonly Check[] = [
   ...BODIES,
   ...FORMS,

@@ -12,14 +12,14 @@ import { atMost, type Verdict } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/cut-by-us.ts";
 import { counts } from "./counts.ts";
 
-/** Answers that nobody cut on purpose, neither we nor the provider. */
+/** Responses that nobody truncated on purpose, neither we nor the provider. */
 function untouched(responses: readonly Response[]): Response[] {
   return responses.filter(
     (response) => response.exchange.ending.kind !== "aborted" && !isStale(response.exchange) && !isCutByUs(response),
   );
 }
 
-/** States that nothing is wrong with any of them, or names the first that is. */
+/** States that nothing is wrong with any of them, or names the first defect. */
 function none(
   verdict: Verdict,
   requirement: Parameters<Verdict["must"]>[0],
@@ -33,9 +33,9 @@ function none(
   });
 }
 
-/** One failure may be the network's; a second one is the gateway's. */
+/** One failure may be caused by the network; a second one is the gateway's. */
 const TOLERATED = 1;
-/** A provider may break off so many of many streams. */
+/** A provider may interrupt this share of many streams. */
 const CUT_SHARE = 0.005;
 
 const isServedStream = ({ status = 0, requested }: Response): boolean =>
@@ -71,7 +71,7 @@ const framing = defineInvariant({
     const streams = seen.filter(isServedStream);
     const cutStreams = cut.filter(isServedStream);
     const what = "ended before the message was complete";
-    // Closing the connection is all that a gateway can do about a provider that breaks off.
+    // If a provider interrupts a reply, a gateway can only close the connection.
     const areFew = cutStreams.length <= Math.max(TOLERATED, streams.length * CUT_SHARE);
     const others = cut.filter((response) => !isServedStream(response));
     none(verdict, "HTTP-FRAMING", areFew ? others : cut, seen.length, what);
@@ -135,14 +135,14 @@ const bodies = defineInvariant({
   },
 });
 
-/** A stream that is labelled as JSON is a matter of streams; an answer to HEAD has no body to look at. */
+/** A stream labelled as JSON is for the streaming checks; a response to HEAD has no body. */
 function mayBeJson(response: Response): boolean {
   const { request, response: received } = response.exchange;
   if (request.method === "HEAD" || received?.status === 204 || received?.body.bytes === 0) return false;
   return response.isJson || !["event-stream", "json-objects"].includes(response.stream.framing);
 }
 
-/** What a stack trace looks like in the languages that gateways are written in. */
+/** Patterns of stack traces in the languages that gateways are written in. */
 const TRACES = [
   /\n\s+at [^\n]+\([^\n]*:\d+(?::\d+)?\)/,
   /\\n\s+at [^\n"]+:\d+:\d+/,
@@ -153,7 +153,7 @@ const TRACES = [
   /panicked at [^\n]+\.rs:\d+/,
 ];
 
-/** What credentials of well-known providers look like. */
+/** Patterns of credentials of well-known providers. */
 const CREDENTIALS = [
   /\bsk-(?:ant-|proj-|or-|live-|test-|svcacct-)?[A-Za-z0-9_-]{16,}/,
   /\bAKIA[0-9A-Z]{16}\b/,
@@ -194,13 +194,13 @@ const bodyHasCredential: BodyFact<boolean> = ({ text }) => hasCredential(text);
 const namesInside: BodyFact<boolean> = ({ text }) =>
   /\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}\b|\.internal\b|\.svc\.cluster/.test(text);
 
-/** Whether a header or the body has one that we did not send. */
+/** Whether a header or the body contains a credential that we did not send. */
 function showsCredential(response: Response): boolean {
   const mayHave = response.fact(bodyHasCredential) || hasCredential(JSON.stringify(response.headers));
   return mayHave && hasCredential(textWithoutOurs(response));
 }
 
-/** An answer without what we sent: an echo of our own prompt, or of a key that we made up, is judged by other checks. */
+/** A response without the text that we sent: other checks judge echoes of our own prompt or of an invented key. */
 function textWithoutOurs({ headers, text, exchange }: Response): string {
   const sent = exchange.request.headers
     .map(([, value]) => value.replace(/^\w+ /, ""))
@@ -231,12 +231,15 @@ const inTime = defineInvariant({
   },
 });
 
-/** Share of valid requests that may fail by chance, and strays that prove more than that: of few requests one is a large share. */
+/**
+ * Share of valid requests that may fail by chance, and the number of failures that proves more: of few requests one is a large
+ * share.
+ */
 const STRAY_SHARE = 0.005;
 const MIN_STRAYS = 3;
 const CONFIDENCE = 0.95;
 
-/** Requests without a reply whose like was served another time. Replies that were cut are for `robustness.framing`. */
+/** Requests without a reply that were served at another time. Truncated replies are for `robustness.framing`. */
 function straysAmong(failed: readonly Response[], valid: readonly Response[]): Response[] {
   if (failed.length === 0) return [];
   const served = new Set(valid.filter(({ admitted }) => admitted).map(({ exchange }) => variantOf(exchange)));

@@ -44,7 +44,7 @@ function judgeOutage(outage: Outage, verdict: Verdict): void {
   else verdict.observe("STEADY-SERVICE", because, { in: first });
 }
 
-/** Whether it was said that there is no such model, and not that it cannot be served at the moment. */
+/** Whether the response said that there is no such model, not that it cannot be served at the moment. */
 function saysUnknown({ first, refused }: Outage): boolean {
   return [first, ...refused].some(({ status }) => status === 404);
 }
@@ -52,11 +52,11 @@ function saysUnknown({ first, refused }: Outage): boolean {
 const isUnexplainedPause = (outage: Outage): boolean =>
   outage.upstreamFailures === 0 && outage.until !== undefined && !saysUnknown(outage);
 
-/** Several pauses, each of which might be a provider's, are too many from here on. */
+/** Several pauses, each of which may be a provider's, are too many from this number on. */
 const MAX_PAUSES = 2;
 const MAX_OUTAGE_SHARE = 0.05;
 
-/** The requests that were refused are no measure: the others wait. */
+/** The number of refused requests is no measure: the others wait. */
 function judgeShare(pauses: readonly Outage[], responses: readonly Response[], verdict: Verdict): void {
   const [pause] = pauses;
   if (pause === undefined) return;
@@ -69,7 +69,7 @@ function judgeShare(pauses: readonly Outage[], responses: readonly Response[], v
   });
 }
 
-/** How many pauses there were, and how long: those of several models at the same time are one. */
+/** Number of pauses and their total length: concurrent pauses of several models count as one. */
 function together(pauses: readonly Outage[]): { readonly times: number; readonly us: number } {
   const startUs = ({ first }: Outage) => first.exchange.timeline.dueUs;
   let [times, us, endUs] = [0, 0, Number.NEGATIVE_INFINITY];

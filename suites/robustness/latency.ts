@@ -2,19 +2,19 @@ import { type Check, defineCheck, type Response, type Session } from "../../src/
 import { median, rankCorrelation } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 
-/** Requests of each kind; enough for quarters whose medians mean something. */
+/** Requests of each kind; enough for meaningful medians of each quarter. */
 const EACH = 32;
-/** What growth within one check must come to before it is more than noise, ms and factor. */
+/** Growth within one check above which it is more than noise, ms and factor. */
 const GROWTH_MS = 15;
 const GROWTH_FACTOR = 2;
 /** How well latencies must follow their order for a smaller growth to count: rank correlation. */
 const TREND = 0.85;
-/** Share of the last quarter that took longer than the middle of the first, and the other way round. */
+/** Share of the last quarter that took longer than the median of the first, and the other way round. */
 const APART = 0.85;
-/** A series that takes longer ends early, ms, once it has rounds enough. */
+/** A longer series ends early, ms, once it has enough rounds. */
 const SERIES_MS = 12_000;
 const MIN_ROUNDS = 8;
-/** What makes one request stand out, ms and multiples of the median. */
+/** From when a request counts as an outlier, ms and multiples of the median. */
 const OUTLIER_MS = 400;
 const OUTLIER_FACTOR = 20;
 
@@ -34,10 +34,10 @@ const steadyLatency = defineCheck({
   schedule: { order: "exclusive" },
   cost: { requests: KINDS.length * EACH },
   async run(t) {
-    // An account with a low rate would make us wait for minutes.
+    // An account with a low rate would take minutes.
     const each = Math.max(8, Math.min(EACH, Math.floor((t.target.limits?.rpm ?? 300) / 20)));
     const first = await series(t, each);
-    // A busy machine makes latency grow, too; a gateway that grows by itself does so twice.
+    // A busy machine makes latency grow, too; a gateway whose latency grows does so twice.
     return { first, second: findings(first).length === 0 ? null : await series(t, each) };
   },
   judge({ first, second }, verdict) {
@@ -64,7 +64,7 @@ async function series(t: Session, each: number): Promise<Response[]> {
   for (let round = 0; round < each; round++) {
     if (round >= MIN_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
     const kinds = t.dialects.flatMap((endpoint) => MODES.map((mode) => ({ endpoint, mode, prompt: "ping" })));
-    // Where replies take time, the kinds are waited for together; each is still one after the other.
+    // If replies are slow, the kinds are sent concurrently; each kind is still sequential.
     if (t.parallelFactor > 1) responses.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
     else for (const one of kinds) responses.push(await t.send(one));
   }
@@ -78,7 +78,7 @@ interface Outlier {
   readonly response: Response | undefined;
 }
 
-/** What is odd about the latencies of a series, kind by kind. */
+/** Anomalies in the latencies of a series, by kind. */
 function findings(responses: readonly Response[]): Outlier[] {
   return KINDS.flatMap(({ dialect, mode }) => {
     const own = responses.filter(
@@ -89,7 +89,7 @@ function findings(responses: readonly Response[]): Outlier[] {
 }
 
 function outliersOf(responses: readonly Response[], kind: string): Outlier[] {
-  // While we were held up ourselves, so was the reading of answers.
+  // While this process was delayed, so was the reading of responses.
   const durations = responses.map(({ durationMs, exchange }) => Math.max(0, durationMs - exchange.ownLagMs));
   const quarter = Math.floor(durations.length / 4);
   const [early, late] = [durations.slice(0, quarter), durations.slice(-quarter)];
@@ -97,7 +97,7 @@ function outliersOf(responses: readonly Response[], kind: string): Outlier[] {
   const middle = median(durations);
   const jumps = responses.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
   const found: Outlier[] = [];
-  // Where answers take now this long and now that, medians of so few lie apart by chance; their quarters do not.
+  // If response times vary a lot, the medians of so few differ by chance; their quarters do not.
   const apart =
     late.filter((ms) => ms > first).length >= quarter * APART &&
     early.filter((ms) => ms < last).length >= quarter * APART;
@@ -121,9 +121,9 @@ function outliersOf(responses: readonly Response[], kind: string): Outlier[] {
   return found;
 }
 
-/** Pairs of a request on a new connection and one on a connection in use. */
+/** Pairs of a request on a new connection and one on a reused connection. */
 const PAIRS = 12;
-/** How much longer the second may take, ms and factor: new connections should be the slower ones. */
+/** How much longer the second may take, ms and factor: new connections should be slower. */
 const REUSE_MS = 20;
 const REUSE_FACTOR = 3;
 
@@ -165,7 +165,7 @@ async function pairs(t: Session): Promise<Pair[]> {
   return made;
 }
 
-/** How much slower reuse is, ms; `undefined` when it is not. */
+/** How much slower reuse is, ms; `undefined` if it is not. */
 function reuseCostMs(made: readonly Pair[]): number | undefined {
   const valid = made.filter(
     ({ fresh, again }) => fresh.admitted && again.admitted && again.exchange.connection.earlier > 0,

@@ -6,23 +6,23 @@ import { TWO_TOOLS } from "../shared/tools.ts";
 
 /** About two hundred tokens. */
 const FILLER = LONG_TEXT.slice(0, 1_200);
-/** Counts that are closer are the same: unique texts of the same length may differ by some tokens. */
+/** Counts that are closer than this are equal: unique texts of the same length may differ by some tokens. */
 const MIN_DIFFERENCE = 8;
 const FEW_TOKENS = 8;
 const MANY_TOKENS = 256;
 
-/** A request of two with the same last message. */
+/** One of two requests with the same last message. */
 interface Variant {
-  /** The text that the last message ends with. */
+  /** The text at the end of the last message. */
   readonly tag: string;
-  /** Stands in what differs, and nowhere else. */
+  /** Occurs in the part that differs, and nowhere else. */
   readonly word: string;
   /** Whether it is the longer of the two. */
   readonly isLong: boolean;
 }
 
 interface Part {
-  /** A request whose last message is that of any other with the same tag. */
+  /** A request whose last message equals that of any other with the same tag. */
   readonly request: (t: Session, variant: Variant) => RequestSpec;
   /** The count that depends on the part. */
   readonly count: (counts: TokenCounts) => number | undefined;
@@ -34,7 +34,7 @@ const history: Part["request"] = (_t, { tag, word, isLong }) => ({
   prompt: inTurns(question(tag), `The word is ${word}. ${isLong ? FILLER : ""}`, "Noted."),
 });
 
-/** Parts of a request that a cache's key has to hold, besides the last message. */
+/** Parts of a request that a cache key must include, besides the last message. */
 const PARTS: Readonly<Record<string, Part>> = {
   history: { request: history, count: inputTokensIn },
   "history-of-streams": {
@@ -72,8 +72,8 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 
 /**
- * Three requests. The last message of the second is that of the first, and what differs between the two is the same as in the
- * control request, whose last message is unique.
+ * Three requests. The second has the same last message as the first, and the same difference as the control request, whose last
+ * message is unique.
  */
 type Round = {
   readonly first: Response;
@@ -105,7 +105,7 @@ const differ = (a: number | undefined, b: number | undefined): boolean =>
 const countsIn = ({ first, control, second }: Round, { count }: Part) =>
   [first, control, second].map((response) => count(tokenCountsOf(response)));
 
-/** Whether the second request got the reply to the first: the same text, with token counts that only fit the first. */
+/** Whether the second request got the reply to the first: the same text, with token counts that only match the first. */
 function isStored(round: Round, part: Part): boolean {
   const [first, control, second] = countsIn(round, part);
   const text = round.second.replyText ?? "";

@@ -2,7 +2,10 @@ import { type Check, defineInvariant, type Response, requestedModel, variantOf }
 import { groupBy } from "../../src/core/index.ts";
 import { that } from "../../src/judging/index.ts";
 
-/** How often the same request must get the same 5xx before the request counts as its cause. Three stray failures in a row are one in millions. */
+/**
+ * How often the same request must get the same 5xx before the request counts as its cause. Three consecutive stray failures
+ * happen once in millions.
+ */
 const MIN_REPETITIONS = 3;
 /** A method or a version of HTTP that the server does not support (RFC 9110, 15.6.2 and 15.6.6). */
 const UNSUPPORTED: readonly unknown[] = [501, 505];

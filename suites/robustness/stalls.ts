@@ -1,25 +1,25 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 
-/** One light request so often, ms, where the account's rate allows it. */
+/** Interval between light requests, ms, if the account's rate allows it. */
 const TICK_MS = 200;
-/** Part of the account's rate that the ticks may take. */
+/** Part of the account's rate that the ticks may use. */
 const SHARE = 0.15;
 const MAX_MS = 45_000;
 
-/** With more of our own requests under way, a wait may be the gateway's honest work. */
+/** With more of our own requests in flight, a wait may be legitimate work of the gateway. */
 const QUIET_IN_FLIGHT = 10;
-/** A tick that our own process was late for says nothing about the gateway. */
+/** A tick that our own process sent or read late says nothing about the gateway. */
 const OWN_LAG_MS = 60;
 
 /** Fewer light requests show nothing: the rest of the run was over too soon, or it was never quiet. */
 const MIN_TICKS = 5;
 
-/** What makes a tick stand out, ms and multiples of the median. */
+/** From when a tick counts as an outlier, ms and multiples of the median. */
 const STALL_MS = 250;
 const STALL_FACTOR = 20;
 const LONG_STALL_MS = 1_000;
-/** Stalls that end closer to each other than this are one, ms. */
+/** Stalls that end closer together than this are one, ms. */
 const APART_MS = 1_000;
 
 const stalls = defineCheck({

@@ -16,13 +16,13 @@ import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { echoAlways } from "./echo-always.ts";
 
-/** More than some models take, and more than many may answer. */
+/** More than some models accept, and more than many can repeat. */
 const VERY_LONG = "very-long";
 const VERY_LONG_TOKENS = 32_768;
-/** The same as a stream: not waited for long, and nobody else's evidence. */
+/** The same as a stream, with a short deadline and not as evidence for other checks. */
 const LONG_STREAM: RequestSpec = { mode: "streaming", intent: "either", bounds: { deadlineMs: 12_000 } };
 const TOO_MUCH: readonly number[] = [400, 413, 422];
-/** Finish reasons of both dialects of a reply that the output limit ended. */
+/** Finish reasons of both dialects for a reply that the output limit ended. */
 const CUT_OFF: readonly unknown[] = ["length", "max_tokens"];
 
 const LONG_CASES: readonly string[] = ["long", VERY_LONG];
@@ -31,7 +31,7 @@ const TEXTS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   multibyte: MULTIBYTE_TEXT,
   special: SPECIAL_TEXT,
   long: LONG_TEXT,
-  // Some gateways take a reply that reads like JSON for JSON.
+  // Some gateways parse a reply that looks like JSON as JSON.
   "like-json": '{"city": "Oslo", "degrees": [1, 2.50], "ok": true}',
   "like-a-number": "1234.50",
   digits: "1234567",
@@ -43,7 +43,7 @@ const TEXTS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   ],
 };
 
-/** What the model is to repeat: the last user turn. */
+/** The text that the model has to repeat: the last user turn. */
 function lastTurn(prompt: RequestSpec["prompt"] & {}): string {
   return typeof prompt === "string" ? prompt : (prompt.at(-1)?.content ?? "");
 }
@@ -61,7 +61,7 @@ const textPassesThrough = defineCheck({
     const prompt = TEXTS[t.case] ?? "";
     const maxTokens = t.case === VERY_LONG ? VERY_LONG_TOKENS : AMPLE_TOKENS;
     const limit: RequestSpec = t.dialect === "messages" ? { maxTokens } : {};
-    // Beyond the sizes at which streams are cut: the second time in pieces, where this dialect streams at all.
+    // Beyond the sizes at which streams are truncated: the second time in pieces, if this dialect streams at all.
     const streams =
       t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "streaming", intent: "odd" })).streamed;
     const plain = t.nonce();
@@ -86,20 +86,20 @@ const textPassesThrough = defineCheck({
     };
   },
   judge({ plain, isLong, mayBeTooMuch, calibration, expected, responses, limited }, verdict) {
-    // Without a limit in the request a model may have one of its own.
+    // Without a limit in the request a model may have its own.
     const hasOwnLimit = limited?.replyText?.includes(expected) === true;
     verdict.assumeGood(calibration, "the echo model");
     if (calibration.replyText?.includes(plain) !== true)
       return verdict.notApplicable("models.echo does not repeat its prompt");
     for (const response of responses) {
-      // A model that speaks at its own pace takes minutes for such a text, and megabytes where it speaks letter by letter.
+      // A slow model takes minutes for such a text, and sends megabytes if it streams letter by letter.
       if (response.requested.mode === "streaming" && wasTooMuchForUs(response)) continue;
       if (mayBeTooMuch && TOO_MUCH.includes(response.status ?? 0))
         return verdict.notApplicable(
           `the echo model takes no text of ${expected.length} characters (${response.summary})`,
         );
       verdict.assumeGood(response, "the echo model");
-      // What the output limit has ended is not lost.
+      // Text after the output limit is not lost.
       const reason = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
       if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(response, expected))) continue;
       const text = response.replyText ?? "";
@@ -113,10 +113,10 @@ const textPassesThrough = defineCheck({
   },
 });
 
-/** Characters that a cut text must have at least, to be known for the beginning of another. */
+/** Minimum number of characters from which a truncated text is recognised as the beginning of another. */
 const BEGINNING = 200;
 
-/** Whether a reply breaks off in the middle of what it is to repeat, and has all of it until there. */
+/** Whether a reply ends in the middle of the text that it has to repeat, and is complete up to that point. */
 function isBeginning(response: Response, expected: string): boolean {
   const text = response.replyText?.trim() ?? "";
   if (text.includes(expected)) return false;
@@ -135,7 +135,7 @@ function describeLoss(expected: string, text: string): string {
   return `sent ${expected.length} characters, got ${text.length}; equal up to character ${at}: sent ${JSON.stringify(expected.slice(at, at + 24))}, got ${JSON.stringify(text.slice(at, at + 24))}`;
 }
 
-/** Requests at once, and rounds of them. */
+/** Number of concurrent requests, and of rounds. */
 const AT_ONCE = 12;
 const ROUNDS = 4;
 
@@ -172,7 +172,7 @@ const ownAnswers = defineCheck({
   },
 });
 
-/** One of many at once; whoever was to leave asked a model that need not repeat anything. */
+/** One of many concurrent requests; those that disconnect use a model that need not repeat anything. */
 type Together = { readonly nonce: string; readonly left: boolean; readonly response: Response };
 
 async function askTogether(t: Session): Promise<Together[]> {
@@ -189,7 +189,7 @@ async function askTogether(t: Session): Promise<Together[]> {
       mode: index % 3 === 0 ? ("streaming" as const) : ("non-streaming" as const),
     };
     if (index % 6 === 5) {
-      // A long reply: one that is over before its client leaves is not abandoned.
+      // A long reply: one that ends before its client disconnects is not aborted.
       const model = long.has(request.endpoint) ? "stream" : "echo";
       const held = t.start({ ...request, model, mode: "streaming", intent: "odd", freshConnection: true });
       leaving.push(held);
@@ -202,7 +202,7 @@ async function askTogether(t: Session): Promise<Together[]> {
   return Promise.all(together);
 }
 
-/** Unique texts in a body, and in the text of a stream, which is there in pieces. */
+/** Unique texts in a body, and in the text of a stream, where they arrive in pieces. */
 const noncesOf: BodyFact<readonly string[]> = (body) => {
   const pieces = body.isJson ? "" : (body.stream.text ?? "");
   return [body.text, pieces].flatMap(noncesIn);
@@ -219,7 +219,7 @@ const noForeignText = defineInvariant({
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
     for (const response of answered) {
       const { body: own = "", truncated } = response.exchange.request;
-      // What else was sent with it is not kept, and may be what came back.
+      // The other text sent with it is not stored, and may be what was returned.
       if (truncated === true) continue;
       const held = response.fact(noncesOf);
       const foreign = [...new Set(held)].filter((nonce) => !own.includes(nonce));

@@ -2,11 +2,11 @@ import type { Response } from "../../src/checks/index.ts";
 
 /** When the output of a stream arrived. */
 export interface Arrival {
-  /** One JSON document in place of a stream. */
+  /** One JSON document instead of a stream. */
   readonly document: boolean;
-  /** From sending to the last output, ms. */
+  /** From the send to the last output, ms. */
   readonly totalMs: number;
-  /** From sending to the first output, ms. */
+  /** From the send to the first output, ms. */
   readonly firstMs: number;
   /** From the last output to the end of the body, ms; `undefined` without output. */
   readonly tailMs: number | undefined;
@@ -16,27 +16,27 @@ export interface Arrival {
   readonly burstShare: number;
 }
 
-/** Output that arrives within this time is one burst, ms: a delay of the scheduler must not join two paced pieces of 50 ms. */
+/** Output that arrives within this time is one burst, ms: a scheduler delay must not merge two pieces paced at 50 ms. */
 const BURST_MS = 30;
 
 /** A reply that is generated faster than this says nothing about buffering, ms. */
 export const LONG_ENOUGH_MS = 400;
-/** Share of the output that one burst may hold. Coarse pieces are legal; everything at once is not incremental. */
+/** Share of the output that one burst may hold. Coarse pieces are legal; everything in one burst is not incremental. */
 export const MAX_IN_ONE_BURST = 0.8;
-/** Time for which this process may be held up without making a burst of what was none, ms and share of the reply. */
+/** How long this process may be delayed before paced output can look like a burst, ms and share of the reply. */
 const OWN_LAG = { ms: 60, share: 0.1 };
 
-/** Whether a reply of some length came in one burst. */
+/** Whether a reply of some length arrived in one burst. */
 export function isOneBurst({ totalMs, burstShare }: Arrival): boolean {
   return totalMs >= LONG_ENOUGH_MS && burstShare >= MAX_IN_ONE_BURST;
 }
 
-/** Whether this process itself kept up: pieces that came while it was held up were all read at once. */
+/** Whether this process kept up: pieces that arrived while it was delayed were all read together. */
 export function isFairlySeen(response: Response, { totalMs }: Arrival): boolean {
   return response.exchange.ownLagMs < Math.max(OWN_LAG.ms, totalMs * OWN_LAG.share);
 }
 
-/** Reads off when output arrived: pieces of text where their place is known, bytes otherwise. */
+/** Determines when output arrived: by pieces of text if their location is known, otherwise by bytes. */
 export function arrivalOf(response: Response): Arrival {
   const { sentUs, dueUs, endUs } = response.exchange.timeline;
   const startUs = sentUs ?? dueUs;
@@ -58,7 +58,7 @@ export function arrivalOf(response: Response): Arrival {
   };
 }
 
-/** Arrival of the network read that held the byte before an offset. */
+/** Arrival of the network read that contained the byte before an offset. */
 function arrivalByOffset(response: Response): (offset: number) => number {
   const reads = response.exchange.response?.body.pieces ?? [];
   const ends: number[] = [];

@@ -17,7 +17,7 @@ import { SDK_REQUESTS, type SdkRequests } from "./sdk-headers.ts";
 export const sdksOf = (dialect: Dialect): string[] =>
   SDK_REQUESTS.flatMap((sdk) => (sdk.dialect === dialect ? [sdk.name] : []));
 
-/** The headers of an SDK, but for those whose value the target file fixes. */
+/** The headers of an SDK, except those whose value the target file sets. */
 export function sdkHeaders(
   { extraHeaders }: Pick<Target, "extraHeaders">,
   name: string,

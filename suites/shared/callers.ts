@@ -14,10 +14,10 @@ export const CALLERS = {
 
 export type Caller = keyof typeof CALLERS;
 
-/** Requests at the same moment. */
+/** Number of concurrent requests. */
 export const AT_ONCE = 6;
 
-/** @returns `null` where the target has no such key. */
+/** @returns `null` if the target has no such key. */
 export function credentialsOf(t: Session, caller: Caller): Pick<RequestSpec, "key" | "authorization"> | null {
   if (caller === "missing") return { key: null };
   if (caller === "unknown") return { authorization: `Bearer ${nonexistentKey(t).reveal()}` };

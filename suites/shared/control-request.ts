@@ -1,13 +1,15 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 
-/** The valid request that a negative probe is a copy of, and its non-streaming form where streaming itself is in doubt. */
+/** The valid request that a negative probe is a copy of, and its non-streaming form if streaming itself is in doubt. */
 export type ControlRequest = {
   readonly control: Response;
   readonly nonStreaming: Response | null;
 };
 
-/** Sends the control request. `stream` is no documented field of `/messages`, so there the non-streaming form is sent as well. */
+/**
+ * Sends the control request. `stream` is not a documented field of `/messages`, so there the non-streaming form is sent as well.
+ */
 export async function sendControl(t: Session, request: RequestSpec = {}): Promise<ControlRequest> {
   const control = await t.control(request);
   const doubtful = control.requested.endpoint === "messages" && t.mode === "streaming" && !control.admitted;
@@ -15,8 +17,8 @@ export async function sendControl(t: Session, request: RequestSpec = {}): Promis
 }
 
 /**
- * Goes on only when the control request was served. A gateway that refuses `stream` on `/messages` but serves the non-streaming form
- * takes the specification at its word (MSG-14): the streamed instance does not apply to it.
+ * Continues only if the control request was served. A gateway that refuses `stream` on `/messages` but serves the non-streaming
+ * form follows the specification to the letter (MSG-14): the streaming instance does not apply to it.
  */
 export function assumeControl(verdict: Verdict, { control, nonStreaming }: ControlRequest): void {
   const { status = 0 } = control;

@@ -4,7 +4,7 @@ import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
 const REQUIREMENT = { chat: "CHAT-7", messages: "MSG-2" } as const;
 
-/** Nothing of a run comes as a stream that did not ask for one: slow models and long replies, too. */
+/** No response of a run is a stream unless one was requested, including those of slow models and long replies. */
 export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,

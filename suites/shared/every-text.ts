@@ -4,7 +4,7 @@ import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
 const REQUIREMENT = { chat: "CHAT-2", messages: "MSG-2" } as const;
 
-/** The text in every non-streaming reply of a run, whatever was asked: a system turn, tools, parameters of any kind. */
+/** The text in every non-streaming reply of a run, whatever was requested: a system turn, tools, any parameters. */
 export function everyText(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-text`,
@@ -32,11 +32,11 @@ function isWholeReply(response: Response, dialect: Dialect): boolean {
     return false;
   const list = member(response.json, dialect === "chat" ? "choices" : "content");
   if (status < 200 || status > 299 || !Array.isArray(list)) return false;
-  // A model may have no block to say; choices are there for as many replies as were asked for.
+  // A model may return no blocks, but there are as many choices as were requested.
   return list.length > 0 || (dialect === "chat" && asksForAReply(response));
 }
 
-/** A conversation, and no wish for another number of replies than one. */
+/** A conversation that does not request more or fewer than one reply. */
 function asksForAReply({ exchange }: Response): boolean {
   const sent = parseJson(exchange.request.body ?? "");
   const messages = member(sent, "messages");

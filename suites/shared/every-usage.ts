@@ -4,7 +4,7 @@ import { tokenCounts } from "../../src/judging/index.ts";
 
 const REQUIREMENT = { chat: "CHAT-3", messages: "MSG-3" } as const;
 
-/** Token counts in every non-streaming reply of a run, whatever was asked: long replies and other models, too. */
+/** Token counts in every non-streaming reply of a run, whatever was requested, including long replies and other models. */
 export function everyUsage(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-usage`,

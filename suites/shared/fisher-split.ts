@@ -1,4 +1,4 @@
-/** The probability that a check which compares shares fails a sound gateway is at most this. */
+/** The probability that a check that compares shares fails a conformant gateway is at most this. */
 export const MAX_FALSE_FAILURE = 1e-4;
 
 interface Split {

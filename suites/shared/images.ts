@@ -9,7 +9,7 @@ const BYTES_PER_PIXEL = 3;
 const FORMAT = [8, 2, 0, 0, 0];
 
 /**
- * A square of random colours as PNG, base64: it packs as badly as a photograph, so that its size is known.
+ * A square of random colours as PNG, base64: it compresses as poorly as a photograph, so that its size is known.
  *
  * @param side pixels; 64 is about 12 kB, 256 about 197 kB.
  */

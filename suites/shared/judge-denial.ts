@@ -3,16 +3,16 @@ import { member } from "../../src/core/index.ts";
 import { aString, filledString, that, type Verdict } from "../../src/judging/index.ts";
 import { type DenialEntry, denial, type Reason, type RequirementId } from "../../src/requirements/index.ts";
 
-/** What a requirement asks for at this target: the specification's words, or the target's contract. */
+/** The requirement for this target: the text of the specification, or the target's contract. */
 export type ExpectedDenial = {
   readonly reason: Reason;
   readonly status: number;
-  /** The reason as which this gateway's denial is read. */
+  /** The reason that this gateway's denial is mapped to. */
   readonly readAs: string;
   readonly actionHint: boolean;
 };
 
-/** The requirements that `judgeDenial` looks at for a reason. */
+/** The requirements that `judgeDenial` checks for a reason. */
 export function denialRequirements(reason: Reason): readonly RequirementId[] {
   const { requirement, status } = denial(reason);
   return [
@@ -34,17 +34,17 @@ const shortHint = that(`a short text (up to ${SHORT_HINT} characters)`, (value) 
   typeof value === "string" ? value.trim() !== "" && value.length <= SHORT_HINT : false,
 );
 
-/** A field that is there: null says that there is no code, which is not the same as leaving it out. */
+/** The field is present: null says that there is no code, which is not the same as omitting it. */
 const given = that("present", (value) => value !== undefined);
 
-/** Judges one denied answer: status, reason, action hint, body, and that it ends. */
+/** Judges one denied response: status, reason, action hint, body, and that it ends. */
 export function judgeDenial(verdict: Verdict, denied: Response, expected: ExpectedDenial): void {
   const entry = denial(expected.reason);
   const seen = { in: denied, because: denied.summary };
   const streamed = denied.requested.mode === "streaming" && denied.requested.endpoint !== "models";
   verdict.must(entry.requirement, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });
-  // A wrong status is one defect; what such an answer carries besides says nothing about the requirement.
+  // A wrong status is one defect; the other properties of such a response say nothing about the requirement.
   if (denied.status !== expected.status) return;
   verdict.must(entry.requirement, denied.reason, expected.readAs, { ...seen, at: "reason" });
   verdict.must("ERR-HDR-1", denied.reason, expected.readAs, { ...seen, at: "reason" });
@@ -58,7 +58,7 @@ function judgeAction(verdict: Verdict, denied: Response, entry: DenialEntry, has
   const { action } = denied;
   if (action !== undefined) verdict.observe("ERR-HDR-4", `${entry.reason}: ${action}`, { in: denied, at: "action" });
   if (!hasAction) return;
-  // Only the denial that the specification shows in its example is certain to carry the hint (7.P3, 7.E).
+  // Only the denial in the specification's example certainly carries the hint (7.P3, 7.E).
   if (entry.reason === "quota_exceeded") verdict.must("ERR-HDR-2", action, shortHint, { in: denied, at: "action" });
   else verdict.should("ERR-HDR-3", action, shortHint, { in: denied, at: "action" });
 }
@@ -69,7 +69,7 @@ function judgeBody(verdict: Verdict, denied: Response, entry: DenialEntry): void
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });
     return;
   }
-  // The shape is required here, so the fields count in their place only.
+  // The shape is required here, so fields in other places do not count.
   const error = member(denied.json, "error");
   const [message, type, code] = ["message", "type", "code"].map((name) => member(error, name));
   if (entry.status !== 402) {

@@ -8,7 +8,9 @@ const REQUIREMENTS_OF = {
   messages: { accepted: "MSG-1", text: "MSG-2", usage: "MSG-3" },
 } as const satisfies Record<string, Record<string, MustRequirement>>;
 
-/** Judges non-streaming replies. @param slow whether the target's slow model was asked; without one there are none. */
+/**
+ * Judges non-streaming replies. @param slow whether the slow model was requested; without one in the target there are no replies.
+ */
 export function judgeReplies(verdict: Verdict, replies: readonly Response[], slow: boolean): void {
   if (replies.length === 0) verdict.notApplicable("the target has no slow model");
   if (slow && replies.some(({ exchange }) => isTimedOut(exchange)))
@@ -17,9 +19,9 @@ export function judgeReplies(verdict: Verdict, replies: readonly Response[], slo
 }
 
 /**
- * Judges a non-streaming reply to a valid request: accepted, JSON, text in its place, token counts.
+ * Judges a non-streaming reply to a valid request: accepted, JSON, text in the expected field, token counts.
  *
- * @param because what the messages say of it, in place of its summary.
+ * @param because used in the messages instead of the summary.
  */
 export function judgeNonStreamingReply(verdict: Verdict, response: Response, because = response.summary): void {
   const dialect = response.requested.endpoint === "messages" ? "messages" : "chat";
@@ -50,10 +52,10 @@ export function judgeNonStreamingReply(verdict: Verdict, response: Response, bec
 
 const aListWithMembers = that("an array with at least one member", (value) => typeof value === "number" && value > 0);
 
-/** Endings of a reply that explain why it has no text: a model may spend its tokens on thinking, or refuse to speak. */
+/** Finish reasons that explain a reply without text: a model may spend its tokens on thinking, or refuse. */
 const WITHOUT_TEXT: readonly unknown[] = ["length", "max_tokens", "content_filter", "refusal"];
 
-/** Whether a reply has no text for a reason that it names: that says nothing of the gateway, and is left open. */
+/** Whether a reply has no text for a reason that it states: this says nothing about the gateway and is inconclusive. */
 export function leftWithoutText(verdict: Verdict, { reply }: Response): boolean {
   const { text, finishReason } = reply;
   if (filledString.test(text) || !WITHOUT_TEXT.includes(finishReason)) return false;

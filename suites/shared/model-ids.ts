@@ -21,7 +21,7 @@ const modelsIn: BodyFact<ListedModels> = ({ json }) => {
   return { isArray: Array.isArray(member(json, "data")), ids, withoutId };
 };
 
-/** What a list response has at `data`. */
+/** The `data` of a list response. */
 export const listedModels = (list: Response): ListedModels => list.fact(modelsIn);
 
 /** The model ids of a list response. */

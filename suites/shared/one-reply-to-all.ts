@@ -4,7 +4,7 @@ import type { Dialect } from "../../src/dialects/index.ts";
 import { MAX_FALSE_FAILURE } from "./fisher-split.ts";
 import { isPlain, shortPrompt } from "./short-prompt.ts";
 
-/** A reply is compared only if at least this many different prompts got one. */
+/** A reply is only compared if at least this many different prompts got it. */
 const MIN_PROMPTS = 8;
 
 /** Output tokens that a reply needs to repeat the unique text of its prompt. */

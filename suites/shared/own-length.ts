@@ -2,14 +2,14 @@ import { type Response, unblockLines } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import { inputTokensIn, outputTokensIn, tokenCountsOf } from "./token-counts.ts";
 
-/** Share of the text at which a reply still counts as one of its length: tokens and characters do not keep step. */
+/** Share of the text from which a reply counts as complete: tokens and characters are not proportional. */
 const WHOLE = 0.9;
-/** By how much the share of tokens may exceed the share of characters. */
+/** How far the share of tokens may exceed the share of characters. */
 const SLACK = 1.25;
 
 /**
- * Whether a reply that repeats only a part of a text is all that the model said, as far as its usage tells: the gateway lost nothing of
- * it then. `unknown` where no usage says so. A model may have an output limit of its own, or shorten.
+ * Whether a reply that repeats only part of a text is everything that the model generated, according to its usage: then the
+ * gateway lost nothing. `unknown` without usage. A model may have its own output limit, or shorten the text.
  *
  * @param expected the whole prompt.
  */
@@ -23,7 +23,7 @@ function isModelsOwnLength(response: Response, expected: string): boolean | "unk
 }
 
 /**
- * Stops where the model itself shortens long texts, or may: then nothing shows what the gateway does with them.
+ * Stops if the model itself shortens long texts, or may: then nothing shows what the gateway does with them.
  *
  * @param answer repeats only a part.
  * @param replies to the same prompt, this one included.
@@ -37,7 +37,7 @@ export function assumeWholeReply(
   }: { readonly response: Response; readonly expected: string; readonly replies: readonly Response[] },
 ): void {
   const text = response.replyText ?? "";
-  // What is missing only in one form of the same reply was there before.
+  // If text is missing in only one form of the same reply, the model did generate it.
   if (replies.some(({ replyText }) => (replyText?.length ?? 0) > text.length)) return;
   const isOwn = replies.map((reply) => isModelsOwnLength(reply, expected));
   if (isOwn.includes(false)) return;

@@ -1,12 +1,12 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 
 const ATTEMPTS = 4;
-/** Between attempts, ms: a limiter that wants requests evenly spaced is content after so long. */
+/** Time between attempts, ms: long enough for a limiter that requires evenly spaced requests. */
 const SPACING_MS = 700;
 
 /**
- * Sends a request whose own failure could be dressed up as a rate denial: such an answer is tried again a little later,
- * without believing what it says about waiting. One that stays is not about the rate.
+ * Sends a request whose failure could be disguised as a rate denial: such a response is retried a little later, regardless of its
+ * Retry-After. If it persists, it is not about the rate.
  */
 export async function sendPastRate(t: Session, request: RequestSpec): Promise<Response> {
   let response = await t.send({ ...request, repeats: false });

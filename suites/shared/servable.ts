@@ -1,6 +1,6 @@
 import type { RequestSpec, Session } from "../../src/checks/index.ts";
 
-/** Those of some requests whose model the target has in the dialect of the request. */
+/** The requests whose model the target has in the dialect of the request. */
 export async function servable(t: Session, specs: readonly RequestSpec[]): Promise<RequestSpec[]> {
   const served: RequestSpec[] = [];
   for (const request of specs) {

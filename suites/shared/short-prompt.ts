@@ -19,7 +19,7 @@ export function shortPrompt(
 
 const PLAIN_FIELDS: readonly string[] = ["model", "messages", "stream", "max_tokens"];
 
-/** Whether a request is one user turn without options. Only then do requests differ in nothing but their unique text. */
+/** Whether a request is a single user turn without options. Only such requests differ in nothing but their unique text. */
 export function isPlain({ requested, exchange }: Response): boolean {
   if (requested.nonce === undefined) return false;
   const body = parseJson(exchange.request.body ?? "");

@@ -2,9 +2,9 @@ import type { RequestSpec } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
 
 /**
- * Other ways to send the same key: the scheme's name in another case and several spaces behind it are legal (RFC 9110,
- * 11.1 and 11.4); the vendor's key header is what clients of the messages dialect add. A gateway may reject them, but
- * whatever it serves belongs to the account of the key.
+ * Other ways to send the same key. The scheme's name in another case and several spaces after it are legal (RFC 9110, 11.1 and
+ * 11.4); clients of the messages dialect add the vendor's key header. A gateway may reject them, but whatever it serves belongs
+ * to the account of the key.
  */
 export function spellingsOf(key: Key): Readonly<Record<string, RequestSpec>> {
   const secret = key.reveal();

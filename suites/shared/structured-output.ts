@@ -3,7 +3,7 @@ import { type Dialect, parseJson } from "../../src/dialects/index.ts";
 
 const SKIES = ["clear", "cloudy", "rain"];
 
-/** Within what every provider of structured outputs takes: all fields required, no others. */
+/** Limited to what every provider of structured outputs accepts: all fields required, no others. */
 const SCHEMA = {
   type: "object",
   properties: {
@@ -24,7 +24,7 @@ const SCHEMA = {
 
 export const STRUCTURED_PROMPT = "Make up a weather report for Oslo.";
 
-/** The fields by which clients of the dialect ask for JSON of a schema. */
+/** The fields that clients of the dialect use to request JSON with a schema. */
 export function structuredFields(dialect: Dialect): Readonly<Record<string, unknown>> {
   return dialect === "chat"
     ? { response_format: { type: "json_schema", json_schema: { name: "weather", strict: true, schema: SCHEMA } } }
@@ -39,7 +39,7 @@ const PLACES: Readonly<Record<string, (value: unknown) => boolean>> = {
   "/wind": (value) => isObject(value) && typeof value["fresh"] === "boolean" && Object.keys(value).length === 1,
 };
 
-/** What of a reply is not as the schema has it; `undefined` when all of it is. */
+/** How a reply deviates from the schema; `undefined` if it does not. */
 export function misfitOf(text: string): string | undefined {
   const value = parseJson(text);
   if (value === undefined) return "text that is not JSON";

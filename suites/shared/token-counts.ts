@@ -4,7 +4,7 @@ import { countsOf } from "../../src/dialects/index.ts";
 
 export type TokenCounts = Readonly<Record<string, number>>;
 
-/** The token counts of a reply, nested ones with dotted names. In a stream, later events replace what earlier ones said. */
+/** The token counts of a reply, nested ones with dotted names. In a stream, later events replace earlier values. */
 export function tokenCountsOf(response: Response): TokenCounts {
   if (!response.streamed) return response.reply.usage ?? {};
   const counts: Record<string, number> = {};
@@ -13,7 +13,7 @@ export function tokenCountsOf(response: Response): TokenCounts {
   return counts;
 }
 
-/** Input tokens, those from and for a provider's cache included; the messages dialect counts these separately. */
+/** Input tokens, including those read from and written to a provider's cache; the messages dialect counts these separately. */
 export function inputTokensIn(counts: TokenCounts): number | undefined {
   const uncached = counts["input_tokens"] ?? counts["prompt_tokens"];
   const cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].map((name) => counts[name] ?? 0);

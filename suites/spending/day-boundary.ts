@@ -22,7 +22,7 @@ const dayBoundary = defineCheck({
     if (clock === undefined) return null;
     const nextDay = (Math.floor((await clock.readClock()) / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
     let shifted = 0;
-    // The clock goes on meanwhile, and on a busy machine a check takes minutes.
+    // The clock keeps running, and on a busy machine a check takes minutes.
     const at = async (ms: number) => {
       const shift = Math.round(ms - (await clock.readClock()));
       shifted += shift;
@@ -31,7 +31,7 @@ const dayBoundary = defineCheck({
     const request = { mode: "non-streaming", repeats: false, intent: "either" } as const;
     const otherMidnights: { hour: number; response: Response }[] = [];
     try {
-      // A day that begins now: what is judged must not depend on the time of the run.
+      // A day that begins now: the verdict must not depend on the time of the run.
       await at(nextDay + 300_000);
       const key = await t.freshKey("key.cappable");
       if (key === undefined) return null;

@@ -7,18 +7,18 @@ import { inTurns, LONG_TEXT } from "../shared/texts.ts";
 /** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
 export type UsedUpState = "cappable" | "childSmall";
 
-/** How long a daily cap's tally may lag, and a little more; a budget has no such allowance. Seconds. */
+/** How long a daily cap's tally may lag, plus a margin; a budget has no such allowance. Seconds. */
 export const LAG_S = { cappable: 75, childSmall: 8 } as const;
 
 /** One kind of paid traffic. */
 export type Kind = {
   readonly endpoint: Dialect;
   readonly mode: Mode;
-  /** Long streams, which some gateways forget on the way. */
+  /** Long streams, which some gateways forget to charge. */
   readonly long?: boolean;
-  /** Conversations, after each of which another request ends in a provider's failure. */
+  /** Conversations, each followed by a request that ends in a provider's failure. */
   readonly inTurns?: boolean;
-  /** Replies that the output limit of the request cuts. */
+  /** Replies that the request's output limit truncates. */
   readonly cut?: boolean;
 };
 
@@ -26,16 +26,16 @@ export function kindsOf({ dialects }: Session): Kind[] {
   return dialects.flatMap((endpoint) => MODES.map((mode): Kind => ({ endpoint, mode })));
 }
 
-/** What some gateways take for free, and what makes some forget what was spent. */
+/** Traffic that some gateways do not charge, and that makes some forget what was spent. */
 export const inTurnsOf = ({ dialect }: Session): Kind => ({ endpoint: dialect, mode: "non-streaming", inTurns: true });
 
-/** What some gateways take for a failure. */
+/** Traffic that some gateways treat as a failure. */
 export const cutOf = (t: Session): Kind => ({
   endpoint: otherDialect(t) ?? t.dialect,
   mode: "non-streaming",
   cut: true,
 });
-/** Tokens of a reply that is cut: fewer than it would have, and more expensive than a small one. */
+/** Tokens of a truncated reply: fewer than it would have, and more expensive than a small one. */
 const CUT_TOKENS = 300;
 
 const turns = (last: string) => inTurns(last, "Let us talk.", "Yes.");
@@ -47,43 +47,43 @@ export type Drive = {
   readonly served: number;
   readonly first: Response | null;
   readonly denial: Response | null;
-  /** From the last served request to the denial, or to giving up, seconds. */
+  /** From the last served request to the denial, or to the last attempt, seconds. */
   readonly waitedS: number;
-  /** Why it was not driven on, for a reason that says nothing of the limit; `null`: it was driven as far as it should be. */
+  /** Why it stopped early, for a reason that says nothing about the limit; `null`: it did not stop early. */
   readonly givenUp: string | null;
 };
 
 /**
- * Small requests first, so that the overshoot is small; then a few large ones, and a wait, because the tally may lag; many
- * large ones, which cost the run's own budget, only when the limit turns out not to be small.
+ * Small requests first, so that the overshoot is small; then a few large ones, and a wait, because the tally may lag. Many large
+ * ones, which use the run's own budget, only if the limit turns out not to be small.
  */
 const SMALL = 60;
 const SOME_LARGE = 6;
 const MORE_LARGE = 34;
-/** What one drive may use of the run's budget of output tokens before the many large ones end: others need some, too. */
+/** Share of the run's output token budget that one drive may use before the many large requests end: others need some, too. */
 const SHARE_OF_BUDGET = 0.08;
 const POLL_MS = 3_000;
-/** Responses in a row that were not served, after which the key is stopped, or the account is in trouble. */
+/** Consecutive responses that were not served, after which the key is stopped, or the account has another problem. */
 const STOPPED = 3;
-/** Pause between these, and until the account of a key that is in trouble is tried again, ms. */
+/** Pause between these, and before the account of such a key is tried again, ms. */
 const PAUSE_MS = 1_000;
 const TROUBLE_MS = 20_000;
 
-/** Large requests that are sent together: more would go far beyond a small limit. */
+/** Large requests that are sent concurrently: more would greatly exceed a small limit. */
 const LARGE_TOGETHER = 3;
 
-/** How far a key is driven: see `effortFor`. */
+/** How many requests a key is driven with: see `effortFor`. */
 export type Effort = {
   readonly small: number;
   readonly large: number;
-  /** Whether a tally that lags is waited for before the many large ones. */
+  /** Whether to wait for a lagging tally before the many large ones. */
   readonly waitBetween: boolean;
 };
 
-/** What the first kind of traffic gets, of which nothing is known. */
+/** Effort for the first kind of traffic, when nothing is known yet. */
 const ALL: Effort = { small: SMALL, large: SOME_LARGE + MORE_LARGE, waitBetween: true };
 
-/** What another kind needs to reach the same limit, after what earlier kinds showed. */
+/** What another kind needs to reach the same limit, according to earlier kinds. */
 export function effortFor(all: readonly Drive[]): Effort {
   const earlier = all.filter(({ givenUp }) => givenUp === null);
   if (earlier.length === 0) return ALL;
@@ -96,7 +96,7 @@ export function effortFor(all: readonly Drive[]): Effort {
 /**
  * Uses a key up with one kind of traffic.
  *
- * @param lagS how long the denial may take to set in after the limit was passed, seconds.
+ * @param lagS how long the denial may take to take effect after the limit was passed, seconds.
  */
 export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Response[] = [];
@@ -127,7 +127,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       break;
     }
     const request = sent < effort.small ? small : large;
-    // Where replies take time, several are waited for together.
+    // If replies are slow, several are sent concurrently.
     const end = Math.min(...ends.filter((one) => one > sent));
     const together = Math.min(
       t.parallelFactor,
@@ -153,7 +153,8 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       continue;
     }
     refused = failed.length === responses.length ? refused + failed.length : 0;
-    // Whatever it is called, a key that is not served any more, while another is, is stopped: the requirement is judged by what came.
+    // A key that is no longer served while another one is has been stopped, whatever the reason is called: the requirement is
+    // judged by the response.
     if (refused < STOPPED) await t.wait(PAUSE_MS);
     else if (await isOtherServed(t, kind)) return outcome(response, 0);
     else if (hasWaited) return outcome(null, 0, `other keys were not served either: ${response.summary}`);
@@ -167,7 +168,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   return outcome(denial, waitedS, denial === null ? budgetSpent : null);
 }
 
-/** A 4xx that names neither money nor a limit: the request may be one that the gateway does not take. */
+/** A 4xx that names neither money nor a limit: the gateway may not accept this request. */
 function isRefusedForItself({ status = 0 }: Response): boolean {
   return status >= 400 && status < 500 && status !== 402 && status !== 429;
 }
@@ -214,16 +215,16 @@ function driven(
   return { kind, served: served.length, first: served[0] ?? null, denial, waitedS, givenUp };
 }
 
-/** Long streams at once, and rounds of them. */
+/** Number of concurrent long streams, and of rounds. */
 const LONG_AT_ONCE = 6;
 const LONG_ROUNDS = 8;
 
-/** A stream that costs much and takes seconds. */
+/** An expensive stream that takes seconds. */
 export function longStream(key: Key): RequestSpec {
   return { key, mode: "streaming", model: "stream", prompt: LONG_TEXT, intent: "either" };
 }
 
-/** Uses a key up with long streams, several at a time because each takes seconds. */
+/** Uses a key up with long streams, several concurrently because each takes seconds. */
 export async function driveLong(t: Session, key: Key, lagS: number): Promise<Drive> {
   const kind: Kind = { endpoint: t.dialect, mode: "streaming", long: true };
   const request: RequestSpec = { ...longStream(key), repeats: false };
@@ -240,7 +241,7 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
   return outcome(denial, waitedS);
 }
 
-/** Any refusal that a used-up key may meet, rightly named or not: the requirements are judged, not assumed. */
+/** Any refusal that a used-up key may get, correctly named or not: the requirements are judged, not assumed. */
 export function isSpendingDenial(response: Response): boolean {
   const { status = 0, reason } = response;
   if (status === 429) return reason !== "rate_limit_exceeded" && reason !== "concurrency_limit_exceeded";

@@ -4,5 +4,5 @@ import { KEY_FIXTURES } from "./key-fixtures.ts";
 import { KEYS_USED_UP } from "./keys-used-up.ts";
 import { STILL_DENIED } from "./still-denied.ts";
 
-/** Balance, caps and budgets, as far as they can be seen from outside. */
+/** Balance, caps and budgets, as far as they are visible from outside. */
 export const SPENDING: readonly Check[] = [...KEY_FIXTURES, ...DAY_BOUNDARY, ...KEYS_USED_UP, ...STILL_DENIED];

@@ -1,18 +1,18 @@
 import type { RequestSpec, Session } from "../../src/checks/index.ts";
 import { type Drive, deniedAtLast, isSpendingDenial, LAG_S, longStream, type UsedUpState } from "./drive.ts";
 
-/** Short requests served of a burst, what one after the other paid for, and the denial that has to follow. */
+/** Short requests served in a burst, the number that the budget paid for sequentially, and the denial that must follow. */
 export type Burst = { readonly served: number; readonly sequential: number; readonly after: Drive["denial"] };
 
-/** Long streams served of so many at once, and of as many as came a few at a time until the denial. */
+/** Long streams served when this many were concurrent, and when they were sent a few at a time until the denial. */
 export type Overshoot = { readonly served: number; readonly atOnce: number; readonly sequential: number };
 
-/** Requests at once that leave room for other checks on the account. */
+/** Number of concurrent requests that leaves room for other checks on the account. */
 const mostAtOnce = ({ target }: Session): number => Math.floor((target.limits?.inFlight ?? 64) * 0.7);
 
 /**
- * A burst of long streams on a fresh key, several times what the limit pays for: what parallel requests get past it.
- * Long ones, because short ones are over before the next is looked at.
+ * A burst of long streams on a fresh key, several times what the limit pays for: how many get past it concurrently. Long ones,
+ * because short ones end before the next is checked.
  */
 export async function overshoot(t: Session, state: UsedUpState, sequential: number): Promise<Overshoot | null> {
   const atOnce = Math.min(mostAtOnce(t), sequential * 3 + 12);
@@ -23,18 +23,18 @@ export async function overshoot(t: Session, state: UsedUpState, sequential: numb
   return { served: responses.filter(({ admitted }) => admitted).length, atOnce, sequential };
 }
 
-/** A burst pays for a key's limit so many times over; what is served of it must be enough to have passed the limit. */
+/** A burst is this many times what a key's limit pays for; the number served must be enough to have passed the limit. */
 const TIMES_OVER = 2;
 const ENOUGH = 1.5;
 
-/** Whether what was served of a burst must have passed the limit. */
+/** Whether the served part of a burst must have passed the limit. */
 export function passedTheLimit({ served, sequential }: Pick<Burst, "served" | "sequential">): boolean {
   return served >= sequential * ENOUGH;
 }
 
 /**
- * Short requests at once on a fresh key, several times what the limit pays for. How many of them are served is the tally's
- * lag; that they count in the end is not.
+ * A burst of short requests on a fresh key, several times what the limit pays for. How many of them are served depends on the
+ * tally's lag; that they count in the end does not.
  */
 export async function burst(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Burst | null> {
   const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);

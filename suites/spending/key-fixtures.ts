@@ -108,7 +108,7 @@ const exhaustedChildIsolated = defineCheck({
   },
 });
 
-/** A Retry-After is waited for up to this, ms: the requirement says that waiting does not help, and a longer wait shows no more. */
+/** Maximum Retry-After wait, ms: the requirement says that waiting does not help, and a longer wait shows no more. */
 const MAX_WAIT_MS = 10_000;
 
 const lifetimeBudget = defineCheck({
@@ -118,7 +118,7 @@ const lifetimeBudget = defineCheck({
   explains:
     "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
   needs: ["key.childExhausted"],
-  // Denials that other checks provoke meanwhile would make the Retry-After wait begin anew.
+  // Denials caused by other checks in the meantime would restart the Retry-After wait.
   schedule: { order: "exclusive" },
   cost: { requests: 10, waitS: 2 },
   async run(t) {
@@ -149,7 +149,7 @@ const lifetimeBudget = defineCheck({
   },
 });
 
-/** Headers that gateways look at; none of them may open a closed account. */
+/** Headers that gateways look at; none of them may unlock a blocked account. */
 const extraHeaders = (t: Session): readonly (readonly [string, string])[] => [
   ["X-Request-Id", t.nonce()],
   ["X-End-User-Id", "someone"],
@@ -187,7 +187,7 @@ const noBypass = defineCheck({
           response: await t.send({ ...request, ...spelled }),
         })),
       ),
-      // The models of the target file, each of which somebody pays for.
+      // The models of the target file, all of which cost money.
       withModels: await Promise.all(
         (await servable(t, [{ model: "stream" }, { model: "slow" }, { model: "tools" }])).map((own) =>
           t.send({ ...request, ...own }),
@@ -235,7 +235,8 @@ const listAllowed = defineCheck({
   judge({ list, stopped }, verdict, { case: key }) {
     if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
     const seen = { in: list, at: "status", because: list.summary };
-    // Only the balance is said to stop paid requests; a cap or a budget may stop the key altogether, by its own requirement.
+    // Only the balance is required to stop just paid requests; a cap or a budget may stop the key altogether, by its own
+    // requirement.
     if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });
     // Listing models is free, so a spending denial does not apply to it.
     const isDenied = isSpendingDenial(list) && list.status !== 401;

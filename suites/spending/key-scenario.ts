@@ -24,35 +24,38 @@ import { type Spelled, sendSpelled } from "./spelled.ts";
 export type FreeBatch = {
   readonly what: string;
   readonly failures: readonly Response[];
-  /** The valid request that follows; `null` where another batch comes first, to spare a key that cannot be made anew. */
+  /** The valid request that follows; `null` if another batch is sent first, to spare a key that cannot be replaced. */
   readonly after: Response | null;
-  /** What as many valid requests alone do to a fresh key, where one can be made and `after` was denied. */
+  /** What the same number of valid requests alone does to a fresh key, if the key is renewable and `after` was denied. */
   readonly control: Response | null;
 };
 
 export type KeyRecording = {
-  /** The key's first valid request: it must not be used up already. `null` where nothing was sent. */
+  /** The key's first valid request: the key must not be used up already. `null` if nothing was sent. */
   readonly before: Response | null;
   readonly batches: readonly FreeBatch[];
   readonly drives: readonly Drive[];
-  /** Requests of every kind with the key that was used up. */
+  /** Requests of every kind with the used-up key. */
   readonly denied: readonly Response[];
-  /** Why nothing is known of a kind that was still served then; `null` where there is no such kind. */
+  /** Why a kind that was still served then is inconclusive; `null` if there is no such kind. */
   readonly open: string | null;
   /** The used-up key in other spellings. */
   readonly spelled: readonly Spelled[];
-  /** Another key of the account, while the used-up one is denied, and that one again. */
+  /** Another key of the account while the used-up one is denied, and the used-up one again. */
   readonly sibling: readonly Response[];
-  /** The first request with a fresh key of the same state, where one can be made, of the kind that used the first one up. */
+  /**
+   * The first request with a fresh key of the same state, of the kind that used the first key up; `null` if keys are not
+   * renewable.
+   */
   readonly fresh: Response | null;
   readonly again: Response | null;
-  /** Served of a burst in parallel on a fresh key, where one can be made; `null` otherwise. */
+  /** Requests served in a concurrent burst on a fresh key; `null` if keys are not renewable. */
   readonly parallel: Overshoot | null;
-  /** A burst of short requests on a fresh key, where one can be made, and what came of the key; `null` otherwise. */
+  /** A burst of short requests on a fresh key, and what happened to the key; `null` if keys are not renewable. */
   readonly burst: Burst | null;
 };
 
-/** Of a key that was not used. */
+/** The recording of an unused key. */
 export const NOTHING: KeyRecording = {
   before: null,
   batches: [],
@@ -67,45 +70,45 @@ export const NOTHING: KeyRecording = {
   burst: null,
 };
 
-/** Once one kind of traffic has had the whole allowance in vain, the others get this much. */
+/** Once one kind of traffic has used the whole allowance without a denial, the others get this much. */
 const SHORT_LAG_S = 5;
 
-/** A key that is denied after so few requests, without waiting, is denied by a tally that does not lag. */
+/** If a key is denied after at most this many requests, without waiting, its tally does not lag. */
 const PROMPT = 30;
 
-/** Expensive requests reach the limit where so few cheap ones did. */
+/** Expensive requests reach the limit if at most this many cheap ones did. */
 const FEW_ENOUGH = 60;
 
-/** After so long a used-up key is tried once more, ms. */
+/** After this time a used-up key is tried once more, ms. */
 const REFILL_MS = 12_000;
 
-/** Failing requests per batch: so large, and so many, that they would use up a small limit, were they charged. */
+/** Failing requests per batch, and their size: enough to use up a small limit if they were charged. */
 const FAILURES = 48;
-/** After so long the amount reserved for a failed request is surely refunded, ms. */
+/** After this time the amount reserved for a failed request is certainly refunded, ms. */
 const REFUND_MS = 3_000;
-/** The failures that gateways most often charge for. */
+/** The failures that gateways charge for most often. */
 const PROVIDER = "a failing provider";
-/** Requests per minute of an account that has room for as many failures of each kind. */
+/** Requests per minute of an account that has room for this many failures of each kind. */
 const ROOM_RPM = 3_000;
-/** A provider's time-out that is longer than this is not waited for that often, ms. */
+/** A provider timeout longer than this is too slow to wait for that often, ms. */
 const SHORT_TIMEOUT_MS = 4_000;
 
 /**
- * What a small cap or budget does: failures are free, each kind of traffic counts, others of the account are unharmed.
- * With a provisioner of fresh keys each kind gets a key of its own; otherwise the one key is used up by one kind.
+ * How a small cap or budget behaves: failures are free, each kind of traffic counts, other keys of the account are unaffected.
+ * With a provisioner of fresh keys each kind gets its own key; otherwise one kind uses up the only key.
  */
 export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecording> {
   const made = await t.freshKey(`key.${state}`);
-  // What an earlier run left of a key that the target file names is not known.
+  // What an earlier run left on a key of the target file is unknown.
   const key = made ?? t.target.keys[state];
   if (key === undefined) throw new Error(`no key in the state ${state}`);
   const before = await t.send({ key, intent: "either" });
-  // Failures are tried on one key: on the budget, which knows no lag, if there is one.
+  // Failures are tested on one key: the one with the budget, which has no lag, if there is one.
   const free = state === "childSmall" || t.target.keys.childSmall === undefined;
-  // A key that cannot be made anew has to be tried before it is used up.
+  // A key that cannot be replaced must be tested before it is used up.
   if (free && made === undefined) await t.afterOthers();
   let batches = before.admitted && free && made === undefined ? await freeBatches(t, key, state, false) : [];
-  // The static keys take the kinds that gateways forget most: streams of one dialect each.
+  // The static keys get the kinds that gateways forget most often: streams of one dialect each.
   const own: Kind = await kindFor(t, state);
   const drives: Drive[] = [await drive(t, key, own, LAG_S[state])];
   if (made !== undefined) {
@@ -115,7 +118,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
       const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, lagS, effortFor(drives)));
     }
-    // As many requests as used it up when they cost less.
+    // As many requests as used it up when they were cheaper.
     const near = drives.every(({ denial, served }) => denial !== null && served <= FEW_ENOUGH);
     const last = state === "childSmall" && near ? await t.freshKey(`key.${state}`) : undefined;
     if (last !== undefined) drives.push(await drive(t, last, cutOf(t), LAG_S[state], effortFor(drives)));
@@ -124,7 +127,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
-  // The same request that the first key began with.
+  // The same request that the first key started with.
   const freshKey = usedUp && made !== undefined ? await t.freshKey(`key.${state}`) : undefined;
   const fresh =
     freshKey === undefined ? null : await t.send({ key: freshKey, ...own, intent: "either", repeats: false });
@@ -133,7 +136,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   const spelled = isDenied ? await sendSpelled(t, key, own, LAG_S[state]) : [];
   const sibling: Response[] = [];
   if (usedUp) for (const kind of kindsOf(t).slice(0, 3)) sibling.push(await t.send({ key: "valid", ...kind }));
-  // A key that is let in again after a while was not stopped: a cap is for the day, a budget for life.
+  // A key that is accepted again after a while was not stopped: a cap lasts a day, a budget for ever.
   if (usedUp) await t.wait(REFILL_MS, "a used-up key to be denied still");
   const again = usedUp ? await t.send({ key, mode: "non-streaming", intent: "denied", repeats: false }) : null;
   const longDrive = drives.find(({ kind }) => kind.long === true);
@@ -149,11 +152,11 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   return { before, batches, drives, denied, open, spelled, sibling, fresh, again, ...bursts };
 }
 
-/** Valid requests and upstream failures in turns, on a key of their own. */
+/** Valid requests and upstream failures in turns, on a separate key. */
 async function driveInTurns(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Drive[]> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return [];
-  // If the other keys were denied at once, the tally has no lag. Waiting would only hide what the failures undo.
+  // If the other keys were denied immediately, the tally has no lag. Waiting would only hide the effect of the failures.
   const lags = !drives.every(({ denial, waitedS, served }) => denial !== null && waitedS === 0 && served <= PROMPT);
   return [await drive(t, key, inTurnsOf(t), lags ? SHORT_LAG_S : 0, effortFor(drives))];
 }
@@ -165,9 +168,9 @@ async function freeBatchesOnOwnKey(t: Session, state: UsedUpState): Promise<Free
 }
 
 /**
- * Requests of every kind with a key that was denied. A gateway that sets money aside for a request denies the one that it
- * cannot afford and still serves a cheaper one, and one of several nodes may know of the denial later than another: what is served
- * is driven on until it is denied, too, and all is asked again.
+ * Requests of every kind with a denied key. A gateway that reserves money for a request denies one that it cannot afford and
+ * still serves a cheaper one, and one of several nodes may learn of the denial later than another. So a kind that is still served
+ * is repeated until it is denied, too, and then all kinds are sent again.
  */
 async function deniedKinds(t: Session, key: Key, lagS: number): Promise<Pick<KeyRecording, "denied" | "open">> {
   const all = async () => {
@@ -187,7 +190,7 @@ async function deniedKinds(t: Session, key: Key, lagS: number): Promise<Pick<Key
       };
     if (denial === null) return { denied: first, open: null };
   }
-  // Twice, because a cap that is forgotten now and then must not get away by the first round.
+  // Twice, because the first round may miss a cap that is only enforced most of the time.
   return { denied: [...(await all()), ...(await all())], open: null };
 }
 
@@ -198,7 +201,7 @@ async function kindFor(t: Session, state: UsedUpState): Promise<Kind> {
   return { endpoint, mode: streamed.admitted ? "streaming" : "non-streaming" };
 }
 
-/** Requests that fail for different reasons; a failed request costs nothing. Ends with the first good one that is denied. */
+/** Requests that fail for different reasons; a failed request costs nothing. Ends with the first valid one that is denied. */
 async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: boolean): Promise<FreeBatch[]> {
   const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "odd", repeats: false };
   const kinds: { what: string; request: RequestSpec }[] = [
@@ -222,7 +225,7 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
       t,
       kindsOf(t).map((kind) => ({ ...request, ...kind })),
     );
-    // Where the account has the room, each kind of traffic alone: what is free for three of four uses up little.
+    // If the account has room, each kind of traffic alone: a mix of which three quarters are free uses up little.
     if (!hasRoom || what !== PROVIDER) plan.push({ what, request, mix });
     else
       for (const one of mix) {
@@ -246,7 +249,9 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
   return batches;
 }
 
-/** A valid request; one that is denied comes once more: what was reserved for the failures may be refunded a moment later. */
+/**
+ * A valid request. If it is denied, it is sent once more: the amount reserved for the failures may be refunded a moment later.
+ */
 async function validAfter(t: Session, key: Key): Promise<Response> {
   const request: RequestSpec = { key, intent: "either" };
   const first = await t.send(request);
@@ -255,7 +260,7 @@ async function validAfter(t: Session, key: Key): Promise<Response> {
   return t.send(request);
 }
 
-/** The last of so many valid requests on a fresh key. */
+/** The last of `count` valid requests on a fresh key. */
 async function validOnly(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return null;

@@ -17,7 +17,7 @@ import { passedTheLimit } from "./key-bursts.ts";
 import { type KeyRecording, NOTHING, useUpKey } from "./key-scenario.ts";
 import { useUpQuickly } from "./quick-key-scenario.ts";
 
-/** Lines of the target file that give a check a key that nothing has been spent of. */
+/** Lines of the target file that give a check an unused key. */
 function freshKey(state: UsedUpState): string[] {
   const [key = "", line = ""] = unblockLines(`key.${state}`);
   return [
@@ -31,7 +31,7 @@ type Recording = KeyRecording & {
   readonly state: UsedUpState;
 };
 
-/** A key that starts with room is used up by the run; all checks of a state judge one scenario. */
+/** The run uses up a key that starts with room; all checks of a state judge one scenario. */
 function usedUpScenario(state: UsedUpState): Scenario<Recording> {
   const reason = state === "cappable" ? "quota_exceeded" : "budget_exhausted";
   return defineScenario({
@@ -57,7 +57,7 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
   });
 }
 
-/** The cap is left to the whole run, and so is a key that cannot be made anew. */
+/** A quick run uses up neither the cap nor a key that cannot be replaced. */
 async function quickly(t: Session, state: UsedUpState): Promise<KeyRecording> {
   return (state === "childSmall" ? await useUpQuickly(t) : undefined) ?? NOTHING;
 }
@@ -161,16 +161,16 @@ const failuresAreFree: UsedUpSpec = {
       whats.push(what);
       if (after === null) continue;
       const denied = isSpendingDenial(after);
-      // One that was served is charged rightly, and may be what used the key up, now or after a later batch.
+      // A request that was served is correctly charged, and may have used the key up, now or after a later batch.
       if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
       if (denied && control === null)
         verdict.missingFixture(
           `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
           freshKey(state),
         );
-      // A failure that was denied like the valid request did not come so far as to be charged.
+      // A failure that was denied like the valid request did not get far enough to be charged.
       const free = failed.filter(({ status, reason }) => status !== after.status || reason !== after.reason).length;
-      // A denial that no failure came before is not theirs.
+      // A denial without preceding failures is not caused by them.
       if (denied && free === 0) break;
       verdict.must("SPEND-10", denied, false, {
         in: after,
@@ -230,7 +230,7 @@ const parallelOvershoot: UsedUpSpec = {
       return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
     }
     const { served, atOnce, sequential } = parallel;
-    // A daily cap's tally may lag by a minute, and a burst is over in less: what it gets past the cap is noted only.
+    // A daily cap's tally may lag by a minute, and a burst is shorter: an overshoot of the cap is only noted.
     if (state === "cappable") {
       verdict.observe("SPEND-6", { served, atOnce, aFewAtATime: sequential });
       return;

@@ -3,9 +3,9 @@ import type { Key } from "../../src/target/index.ts";
 import { cutOf, type Drive, drive, type Effort, inTurnsOf, type Kind, kindsOf } from "./drive.ts";
 import { type KeyRecording, NOTHING } from "./key-scenario.ts";
 
-/** Large requests use a small limit up in a few; where they do not, a quick run says nothing. */
+/** A few large requests use up a small limit; if they do not, a quick run is inconclusive. */
 const EFFORT: Effort = { small: 0, large: 12, waitBetween: false };
-/** Where some kinds of traffic were denied after so few, one that was not denied after all of them is not charged. */
+/** If some kinds of traffic were denied after this many, one that was not denied after all of them is not charged. */
 const FEW = EFFORT.large / 2;
 /** A lifetime budget has no allowance for a late tally; seconds. */
 const LAG_S = 8;
@@ -13,10 +13,10 @@ const LAG_S = 8;
 const STATE = "childSmall";
 
 /**
- * What a quick run learns of a small lifetime budget, all on fresh keys and at the same time: whether each kind of traffic uses it up,
- * and whether other keys of the account are harmed.
+ * What a quick run learns about a small lifetime budget, all on fresh keys and concurrently: whether each kind of traffic uses it
+ * up, and whether other keys of the account are affected.
  *
- * @returns `undefined` where no fresh keys can be made: a quick run does not use up a key of the target file.
+ * @returns `undefined` if no fresh keys can be made: a quick run does not use up a key of the target file.
  */
 export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined> {
   const key = await t.freshKey(`key.${STATE}`);
@@ -34,7 +34,7 @@ export async function useUpQuickly(t: Session): Promise<KeyRecording | undefined
   const [first] = known;
   const isSmall = drives.some(({ denial, served }) => denial !== null && served <= FEW);
   if (first === undefined || !isSmall) return { ...NOTHING, before };
-  // No batches: so many failures as show a charge for them are too many for a quick run.
+  // No batches: the failures needed to show a charge for them are too many for a quick run.
   return { ...NOTHING, before, drives, ...(await othersOf(t, first)) };
 }
 

@@ -4,23 +4,26 @@ import { nonexistentKey } from "../shared/fabricated-key.ts";
 import { spellingsOf } from "../shared/spellings.ts";
 import type { Kind } from "./drive.ts";
 
-/** A request of a used-up key in another spelling. */
+/** A request with a used-up key in another spelling. */
 export type Spelled = {
   readonly spelling: string;
   readonly first: Response;
-  /** Where the first was served: more of them, when a tally that lags had its time. */
+  /** If the first was served: more of them, after the lag of the tally. */
   readonly later: readonly Response[];
-  /** The key in its usual spelling after those; `null` where there were none. */
+  /** The key in its usual spelling after those; `null` if there were none. */
   readonly usual: Response | null;
-  /** Where the first was served: a key that does not exist in the same spelling. If it is served, the spelling is not what helped. */
+  /**
+   * If the first was served: a key that does not exist, in the same spelling. If it is served too, the spelling is not the
+   * reason.
+   */
   readonly nonexistent?: Response | null;
 };
 
 const TRIES = 3;
 
 /**
- * Sends a used-up key in other spellings. One that is served is tried again when the tally had its time, and not in
- * between: what is counted by the spelling would be used up by that.
+ * Sends a used-up key in other spellings. One that is served is tried again after the lag of the tally, and not in between: that
+ * would use up a tally that is kept per spelling.
  */
 export async function sendSpelled(t: Session, key: Key, { endpoint, mode }: Kind, lagS: number): Promise<Spelled[]> {
   const own: RequestSpec = { endpoint, mode, intent: "denied", repeats: false };

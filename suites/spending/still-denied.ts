@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 
-/** Keys that are stopped for good, and by which denial. */
+/** Keys that are stopped for good, and the denial that they get. */
 const STOPPED = {
   capped: "quota_exceeded",
   childExhausted: "budget_exhausted",
@@ -11,9 +11,9 @@ const STOPPED = {
 type Stopped = keyof typeof STOPPED;
 
 const DAY_MS = 86_400_000;
-/** A cap that ended with the UTC day so long ago may have been met before in this run, ms. */
+/** A cap that ended with the UTC day this long ago may have been met earlier in this run, ms. */
 const NEW_DAY_MS = 3_600_000;
-/** A gateway's clock may be ahead of this machine's by as much, ms. */
+/** A gateway's clock may be ahead of this machine's by this much, ms. */
 const AHEAD_MS = 600_000;
 
 /** A key at the end of the run. */

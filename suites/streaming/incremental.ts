@@ -12,15 +12,18 @@ import {
 import { AMPLE_TOKENS, inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
 
-/** When one of two came in one piece, more tell whether that was an accident: so many that tell, of so many at most. */
+/**
+ * If one of two arrived in one piece, further runs show whether that was an accident: this many conclusive ones, out of at most
+ * this many.
+ */
 const ENOUGH_RUNS = 6;
 const MAX_RUNS = 12;
 const FIRST_PAUSE_MS = 300;
 const MAX_PAUSE_MS = 2_500;
-/** Fewer than these that tell are no case. */
+/** Fewer conclusive runs than this prove nothing. */
 const MIN_RUNS = 3;
 
-/** Parameters that a gateway may refuse, because the interface does not show them, and whose streams are streams. */
+/** Parameters that a gateway may refuse, because the interface does not show them, but which do not turn off streaming. */
 const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "usage-asked-for": { stream_options: { include_usage: true } },
   "usual-parameters": { max_tokens: 1_024, temperature: 0.7 },
@@ -35,7 +38,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
 
 const LONG_CONVERSATION = inTurns(LONG_STORY, LONG_TEXT.slice(0, 3_000), "Noted.");
 
-/** What SDKs say they accept, also where they ask for a stream. */
+/** The Accept header of SDKs, also when they request a stream. */
 const JSON_ACCEPTED = "json-accepted";
 
 const CONVERSATION = inTurns(LONG_STORY, "Do you know long stories?", "Some.");
@@ -45,7 +48,7 @@ const CONVERSATIONS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   "long-conversation": LONG_CONVERSATION,
 };
 
-/** Circumstances under which gateways and the proxies in front of them tend to hold streams back. */
+/** Circumstances in which gateways and the proxies in front of them tend to buffer streams. */
 const CIRCUMSTANCES: readonly string[] = [
   "plain",
   "compression-accepted",
@@ -85,11 +88,11 @@ const incremental = defineCheck({
       return t.send({ ...circumstance, model: "stream", mode: "streaming", prompt });
     };
     const first = await Promise.all([request(), request()]);
-    // One of two may be an accident of the network; more tell, as far as this process keeps up.
+    // One of two may be a network accident; further runs decide, if this process keeps up.
     const doubtful = first.some((response) => isHeldBack(arrivalOf(response)));
     const runs = [...first];
     while (doubtful && runs.length < MAX_RUNS && runs.filter(showsArrival).length < ENOUGH_RUNS) {
-      // Further and further apart: a gateway that was busy with the run's other requests is so for a while.
+      // With increasing pauses: a gateway that was busy with the run's other requests stays busy for a while.
       await t.wait(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (runs.length - first.length)));
       runs.push(await request());
     }
@@ -109,7 +112,7 @@ const incremental = defineCheck({
       return verdict.inconclusive("this machine is too busy to tell when pieces arrive");
     const short = arrivals.filter(({ arrival }) => !arrival.document && arrival.totalMs < LONG_ENOUGH_MS);
     const stalled = short.length > 0 && held.length > 0 && !held.some(({ arrival }) => arrival.document);
-    // A reply that once took so little takes no longer than that: what seems held back then is a stall on the way.
+    // A reply that was this quick once does not take longer than that: what seems buffered then is a stall on the way.
     if (isParameter && short.length === runs.length)
       return verdict.notApplicable("with these parameters the reply is short");
     if (stalled || short.length === runs.length) {
@@ -130,7 +133,7 @@ function isHeldBack(arrival: Arrival): boolean {
   return arrival.document || isOneBurst(arrival);
 }
 
-/** Whether a stream says how it was sent: pieces that came while this process was held up were all read at once. */
+/** Whether a stream shows how it was sent: pieces that arrived while this process was delayed were all read together. */
 function showsArrival(response: Response): boolean {
   const arrival = arrivalOf(response);
   return arrival.document || !isOneBurst(arrival) || isFairlySeen(response, arrival);
@@ -141,13 +144,13 @@ function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arr
   return `${pieces} pieces, first after ${Math.round(firstMs)} of ${Math.round(totalMs)} ms, ${Math.round(burstShare * 100)} % in one burst`;
 }
 
-/** As long in either kind of script, and within what every model may say. */
+/** The same length in either script, and within what every model can generate. */
 const ECHO_CHARACTERS = 4_000;
 const filled = (text: string): string => `${text} `.repeat(ECHO_CHARACTERS).slice(0, ECHO_CHARACTERS).trim();
 const PLAIN_TEXT = filled("The quick brown fox jumps over the lazy dog.");
 const OTHER_SCRIPTS = filled("你好，世界。こんにちは 안녕 Привет שלום é漢字");
 const SCRIPT_ROUNDS = 4;
-/** From the first to the last output in ASCII; less does not tell the one from the other, ms. */
+/** Minimum time from the first to the last output in ASCII; a shorter one does not distinguish the two, ms. */
 const SPREAD_MS = 60;
 
 const otherScripts = defineCheck({
@@ -170,7 +173,7 @@ const otherScripts = defineCheck({
     for (let round = 0; round < SCRIPT_ROUNDS; round++) {
       plain.push(await t.send({ ...request, prompt: PLAIN_TEXT }));
       other.push(await t.send({ ...request, prompt: OTHER_SCRIPTS }));
-      // Further rounds are for whoever may be blamed.
+      // Further rounds are only for suspects.
       if (!other.every(comesAtOnce)) break;
     }
     return { plain, other };
@@ -186,17 +189,17 @@ const otherScripts = defineCheck({
   },
 });
 
-/** At least the beginning: an output limit may cut the rest. */
+/** At least the beginning: an output limit may truncate the rest. */
 const repeats = (response: Response, text: string): boolean =>
   response.replyText?.includes(text.slice(0, ECHO_CHARACTERS / 4)) === true;
 
-/** Piece by piece, over a time that can be told from none. */
+/** Piece by piece, over a measurable time. */
 function isSpread(response: Response): boolean {
   const { totalMs, firstMs, burstShare } = arrivalOf(response);
   return repeats(response, PLAIN_TEXT) && totalMs - firstMs >= SPREAD_MS && burstShare < MAX_IN_ONE_BURST;
 }
 
-/** All of the other text at once, as far as this process keeps up. */
+/** All of the other text at once, if this process kept up. */
 function comesAtOnce(response: Response): boolean {
   const fair = response.exchange.ownLagMs < SPREAD_MS / 4;
   return repeats(response, OTHER_SCRIPTS) && arrivalOf(response).burstShare >= MAX_IN_ONE_BURST && fair;

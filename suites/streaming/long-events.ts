@@ -5,11 +5,11 @@ import { isCutByUs } from "../shared/cut-by-us.ts";
 import { assumeWholeReply } from "../shared/own-length.ts";
 import { AMPLE_TOKENS } from "../shared/texts.ts";
 
-/** Characters of texts. The first shows whether long texts come in long events; the others are above bounds of line readers. */
+/** Lengths in characters. The first shows whether long texts come in long events; the others exceed limits of line readers. */
 const LENGTHS = [6_000, 70_000, 300_000];
-/** From this length on an event is long, bytes: a tenth of the first text is more than any model says at once. */
+/** Minimum size of a long event, bytes: even a tenth of the first text is more than any model sends at once. */
 const MIN_LONG_BYTES = 4_096;
-/** For the longest text; the first has less, because some models refuse more than they can say. */
+/** For the longest text; the first has less, because some models reject more than they can generate. */
 const MANY_TOKENS = 65_536;
 const ENDED_BY_LIMIT: readonly unknown[] = ["length", "max_tokens"];
 
@@ -41,7 +41,7 @@ const longEvents = defineCheck({
       const response = await t.send({ ...request, mode: "streaming" });
       const isLong = longestOf(response) >= MIN_LONG_BYTES;
       const isPart = isLong && response.replyText?.includes(textOf(length)) !== true;
-      // The model may say no more: its non-streaming reply shows that.
+      // The model may generate less: its non-streaming reply shows that.
       const nonStreaming = isPart ? await t.send({ ...request, mode: "non-streaming" }) : null;
       sent.push({ length, response, nonStreaming });
       if (!isLong || isPart) break;
@@ -61,7 +61,7 @@ const longEvents = defineCheck({
         `the longest event of this model has ${longest} bytes; declare upstream to have long events tested`,
       );
     for (const { length, response, nonStreaming } of sent) {
-      // A model may take no text of this length, or say it too slowly.
+      // A model may reject a text of this length, or generate it too slowly.
       if ((response.status ?? 599) >= 400 || isTimedOut(response.exchange) || isCutByUs(response)) continue;
       if (ENDED_BY_LIMIT.includes(response.stream.finishReasons.at(-1))) continue;
       const { replyText = "", summary } = response;

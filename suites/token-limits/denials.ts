@@ -26,7 +26,7 @@ const denial = defineCheck({
   },
 });
 
-/** The gateway or a provider failed: that is no denial. */
+/** The gateway or a provider failed: this is not a denial. */
 const isFailure = ({ status = 0 }: Response): boolean => status >= 500;
 
 const retryAfter = defineCheck({
@@ -79,7 +79,7 @@ function statedBy(response: Response, { remainingHeaders }: TokensAsDeclared) {
   return name === undefined ? undefined : { name, value: response.header(name)?.trim() ?? "" };
 }
 
-/** Some tell less than zero after a request that crossed the limit. */
+/** Some report less than zero after a request that crossed the limit. */
 const wholeNumber = that("a whole number", (value) => /^-?\d+$/.test(String(value)));
 
 function judgeRemaining(response: Response, part: Part, tokens: TokensAsDeclared, verdict: Verdict): void {
@@ -96,7 +96,7 @@ function judgeRemaining(response: Response, part: Part, tokens: TokensAsDeclared
   });
 }
 
-/** What came after a response of a series that ends with the first denial. */
+/** What followed a response in a series that ends with the first denial. */
 function cameOf(response: Response, stated: number, part: Part, tokens: TokensAsDeclared): StatedRemaining {
   const at = part.responses.indexOf(response);
   const after = part.responses.slice(at + 1).filter(isServed);

@@ -2,5 +2,5 @@ import type { Check } from "../../src/checks/index.ts";
 import { TOKEN_DENIALS } from "./denials.ts";
 import { TOKEN_LIMIT } from "./limit.ts";
 
-/** A limit on tokens per minute, where the target file declares one. */
+/** A limit on tokens per minute, if the target file declares one. */
 export const TOKEN_LIMITS: readonly Check[] = [...TOKEN_LIMIT, ...TOKEN_DENIALS];

@@ -21,7 +21,7 @@ function inWords(part: Part, tokens: TokensAsDeclared): string {
   return `${surelySpent(spends)} tokens admitted in ${part.seconds.toFixed(1)} s, by ${spends.length} of ${part.responses.length} requests`;
 }
 
-/** Why a series says nothing of a limit that it neither met nor exceeded; `undefined` where it does. */
+/** Why a series that neither met nor exceeded the limit says nothing about it; `undefined` if it does. */
 function tooFew(part: Part, tokens: TokensAsDeclared): string | undefined {
   if (part.responses.some(isRateDenial) || exceedsTokens(part, tokens)) return undefined;
   const trouble = part.responses.find((response) => !isServed(response));
@@ -30,10 +30,10 @@ function tooFew(part: Part, tokens: TokensAsDeclared): string | undefined {
     : `${inWords(part, tokens)}; one was neither served nor denied for its tokens: ${trouble.summary}`;
 }
 
-/** How often a sound window of the kind may let more through than the limit. */
+/** How often a correct window of the kind may admit more than the limit. */
 const edges = ({ window }: TokensAsDeclared): number => (window === "rolling" ? 0 : 1);
 
-/** Says of a part and its repetition how many let too much through. */
+/** Reports for a part and its repetition how many admitted too much. */
 function judgeExcess(
   requirement: "TOKENS-ENFORCED" | "TOKENS-AT-ONCE",
   parts: readonly Part[],
@@ -75,7 +75,10 @@ const enforced = defineCheck({
   },
 });
 
-/** No minute holds more than the limit of a rolling window, or twice that of a fixed one; what was too much at once is judged as such. */
+/**
+ * No minute holds more than the limit of a rolling window, or twice that of a fixed one; an excess within a burst is judged as
+ * such.
+ */
 function judgeAnyMinute({ tokens, probes, atOnce, inARow, wait }: TokenRecording, verdict: Verdict): void {
   const parts = [probes, ...atOnce.filter((part) => !exceedsTokens(part, tokens)), ...inARow];
   const beyond = Math.max(tokens.inFlightTokens ?? 0, ...parts.map((part) => largestOf(part, tokens)));

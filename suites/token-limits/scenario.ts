@@ -31,46 +31,46 @@ export type TokenRecording = {
   readonly expected: ExpectedDenial;
   /** One small request in each dialect. */
   readonly probes: Part;
-  /** Requests at the same time, up to twice the limit; a second time where more was admitted than the limit allows. */
+  /** Concurrent requests, up to twice the limit; repeated if more was admitted than the limit allows. */
   readonly atOnce: readonly Part[];
   readonly whileDenied: readonly TriedWhileDenied[];
   readonly wait: TestedWait | null;
-  /** Requests one after the other until the first denial; a second time likewise. */
+  /** Sequential requests until the first denial; repeated likewise. */
   readonly inARow: readonly Part[];
-  /** Requests evenly over a minute, where those in a row were denied early. */
+  /** Requests evenly spaced over a minute, if the sequential ones were denied early. */
   readonly evenly: Part | null;
 };
 
 /** Sizes of requests, as shares of the limit. */
 const AT_ONCE_SHARE = 1 / 4;
-/** The largest that is sure to be admitted by itself. */
+/** The largest request that is certainly admitted when sent alone. */
 const LARGEST_SHARE = 0.6;
 const IN_A_ROW_SHARE = 1 / 8;
 const EVENLY_SHARE = 1 / 24;
-/** Share of the limit at which even requests must pass. */
+/** Share of the limit at which evenly spaced requests must be admitted. */
 const SAFE_SHARE = 0.7;
-/** Of the limit, how much is asked for at once and in a row: more than any window lets through. */
+/** How much of the limit is sent concurrently and sequentially: more than any window admits. */
 const MORE_THAN_ANY = 2;
 const MAX_AT_ONCE = 24;
 const MAX_IN_A_ROW = 48;
 /**
- * After the requests at once none may have been denied, where their usage counts later; and what was held back comes back when replies
- * used less. So many more may be admitted until the limit is reached for good.
+ * After the concurrent requests none may have been denied, if their usage counts later; and reserved tokens return when replies
+ * used less. This many more may be admitted until the limit is finally reached.
  */
 const MAX_MORE = 8;
-/** Shares of the request rate that are used: a denial must not be about that. */
+/** Shares of the request rate that are used: a denial must not be about the rate. */
 const RPM_AT_ONCE = 0.3;
 const RPM_MORE = 0.15;
 const RPM_IN_A_ROW = 0.9;
-/** Where the target file does not say how many may be in flight. */
+/** If the target file does not state a concurrency limit. */
 const UNKNOWN_IN_FLIGHT = 16;
 const TRIES = 2;
-/** The key in other spellings is tried where these requests are a small share of the rate. */
+/** The key in other spellings is only tested if these requests are a small share of the rate. */
 const MIN_RPM_SPELLED = 100;
 
 /**
- * Two minutes on the account with the token limit, for all checks of it: requests at once from quiet, other kinds of requests while it is
- * denied, the wait that a denial asks for, and requests in a row from quiet.
+ * Two minutes on the account with the token limit, for all its checks: concurrent requests after a quiet period, other kinds of
+ * requests while it is denied, the wait that a denial asks for, and sequential requests after a quiet period.
  */
 export const tokenScenario = defineScenario({
   id: "token-limits.tokens",
@@ -101,7 +101,7 @@ export const tokenScenario = defineScenario({
     const denied = await sendWhileDenied(run);
     await quiet(t);
     const inARow = await twiceIfExceeded(run, await sendInARow(run), () => sendInARow(run));
-    // Where nobody says what requests in flight may take, more proves nothing.
+    // Unless the target file states what requests in flight may take, an excess proves nothing.
     const isJudged = tokens.inFlightTokens !== undefined;
     const atOnce = isJudged ? await twiceIfExceeded(run, first, () => sendAtOnce(run)) : [first];
     const evenly = isEarly(inARow[0], recording.tokens) ? await sendEvenly(run) : null;
@@ -123,7 +123,7 @@ export const tokenScenario = defineScenario({
 
 const NOTHING_ELSE = { atOnce: [], whileDenied: [], wait: null, inARow: [], evenly: null } as const;
 
-/** What the steps share. */
+/** State shared by the steps. */
 interface TokenRun {
   readonly t: Session;
   readonly key: Key;
@@ -133,14 +133,14 @@ interface TokenRun {
   readonly rpm: number;
 }
 
-/** The declaration without its key: a recording is stored. */
+/** The declaration without its key: recordings are stored. */
 function declared({ key: _, window, inFlightTokens, ...tokens }: TokenLimits): TokensAsDeclared {
   return { ...tokens, window: window ?? null, inFlightTokens: inFlightTokens ?? null };
 }
 
 const quiet = (t: Session): Promise<void> => untilQuiet(t, t.tokenLimited().key);
 
-/** One small request in each dialect; a minute later where something before the run has used the limit up. */
+/** One small request in each dialect; a minute later if traffic before the run has used up the limit. */
 async function probe(t: Session, key: Key, size: Size): Promise<Part> {
   const startUs = t.nowUs();
   const responses: Response[] = [];
@@ -155,7 +155,7 @@ async function probe(t: Session, key: Key, size: Size): Promise<Part> {
   return { responses, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
 }
 
-/** Requests of a share of the limit each, the dialects taking turns. */
+/** Requests with a share of the limit each; the dialects take turns. */
 async function requestsOf(
   { t, key, tokens, probes }: TokenRun,
   share: number,
@@ -197,14 +197,16 @@ async function sendInARow(run: TokenRun): Promise<Part> {
   return { responses: sent.responses, ...size, seconds: sent.seconds };
 }
 
-/** Repeats what let too much through: the edge of a fixed window explains it once. */
+/** Repeats what admitted too much: the boundary of a fixed window explains it once. */
 async function twiceIfExceeded({ t, tokens }: TokenRun, first: Part, again: () => Promise<Part>): Promise<Part[]> {
   if (!exceedsTokens(first, tokens)) return [first];
   await quiet(t);
   return [first, await again()];
 }
 
-/** Requests evenly over a minute, after a quiet one, well below the limit: one with little burst must admit these. */
+/**
+ * Requests evenly spaced over a minute, after a quiet one, well below the limit: a limiter with little burst must admit these.
+ */
 async function sendEvenly(run: TokenRun): Promise<Part> {
   const perMinute = SAFE_SHARE / EVENLY_SHARE;
   const { specs, size } = await requestsOf(run, EVENLY_SHARE, () => perMinute);
@@ -212,7 +214,9 @@ async function sendEvenly(run: TokenRun): Promise<Part> {
   return { responses, ...size, seconds: 60 };
 }
 
-/** Other kinds of requests while the account is denied, as large as the one that is; then the wait that the last denial asks for. */
+/**
+ * Other kinds of requests while the account is denied, as large as the denied one; then the wait that the last denial asks for.
+ */
 async function sendWhileDenied(run: TokenRun): Promise<Pick<TokenRecording, "whileDenied" | "wait">> {
   const { t, rpm } = run;
   const of = async (change: Partial<RequestSpec>) => {
@@ -229,7 +233,7 @@ async function sendWhileDenied(run: TokenRun): Promise<Pick<TokenRecording, "whi
   );
   const spelled = rpm < MIN_RPM_SPELLED ? [] : Object.entries(spellingsOf(run.key));
   const whileDenied: TriedWhileDenied[] = [];
-  // The first kind is the one that stands before and after each.
+  // The first kind is sent before and after each of the others.
   for (const [kind, change] of [...kinds.slice(1), ...spelled]) {
     const tries: Response[] = [];
     for (let count = 0; count < TRIES; count++) tries.push(await t.start(await of(change)).done);

@@ -5,7 +5,7 @@ import type { Key, TokenLimits } from "../../src/target/index.ts";
 
 type Counts = TokenLimits["counts"];
 
-/** How large a request is to be, with the tokens that one of this size surely and possibly takes of the limit. */
+/** Target size of a request, with the minimum and maximum number of tokens that it takes from the limit. */
 export type Size = {
   readonly words: number;
   readonly maxTokens: number;
@@ -13,21 +13,21 @@ export type Size = {
   readonly most: number;
 };
 
-/** Prompt and completion tokens by the usage of a reply, in the words of either dialect. */
+/** Prompt and completion tokens from a reply's usage, in the fields of either dialect. */
 function usageOf({ reply: { usage } }: Response): { readonly prompt: number; readonly completion: number } | undefined {
   const prompt = usage?.["prompt_tokens"] ?? usage?.["input_tokens"];
   const completion = usage?.["completion_tokens"] ?? usage?.["output_tokens"];
   return prompt === undefined || completion === undefined ? undefined : { prompt, completion };
 }
 
-/** Estimates of a prompt differ from its tokens: by no more than this factor, as far as we know. */
+/** Estimates of a prompt differ from its token count by at most this factor, as far as we know. */
 const ESTIMATE = 2;
 
 /**
- * Tokens that a served request took of the limit. What a reply used surely counts; until its end, and a while longer, a gateway may hold
- * back what it was allowed to use.
+ * Tokens that a served request took from the limit. The tokens used by the reply certainly count; until its end, and a while
+ * longer, a gateway may reserve the maximum output.
  *
- * @returns `undefined` where the reply does not tell its usage.
+ * @returns `undefined` if the reply does not state its usage.
  */
 export function spendOf(response: Response, counts: Counts, maxTokens: number): TokenSpend | undefined {
   const usage = usageOf(response);
@@ -45,14 +45,16 @@ export function spendOf(response: Response, counts: Counts, maxTokens: number): 
   }
 }
 
-/** Output tokens of requests whose prompt alone counts: some models refuse fewer. */
+/** Output tokens of requests whose prompt alone counts: some models reject fewer. */
 const FEW_TOKENS = 16;
 /** Words of requests whose reservation alone counts. */
 const FEW_WORDS = 10;
-/** A request of about this share of the limit tells how many tokens a word is, and how much of what it may say a model says. */
+/**
+ * A request with about this share of the limit shows how many tokens a word has, and how much of its maximum output a model uses.
+ */
 const PROBE_SHARE = 1 / 20;
 
-/** The size of the first request, of which nothing is known yet; a word is taken for a token. */
+/** The size of the first request, when nothing is known yet; a word counts as one token. */
 export function probeSize({ tokensPerMinute, counts }: Pick<TokenLimits, "tokensPerMinute" | "counts">): Size {
   const half = Math.max(FEW_WORDS, Math.round((tokensPerMinute * PROBE_SHARE) / 2));
   const most = counts === "prompt" ? half : half * 2;
@@ -60,7 +62,7 @@ export function probeSize({ tokensPerMinute, counts }: Pick<TokenLimits, "tokens
 }
 
 /**
- * The size of a request that possibly takes so many tokens of the limit.
+ * The size of a request that takes at most this many tokens from the limit.
  *
  * @param probe a served request of `probeSize`.
  */
@@ -86,14 +88,14 @@ export function sizeOf(most: number, probe: Response, limit: Pick<TokenLimits, "
   }
 }
 
-/** Words that are one token each to most models. */
+/** Words that are one token each for most models. */
 const WORDS = "one two three four five six seven eight nine ten".split(" ");
 
-/** A request of a size, unlike any other: what is found in a cache may count for nothing. */
+/** A unique request of a size: a cache hit may count for nothing. */
 export async function requestOf(t: Session, key: Key, endpoint: Dialect, size: Size): Promise<RequestSpec> {
   const words = Array.from({ length: Math.max(0, size.words - 3) }, (_, at) => WORDS[at % WORDS.length]);
   const prompt = `Please repeat: ${t.nonce()} ${words.join(" ")}`.trim();
-  // One that repeats the prompt is certain to use what it may.
+  // A model that repeats the prompt certainly uses its maximum output.
   const model = (await t.hasModel("echo", endpoint)) ? "echo" : "plain";
   return { key, endpoint, model, prompt, maxTokens: size.maxTokens, intent: "either" };
 }

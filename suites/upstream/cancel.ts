@@ -10,20 +10,20 @@ import { DIALECTS } from "../../src/dialects/index.ts";
 import { atMost } from "../../src/judging/index.ts";
 import { type Answers, assumePassed, NOTHING_CAME, sendPlain } from "./marked.ts";
 
-/** A gateway may take so long to notice that its caller has left, ms. */
+/** The time a gateway may take to notice that its caller has disconnected, ms. */
 const NOTICE_MS = 1_000;
-/** How long the provider is watched after that, ms: retries come with a pause. */
+/** How long the provider is observed after that, ms: retries follow after a pause. */
 const WATCHED_MS = 6_000;
 const LATER_MS = 1_500;
-/** How long a request may take to come to a provider, ms. */
+/** How long a request may take to reach a provider, ms. */
 const ARRIVES_MS = 5_000;
-/** Into the phase that is meant, ms. */
+/** Time into the phase, ms. */
 const INTO_MS = 250;
 
 interface Phase extends Pick<RequestSpec, "mode"> {
-  /** @param slower by this factor the provider takes longer. */
+  /** @param slower factor by which the provider takes longer. */
   readonly answers: (slower: number) => Answers;
-  /** Whether the caller already has a part of the reply when it leaves. */
+  /** Whether the caller has received part of the reply when it disconnects. */
   readonly hasBegun?: true;
 }
 
@@ -57,9 +57,9 @@ const cancelled = defineCheck({
     const plain = await sendPlain(t, phase.mode);
     if (!plain.response.admitted) return { plain, before: NOTHING_CAME, leftAtMs: 0, after: NOTHING_CAME };
     let left = await leave(t, phase, 1);
-    // The provider was done before the gateway had its second: this process was late. A slower provider leaves more time.
+    // The provider finished before the gateway's second was over: this process was late. A slower provider leaves more time.
     for (const slower of SLOWER) if (endedEarly(left)) left = await leave(t, phase, slower);
-    // Once may be a busy machine's fault: a gateway that is late is late again.
+    // A single delay may be caused by a busy machine; a gateway that is too slow is too slow again.
     return { plain, ...(isLate(left) ? await leave(t, phase, 1) : left) };
   },
   judge({ plain, before, leftAtMs, after }, verdict, axes) {
@@ -82,7 +82,7 @@ const cancelled = defineCheck({
 
 type Left = { readonly before: Upstreamed; readonly leftAtMs: number; readonly after: Upstreamed };
 
-/** Sends a request, and leaves in a phase of it. */
+/** Sends a request, and disconnects in a phase of it. */
 async function leave(t: Session, phase: Phase, slower: number): Promise<Left> {
   const marker = t.upstream.marker();
   await t.upstream.answer(marker, phase.answers(slower));
@@ -94,26 +94,26 @@ async function leave(t: Session, phase: Phase, slower: number): Promise<Left> {
   const before = await t.upstream.requests(marker);
   held.abort();
   await held.done;
-  // Read after the caller has left: however late this process was, the gateway has a whole second.
+  // Read after the caller has disconnected: however late this process was, the gateway has a whole second.
   const { nowMs: leftAtMs } = await t.upstream.requests(marker);
   await t.upstream.until(marker, (seen) => seen.every(({ end }) => end !== undefined), WATCHED_MS);
   await t.wait(LATER_MS, "attempts after the caller left");
   return { before, leftAtMs, after: await t.upstream.requests(marker) };
 }
 
-/** Whether the provider had responded before the caller left, or within the second that the gateway has after that. */
+/** Whether the provider had responded before the caller disconnected, or within the gateway's second after that. */
 function endedEarly({ before, leftAtMs, after }: Left): boolean {
   const running = before.requests.filter(({ end }) => end === undefined).map(({ id }) => id);
   if (running.length === 0) return before.requests.length > 0;
   return after.requests.some((request) => running.includes(request.id) && fateOf(request, leftAtMs) === undefined);
 }
 
-/** Whether the provider was let go of, but not within the second. */
+/** Whether the provider's request was aborted, but not within the second. */
 function isLate({ leftAtMs, after }: Left): boolean {
   return after.requests.some(({ end, endMs = 0 }) => end === "gateway-left" && endMs - leftAtMs > NOTICE_MS);
 }
 
-/** What became of a request at the provider; `undefined`: it was over before the gateway had to let go of it. */
+/** How the request ended at the provider; `undefined`: it was over before the gateway had to abort it. */
 function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
   const afterMs = Math.max(0, Math.round(endMs - leftAtMs));
   if (end !== undefined && end !== "gateway-left" && afterMs <= NOTICE_MS) return undefined;

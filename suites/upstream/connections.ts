@@ -2,7 +2,7 @@ import { type Check, defineCheck } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
 import { assumePassed, type Passed, sendMarked } from "./marked.ts";
 
-/** Requests one after the other: more than a gateway has processes with connections of their own. */
+/** Sequential requests: more than a gateway has processes with their own connections. */
 const REQUESTS = 24;
 
 const keepAlive = defineCheck({

@@ -9,7 +9,7 @@ import { assumePassed, isSameDialect, MARKER, type Passed, sendMarked, sendPlain
 
 const turn = (role: string, content: JsonValue): JsonObject => ({ role, content });
 
-/** Conversations that are easily changed on the way, by case: the fields that make them up. */
+/** Conversations that are easily changed in transit, by case: their fields. */
 const CONVERSATIONS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> = {
   texts: () => ({ messages: [turn("user", `${MARKER} ${MULTIBYTE_TEXT} ${SPECIAL_TEXT}`)] }),
   spaces: () => ({ messages: [turn("user", `${MARKER}\n${SPACED_TEXT}\n`)] }),
@@ -69,7 +69,7 @@ const conversation = defineCheck({
   },
 });
 
-/** The body that came to the provider which served the request, or to the last one. */
+/** The body that reached the provider that served the request, or the last one. */
 function bodyOf({ upstream }: Passed): unknown {
   const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
   return served === undefined ? undefined : parseJson(served.body);
@@ -77,21 +77,21 @@ function bodyOf({ upstream }: Passed): unknown {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A turn in one form, however its text is written: as text, or as a list of one part. */
+/** Normalises a turn, whether its text is a string or a list of one part. */
 function plainTurn(value: unknown): unknown {
   const content = member(value, "content");
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   return { role: member(value, "role"), parts: parts.map((part) => withoutCacheControl(part)) };
 }
 
-/** Gateways mark what the provider should keep: that changes no content. */
+/** Gateways mark what the provider should cache; that does not change the content. */
 function withoutCacheControl(part: unknown): unknown {
   if (!isObject(part)) return part;
   const { cache_control: _, ...rest } = part;
   return rest;
 }
 
-/** Turns, tools and the system prompt that did not come as they were sent, or not in their order. */
+/** Turns, tools and the system prompt that arrived changed or in another order. */
 function missingTurns(sent: unknown, got: unknown): string[] {
   const lost: string[] = [];
   const came = listOf(member(got, "messages")).map(plainTurn);
@@ -115,7 +115,7 @@ function missingTurns(sent: unknown, got: unknown): string[] {
 
 const nameOf = (tool: unknown): string => String(member(tool, "name") ?? member(member(tool, "function"), "name"));
 
-/** The same where the provider's dialect is another one: what every translation has to keep. */
+/** The same if the provider uses the other dialect: what every translation has to preserve. */
 function missingTexts(sent: unknown, got: unknown): string[] {
   const lost: string[] = [];
   const came = stringsIn(got);
@@ -123,7 +123,7 @@ function missingTexts(sent: unknown, got: unknown): string[] {
   const all = listOf(member(sent, "messages"));
   const textsOf = (turns: readonly unknown[]) => turns.flatMap((one) => stringsIn(member(one, "content"), TEXTS));
   const [apart, turns] = [all.filter(isInstruction), all.filter((one) => !isInstruction(one))];
-  // The other dialect has instructions in a field of their own, which may stand before the conversation or behind it.
+  // The other dialect has a separate field for instructions, which may precede or follow the conversation.
   for (const text of textsOf(apart))
     if (!came.some((one) => one.includes(text))) lost.push(`text "${text.slice(0, 40)}"`);
   for (const text of textsOf(turns)) {
@@ -141,10 +141,10 @@ function missingTexts(sent: unknown, got: unknown): string[] {
 
 const isInstruction = (turn: unknown): boolean => ["system", "developer"].includes(String(member(turn, "role")));
 
-/** Fields that hold what a person wrote, and what a picture is made of. */
+/** Fields that hold what a person wrote, and image data. */
 const TEXTS = new Set(["text", "data", "url"]);
 
-/** Texts in a value, in order; of objects those in some fields, or in all. */
+/** Strings in a value, in order; for objects those in certain fields, or in all. */
 function stringsIn(value: unknown, fields?: ReadonlySet<string>): string[] {
   if (typeof value === "string") return [value.replace(/^data:image\/png;base64,/, "")];
   if (Array.isArray(value)) return value.flatMap((item) => stringsIn(item, fields));
@@ -154,7 +154,7 @@ function stringsIn(value: unknown, fields?: ReadonlySet<string>): string[] {
   );
 }
 
-/** Parameters by case: what the dialects' clients send most, and what no gateway knows. */
+/** Parameters by case: those that clients of the dialects send most, and one that no gateway knows. */
 const PARAMETERS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> = {
   sampling: () => ({ temperature: 0.3, top_p: 0.9 }),
   stop: (dialect) => (dialect === "chat" ? { stop: ["END", "\n\n"] } : { stop_sequences: ["END", "\n\n"] }),
@@ -167,7 +167,7 @@ const PARAMETERS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> = {
   unknown: () => ({ gauntlet_unknown: { list: [1, 2.5, null, "ü"], on: true } }),
 };
 
-/** Names that providers have for the same. */
+/** Other names that providers use for the same parameter. */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
   max_tokens: ["max_completion_tokens", "max_output_tokens"],
   stop_sequences: ["stop"],
@@ -200,7 +200,7 @@ const parameters = defineCheck({
     const same = isSameDialect(passed);
     for (const [name, value] of Object.entries(wanted)) {
       const came = [name, ...(ALSO[name] ?? [])].map((one) => member(got, one)).filter((one) => one !== undefined);
-      // Tools and the choice among them look different in the other dialect.
+      // Tools and tool choice look different in the other dialect.
       const isKept = same || !/^tool/.test(name) ? came.some((one) => isDeepStrictEqual(one, value)) : came.length > 0;
       const shown = came.length === 0 ? "nothing" : JSON.stringify(came[0]).slice(0, 120);
       verdict.shouldHold("UPSTREAM-PARAMETERS", isKept, `${name} as it was sent`, shown, {

@@ -7,7 +7,7 @@ import { type Answers, assumePassed, PAUSE_MS, type Passed, sendMarked, sendPlai
 
 type Answer = Extract<Answers[string], { readonly error?: unknown }>;
 
-/** What a provider does in place of a reply. */
+/** What a provider does instead of replying. */
 const FAILURES: Readonly<Record<string, Answer>> = {
   "500": { error: { status: 500 } },
   "503": { error: { status: 503 } },
@@ -19,7 +19,7 @@ const FAILURES: Readonly<Record<string, Answer>> = {
   "cut-head": { break: { how: "close", at: "inside-head" } },
 };
 
-/** More are not few, and more than a minute is not soon. */
+/** More attempts are not few, and more than a minute is not soon. */
 const MAX_ATTEMPTS = 10;
 const MAX_MS = 60_000;
 
@@ -43,7 +43,7 @@ const failure = defineCheck({
     const request = { mode: t.mode, intent: "denied", repeats: false, bounds } as const;
     const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
     const first = await send();
-    // A gateway that leaves its providers alone at this moment is asked again when it serves.
+    // If the gateway is pausing its providers at this moment, try again when it serves.
     const reachedNoProvider = plain.response.admitted && first.upstream.requests.length === 0;
     const failed = reachedNoProvider && (await sendPlainNow(t)).response.admitted ? await send() : first;
     return { plain, failed, declared: t.target.upstream?.attempts ?? null };
@@ -67,9 +67,9 @@ const failure = defineCheck({
   },
 });
 
-/** A failure without anybody's key in it makes the gateway show its keys to every provider that it asks. */
+/** A failure that contains no key makes the gateway show its keys to every provider that it contacts. */
 async function learnCredentials(t: Session): Promise<null> {
-  // First a request that is served: a failure may show the key of the provider, and only a known key is redacted.
+  // Sends a request that is served first: a failure may show the provider's key, and only a known key is redacted.
   await sendPlainNow(t, "non-streaming");
   const { marker } = await sendMarked(t, { mode: "non-streaming", intent: "denied", repeats: false }, ALL_FAIL);
   await t.upstream.credentials(marker);
@@ -78,7 +78,7 @@ async function learnCredentials(t: Session): Promise<null> {
 
 const ALL_FAIL: Answers = { "*": { error: { status: 500 } } };
 
-/** What breaks off in the middle of a reply. */
+/** Ways to interrupt a reply. */
 const BREAKS = { reset: "reset", close: "close" } as const;
 
 const brokenReply = defineCheck({
@@ -109,9 +109,9 @@ const brokenReply = defineCheck({
   },
 });
 
-/** How the first provider fails where the next one is to serve. */
+/** How the first provider fails if the next one should serve. */
 const FAILS_OVER = ["503", "429", "reset"] as const;
-/** Requests until one comes to the provider that fails: a gateway may spread them. */
+/** Maximum number of requests until one reaches the failing provider: a gateway may distribute them. */
 const MAX_TRIED = 12;
 
 const failover = defineCheck({
@@ -135,7 +135,7 @@ const failover = defineCheck({
       tried.push(passed);
       if (!cameTo(passed, first)) continue;
       if (passed.response.admitted || ++failed > 1) break;
-      // The next provider may still be left alone for a failure before.
+      // The next provider may still be paused because of an earlier failure.
       await t.wait(PAUSE_MS, "a provider to be asked again");
     }
     return { plain, first, tried };

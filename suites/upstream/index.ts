@@ -8,7 +8,7 @@ import { LONG_EVENTS } from "./long-events.ts";
 import { REPLY } from "./reply.ts";
 import { STREAMS } from "./streams.ts";
 
-/** What a gateway does towards its providers; seen from their side. */
+/** How a gateway behaves towards its providers, as seen from their side. */
 export const UPSTREAM: readonly Check[] = [
   ...KEYS,
   ...CONVERSATION,

@@ -6,16 +6,16 @@ import { ONE_TOOL } from "../shared/tools.ts";
 import { type Answers, assumePassed, type Passed, sendMarked, sendPlain, wordsOf } from "./marked.ts";
 import { streamedCall } from "./streamed-call.ts";
 
-/** Above the bounds that line readers tend to have: 4, 16 and 64 KiB, 256 KiB and 1 MiB. */
+/** Above the usual limits of line readers: 4, 16 and 64 KiB, 256 KiB and 1 MiB. */
 const LONG_SIZES = [4_200, 17_000, 70_000, 300_000, 2_000_000];
 const SHORT_SIZES = [6, 6];
-/** Room for all of them, with what is around them. A response of a run may otherwise be smaller than that. */
+/** Room for all of them and the rest of the response. Responses of a run are otherwise limited to less. */
 const BOUNDS = { maxBodyBytes: 4 * 1_048_576 };
 
 interface Carrier {
   readonly answer: Answers[string];
   readonly fields?: (dialect: (typeof DIALECTS)[number]) => JsonObject;
-  /** What the caller got of the words. */
+  /** Which of the words the caller received. */
   readonly got: (response: Response) => string | undefined;
 }
 
@@ -34,7 +34,7 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
   reasoning: { answer: { reasoning: true }, got: (response) => reasoningIn(response) },
 };
 
-/** Reasoning of a stream, in the fields that gateways have for it. */
+/** The reasoning of a stream, in the fields that gateways use for it. */
 function reasoningIn({ stream }: Response): string | undefined {
   const pieces = stream.events.flatMap(({ json }) => {
     const choices = member(json, "choices");
@@ -100,7 +100,7 @@ const longEvents = defineCheck({
   },
 });
 
-/** Size of the first event that did not arrive as it was sent, bytes. */
+/** Size of the first event that did not arrive as sent, bytes. */
 function firstLost(text: string): number | undefined {
   let at = 0;
   for (const [index, word] of wordsOf(LONG_SIZES).entries()) {

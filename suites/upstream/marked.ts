@@ -1,10 +1,10 @@
 import type { ProviderSaw, RequestSpec, Response, Session, Upstreamed } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 
-/** What the providers answer, by their names; `*` is any other. */
+/** What the providers respond, by their names; `*` is any other. */
 export type Answers = Parameters<Session["upstream"]["answer"]>[1];
 
-/** A request of ours, and what the gateway made of it. */
+/** One of our requests, and what the gateway made of it. */
 export type Passed = {
   readonly marker: string;
   readonly response: Response;
@@ -12,12 +12,12 @@ export type Passed = {
   readonly upstream: Upstreamed;
 };
 
-/** How long a provider may take to note the end of a request whose answer is here, ms. */
+/** How long a provider may take to record the end of a request after its response has arrived, ms. */
 const NOTED_MS = 2_000;
 
 const hasEnded = ({ end }: ProviderSaw): boolean => end !== undefined;
 
-/** Sends a request that the providers know, and waits until they are through with it. */
+/** Sends a request that the providers recognise, and waits until they are done with it. */
 export async function sendMarked(t: Session, request: RequestSpec = {}, answers: Answers = {}): Promise<Passed> {
   const marker = t.upstream.marker();
   if (Object.keys(answers).length > 0) await t.upstream.answer(marker, answers);
@@ -27,7 +27,7 @@ export async function sendMarked(t: Session, request: RequestSpec = {}, answers:
   return { marker, response, upstream };
 }
 
-/** A prompt of one's own has to hold the marker, too: it stands in for `MARKER`. */
+/** A custom prompt must contain the marker, too: it replaces `MARKER`. */
 function withMarker({ prompt, fields, ...request }: RequestSpec, marker: string): RequestSpec {
   const put = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll(MARKER, marker)) as T;
   return {
@@ -37,26 +37,26 @@ function withMarker({ prompt, fields, ...request }: RequestSpec, marker: string)
   };
 }
 
-/** Place of the marker in a prompt. */
+/** Position of the marker in a prompt. */
 export const MARKER = "(marker)";
 
-/** A plain request in the check's dialect and mode, once per run: what comes of it when nothing is wrong. */
+/** A plain request in the check's dialect and mode, once per run: the result when nothing is wrong. */
 export function sendPlain(t: Session, mode = t.mode): Promise<Passed> {
   return t.once(`upstream.plain-${t.dialect}-${mode}`, async () => {
     const plain = await sendMarked(t, { mode });
-    // From now on the operator's key is known, and masked wherever it turns up.
+    // From here on the operator's key is known and masked everywhere.
     await t.upstream.credentials(plain.marker);
     return plain;
   });
 }
 
-/** Times that a provider is asked whether it serves again, and between them, ms. */
+/** Attempts to find out whether a provider serves again, and the time between them, ms. */
 const TRIES = 4;
 export const PAUSE_MS = 3_000;
 
 /**
- * A plain request at this moment. After failures a gateway may leave its providers alone for a while, which is waited for: not where
- * such requests were never served, and once in vain is enough.
+ * A plain request now. After failures a gateway may pause its providers; this waits for that, unless such requests were never
+ * served, or waiting has already failed once.
  */
 export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
   const first = await sendPlain(t, mode);
@@ -72,10 +72,10 @@ export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
   return plain;
 }
 
-/** What came of a request that was not sent, because plain ones are not served. */
+/** The result of a request that was not sent because plain ones are not served. */
 export const NOTHING_CAME: Upstreamed = { nowMs: 0, requests: [], ourKeys: 0 };
 
-/** Goes on only when a plain request was served, and by these providers. */
+/** Continues only if a plain request was served, and by these providers. */
 export function assumePassed(verdict: Verdict, { response, upstream }: Passed): void {
   const { endpoint, mode } = response.requested;
   const { status = 0 } = response;
@@ -87,12 +87,12 @@ export function assumePassed(verdict: Verdict, { response, upstream }: Passed): 
   verdict.missingFixture("the request did not come to the providers of `upstream`", ["upstream:", model]);
 }
 
-/** Whether the gateway and its provider speak the same dialect, so that bodies can be compared field by field. */
+/** Whether the gateway and its provider use the same dialect, so that bodies can be compared field by field. */
 export function isSameDialect({ response, upstream }: Passed): boolean {
   const isMessages = /\/messages(?:\?|$)/.test(upstream.requests[0]?.path ?? "");
   return isMessages === (response.requested.endpoint === "messages");
 }
 
-/** The numbered words that a provider sends by default, each with so many bytes. */
+/** The numbered words that a provider sends by default, each with the given number of bytes. */
 export const wordsOf = (sizes: readonly number[]): string[] =>
   sizes.map((bytes, index) => `${`w${index}`.padEnd(bytes - 1, "-")} `);

@@ -45,7 +45,7 @@ const reply = defineCheck({
   },
 });
 
-/** Where a text parts from the provider's, in words. */
+/** Describes where a text deviates from the provider's. */
 function difference(text: string): string {
   if (text === TEXT) return "the provider's text";
   const at = [...text].findIndex((character, index) => character !== [...TEXT][index]);
@@ -69,7 +69,7 @@ function wholeCall({ reply: { toolCalls } }: Response): Call {
 /** What the provider counts: most of the input came from its cache. */
 const COUNTED = { input: 2_000, cached: 1_900, output: 37 };
 
-/** The same in the words of the dialects: the messages dialect counts the cached tokens apart. */
+/** The same in the fields of the dialects: the messages dialect counts cached tokens separately. */
 const EXPECTED = {
   chat: {
     prompt_tokens: COUNTED.input,

@@ -7,7 +7,7 @@ export interface Call {
   readonly input: unknown;
 }
 
-/** With the arguments as they came, which need not be JSON. */
+/** With the arguments as received, which need not be JSON. */
 interface StreamedCall extends Call {
   readonly fragments: string;
 }

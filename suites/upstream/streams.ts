@@ -3,11 +3,11 @@ import { DIALECTS } from "../../src/dialects/index.ts";
 import { atLeast, atMost } from "../../src/judging/index.ts";
 import { assumePassed, NOTHING_CAME, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
 
-/** Events after which a stream stands still: the opening ones of either dialect, and some pieces of text. */
+/** Events after which a stream stalls: the opening ones of either dialect, and some pieces of text. */
 const BEFORE_STALL = 6;
-/** How long a request may take to come to the provider, on a busy machine too, ms. */
+/** How long a request may take to reach the provider, on a busy machine too, ms. */
 const ARRIVES_MS = 10_000;
-/** How long what came before may take to reach the caller, ms. */
+/** How long the events before the stall may take to reach the caller, ms. */
 const REACHES_MS = 3_000;
 
 const streamed = defineCheck({
@@ -32,7 +32,7 @@ const streamed = defineCheck({
       ARRIVES_MS,
     );
     const hasCome = await Promise.race([held.started, t.wait(REACHES_MS).then(() => false)]);
-    // A gateway that answers this in the meantime was not busy with something else.
+    // If the gateway responds to this in the meantime, it was not busy with something else.
     if (!hasCome) await sendMarked(t);
     await t.wait(INTO_MS);
     held.abort();
@@ -49,7 +49,7 @@ const streamed = defineCheck({
 
 const INTO_MS = 400;
 
-/** Events before the end: text has come by then. */
+/** Events before the interruption: text has arrived by then. */
 const BEFORE_BREAK = 7;
 const BREAKS = ["reset", "close"] as const;
 
@@ -80,7 +80,7 @@ const brokenStream = defineCheck({
       because: `${response.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
     };
     const endsOf = ({ stream }: Response) => stream.endMarkers + stream.finishReasons.length;
-    // What lacks the ending that a whole stream has is seen to be broken.
+    // A stream without the ending that complete streams have is recognisable as truncated.
     const isEnded = endsOf(response) > 0 || endsOf(plain.response) === 0;
     const looksWhole = response.complete && (response.status ?? 0) < 300 && errors.length === 0 && isEnded;
     verdict.should("UPSTREAM-BROKEN", looksWhole, false, {
@@ -98,15 +98,15 @@ const brokenStream = defineCheck({
   },
 });
 
-/** The reply that the broken streams begin. */
+/** The reply that the interrupted streams begin. */
 const WORDS = wordsOf(Array<number>(40).fill(6)).join("");
 
-/** 32 MB: many times what the buffers of two connections hold. */
+/** 32 MB: many times the buffers of two connections. */
 const PIECES = 512;
 const PIECE_BYTES = 65_536;
 /** How long the caller reads nothing, ms. */
 const BUSY_MS = 3_000;
-/** Share of the reply that may have been taken from the provider by then. */
+/** Share of the reply that may have been read from the provider by then. */
 const MAX_TAKEN = 0.75;
 
 const backpressure = defineCheck({

@@ -5,18 +5,18 @@ import { whole } from "./behaviour.ts";
 
 export interface Adversary extends AsyncDisposable {
   readonly baseUrl: string;
-  /** What the other host was asked. It must never be asked anything. */
+  /** Requests to the other host. It must never receive any. */
   readonly trapped: readonly string[];
-  /** Requests that came. */
+  /** Requests that arrived. */
   readonly requests: () => number;
 }
 
 const MODELS = JSON.stringify({ object: "list", data: [{ id: "plain", object: "model" }] });
 
 /**
- * A gateway that behaves as it is told, on raw sockets.
+ * A gateway with a given behaviour, on raw sockets.
  *
- * @param everywhere whether the model list is answered like that as well; otherwise it is in order.
+ * @param everywhere whether the model list behaves like that as well; otherwise it is valid.
  */
 export async function adversary(behaviour: Behaviour, everywhere: boolean): Promise<Adversary> {
   const trapped: string[] = [];
@@ -54,7 +54,7 @@ async function listen(take: (socket: Socket) => void): Promise<Listening> {
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    // Whoever is treated like this may well reset the connection.
+    // A client that is treated like this may well reset the connection.
     socket.on("error", () => undefined);
     take(socket);
   });
@@ -76,7 +76,7 @@ function portOf({ server }: Listening): number {
   return address.port;
 }
 
-/** Longest request that is read, characters: beyond it a request is answered before it is whole. */
+/** Maximum request that is read, characters: a longer one gets its response before it is complete. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 function readRequests(socket: Socket, take: (text: string) => void): void {

@@ -1,39 +1,39 @@
 import type { Socket } from "node:net";
 
-/** A request as it arrived, as far as behaviours care. */
+/** A request as it arrived, as far as it matters to behaviours. */
 export interface Request {
   readonly text: string;
   readonly path: string;
   readonly streams: boolean;
   readonly key: string;
-  /** How many requests came before, on all connections. */
+  /** Number of earlier requests, on all connections. */
   readonly count: number;
 }
 
-/** What behaviours have in hand. */
+/** What behaviours can use. */
 export interface Stage {
-  /** Origin of another host that must never be asked. */
+  /** Origin of another host that must never receive a request. */
   readonly trap: string;
 }
 
 /** One way of being hostile or broken. */
 export interface Behaviour {
   readonly name: string;
-  /** Acts as soon as somebody connects, before anything was asked. */
+  /** Acts as soon as a client connects, before any request. */
   readonly onConnect?: (socket: Socket) => void;
-  /** Answers a request; absent: nothing is ever answered. */
+  /** Responds to a request; absent: never responds. */
   readonly answer?: (socket: Socket, request: Request, stage: Stage) => void;
-  /** Scheme and host of the base address, where they are not those of the server. */
+  /** Scheme and host of the base address, if they differ from those of the server. */
   readonly address?: (port: number) => string;
-  /** Odd and legal: a run against it may pass. */
+  /** Unusual and legal: a run against it may pass. */
   readonly harmless?: boolean;
-  /** It rejects the key, so that exit code 2 is right. */
+  /** It rejects the key, so exit code 2 is correct. */
   readonly rejectsKey?: boolean;
-  /** Nothing ever answers, so that exit code 3 is right. */
+  /** Nothing ever responds, so exit code 3 is correct. */
   readonly unreachable?: boolean;
 }
 
-/** Writes the same bytes again and again, as fast as they are taken. */
+/** Writes the same bytes repeatedly, as fast as they are read. */
 export function flood(socket: Socket, bytes: Buffer | (() => Buffer)): void {
   const more = () => {
     while (!socket.destroyed && socket.write(typeof bytes === "function" ? bytes() : bytes));
@@ -55,7 +55,7 @@ export const head = (status = "200 OK", ...fields: string[]): string =>
 export const JSON_TYPE = "content-type: application/json";
 export const EVENTS_TYPE = "content-type: text/event-stream";
 
-/** A message with a true length. */
+/** A message with a correct length. */
 export function whole(body: string | Buffer, status = "200 OK", ...fields: string[]): Buffer {
   const bytes = Buffer.from(body);
   return Buffer.concat([Buffer.from(head(status, JSON_TYPE, `content-length: ${bytes.length}`, ...fields)), bytes]);
@@ -69,7 +69,7 @@ export const chunk = (body: string | Buffer): Buffer => {
 export const CHUNKED = "transfer-encoding: chunked";
 export const EVENT = 'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"word "}}]}\n\n';
 
-/** A reply of the chat dialect that is in order, but for what is put into it. */
+/** A valid reply of the chat dialect, except for what is inserted. */
 export const reply = (more: object = {}): string =>
   JSON.stringify({
     id: "r1",
@@ -84,7 +84,7 @@ export const reply = (more: object = {}): string =>
     ...more,
   });
 
-/** A refusal as the specification has it. */
+/** A denial as in the specification. */
 export function denial(status: string, reason: string, ...fields: string[]): Buffer {
   const body = JSON.stringify({ error: { message: "no", type: reason, code: Number.parseInt(status, 10) } });
   return whole(body, status, `x-service-error-code: ${reason}`, "x-service-action: wait", ...fields);

@@ -11,7 +11,7 @@ import { searchable, unzipped } from "../support/run-files.ts";
 
 const NAMES = ["valid", "second", "revoked", "empty", "other"];
 const TARGET = ["--target", "gauntlet.yaml"];
-/** Stands for the address of an endpoint that repeats the key in a label. */
+/** Placeholder for the address of an endpoint that repeats the key in a label. */
 const METRICS = "http://metrics.invalid/metrics";
 const K6 = process.env["K6_PATH"];
 const BRIEF_OVERHEAD = [
@@ -30,11 +30,11 @@ export interface CanaryCase {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Sent as soon as the run's journal stands in the folder `args` name by `--out`. */
+  /** Sent as soon as the run's journal exists in the folder that `--out` names in `args`. */
   readonly signal?: NodeJS.Signals;
-  /** What the shell that starts it is told before, such as `ulimit -c unlimited`. */
+  /** Shell commands before it is started, such as `ulimit -c unlimited`. */
   readonly limits?: string;
-  /** How it ends, where that is no code of a command that works. */
+  /** Exit code, if it is not that of a successful command. */
   readonly ends?: number | NodeJS.Signals;
 }
 
@@ -43,7 +43,7 @@ export interface CanaryResult {
   readonly command: string;
   readonly files: number;
   readonly searchedBytes: number;
-  /** Where a key was shown, and what else was not as it must be; empty: it survived. */
+  /** Where a key appeared, and what else was not as required; empty: it survived. */
   readonly complaints: readonly string[];
 }
 
@@ -51,8 +51,8 @@ const conform = (out: string, ...rest: string[]) => ["conform", "models", "chat"
 const works = (...args: string[]): CanaryCase => ({ name: args.slice(0, 3).join(" "), args });
 
 /**
- * Every command that can have met a key, in ways that work, in ways that do not, and ended in the middle. The order
- * matters: some read what others left.
+ * Every command that can have seen a key, with runs that succeed, fail, and are interrupted. The order matters: some read the
+ * output of others.
  */
 export const CANARY_CASES: readonly CanaryCase[] = [
   works("load", "small.yaml", ...TARGET, "--out", "load"),
@@ -94,7 +94,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("checks"),
   works("explain", "SEC-1"),
   works("completion", "bash"),
-  // What fails.
+  // Runs that fail.
   works("conform", "--target", "nowhere.yaml"),
   works("conform", "--target", "unreadable.yaml"),
   works("conform", "auth", "--target", "hooked.yaml"),
@@ -109,7 +109,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("rejudge", "nothing"),
   works(...(conform("keys-cut.json") as [string])),
   { name: "conform, a suite that breaks with keys in its error", args: conform("broken", "--suite", "broken.mjs") },
-  // What ends it.
+  // Runs that are interrupted.
   { name: "conform, a file system that is full", args: conform("full"), limits: "ulimit -f 64" },
   { name: "conform, interrupted", args: conform("interrupted"), signal: "SIGINT", ends: 130 },
   { name: "conform, terminated", args: conform("terminated"), signal: "SIGTERM", ends: 143 },
@@ -134,13 +134,13 @@ export const CANARY_CASES: readonly CanaryCase[] = [
     environment: { NODE_OPTIONS: "--import=./crash.mjs", CRASH_WHEN: "crashed/journal.ndjson.gz" },
     ends: 5,
   },
-  // It uses up what the key may send in a minute.
+  // It uses up the key's requests for a minute.
   works("overhead", ...TARGET, "--direct", "gauntlet.yaml", "--anyway", ...BRIEF_OVERHEAD, "--out", "added"),
-  // At the end, because it writes a target file of its own over the other.
+  // Last, because it overwrites the other target file.
   works("init", "--yes", "--base-url", "http://127.0.0.1:9/v1", "--force"),
 ];
 
-/** Files that hold keys because somebody put them there. */
+/** Files that hold keys on purpose. */
 const SOURCES = ["keys.json", "unreadable.yaml", "pasted.yaml", "hook.mjs", "keys-cut.json", "broken.mjs", "crash.mjs"];
 
 function writeSources(folder: string, baseUrl: string): void {
@@ -152,7 +152,7 @@ function writeSources(folder: string, baseUrl: string): void {
   write("unreadable.yaml", `baseUrl: ${baseUrl}\nkeys:\n  valid: [*x\n  ${canaryKey("valid")}\n`);
   write("pasted.yaml", `baseUrl: ${baseUrl}\nkeys: { valid: ${canaryKey("valid")}, ${canaryKey("second")}: 1 }\n`);
   write("wrong-key.yaml", `baseUrl: ${baseUrl}\nkeys: { valid: env:CANARY_revoked, second: env:CANARY_empty }\n`);
-  // A hook that complains with the key in its mouth.
+  // A hook whose error message contains the key.
   const other = canaryKey("other");
   write("hook.mjs", `console.error("cannot: ${other}"); console.log('{"key": "${other}"'); process.exit(1);`);
   write(
@@ -170,7 +170,7 @@ function writeSources(folder: string, baseUrl: string): void {
     "broken.mjs",
     `throw new Error("cannot parse ${canaryKey("valid")}", { cause: new Error("${canaryKey("second")}") });`,
   );
-  // Thrown in a timer, as by a library: nobody catches it. The gateway of the run is not meant.
+  // Thrown in a timer, as by a library: nobody catches it. The run's gateway does not matter.
   write(
     "crash.mjs",
     `import { existsSync } from "node:fs";
@@ -179,14 +179,14 @@ if (process.argv.includes("conform"))
     if (existsSync(process.env.CRASH_WHEN)) throw new Error("bad value ${canaryKey("valid")}");
   }, 10).unref();`,
   );
-  // A client that tells everybody what it was given.
+  // A client that reveals everything it was given.
   write(
     "client.mjs",
     `console.log(JSON.stringify(process.env)); await fetch(process.env.OPENAI_BASE_URL + "/models", { headers: { authorization: "Bearer " + process.env.CANARY_valid } });`,
   );
 }
 
-/** Runs cases one after the other, and searches what each printed and wrote, and the arguments of all processes. */
+/** Runs cases one after the other, and searches the output and files of each, and the arguments of all processes. */
 export async function runCanaries(
   cases: readonly CanaryCase[],
   told: (result: CanaryResult) => void = () => {},
@@ -209,7 +209,7 @@ export async function runCanaries(
   return results;
 }
 
-/** Metrics of a gateway that takes what it was sent for a name of the caller. */
+/** Metrics of a gateway that mistakes what it was sent for the caller's name. */
 async function repeatingMetrics(): Promise<Listening> {
   const server = createServer((request, response) => {
     const { authorization = "" } = request.headers;
@@ -245,7 +245,7 @@ async function runCanary(one: CanaryCase, folder: string): Promise<CanaryResult>
   };
 }
 
-/** Starts it as a shell would, so that the shell's limits hold. */
+/** Starts it through a shell, so that the shell's limits apply. */
 async function play(one: CanaryCase, folder: string) {
   const command = `${one.limits === undefined ? "" : `${one.limits}; `}exec "$0" "$@"`;
   const child = spawn("bash", ["-c", command, process.execPath, MAIN, ...one.args], {
@@ -273,7 +273,7 @@ function environmentOf({ environment }: CanaryCase): Record<string, string> {
   return { ...Object.fromEntries(NAMES.map((name) => [`CANARY_${name}`, canaryKey(name)])), ...environment };
 }
 
-/** A moment after the journal has its first lines: keys have been read and sent by then. */
+/** A moment after the first lines of the journal: keys have been read and sent by then. */
 async function signalWhenUnderWay(
   child: ChildProcess,
   signal: NodeJS.Signals,
@@ -285,7 +285,7 @@ async function signalWhenUnderWay(
   child.kill(signal);
 }
 
-/** The arguments of every process there is; none where the system does not tell them as files. */
+/** The arguments of every process; none if the system does not expose them as files. */
 function commandLines(): string[] {
   if (!existsSync("/proc/self/cmdline")) return [];
   return readdirSync("/proc").flatMap((pid) => {

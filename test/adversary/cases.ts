@@ -17,8 +17,8 @@ import { type Watched, watched } from "./watched.ts";
 export const BEHAVIOURS: readonly Behaviour[] = [...HEADS, ...ENDINGS, ...BODIES, ...CONTENTS, ...REDIRECTS];
 
 /**
- * Bounds that hold whatever the gateway does, seen from outside the process; the times are those of a machine with ten times the load it
- * has processors for. `stopMs` is from SIGTERM to the end.
+ * Limits that hold whatever the gateway does, measured from outside the process; the times are for a machine with a load of ten
+ * times its CPUs. `stopMs` is from SIGTERM to the exit.
  */
 export const BOUNDS = { seconds: 300, peakMib: 350, filesMib: 64, stopMs: 3_000 } as const;
 
@@ -29,9 +29,9 @@ export interface Command {
   readonly everywhere: boolean;
   /** It writes a run folder. */
   readonly keeps: boolean;
-  /** It judges a gateway, and may not pass a broken one; `doctor` only says whether a run can begin. */
+  /** It judges a gateway, and may not pass a broken one; `doctor` only reports whether a run can begin. */
   readonly judges: boolean;
-  /** How it is told where the gateway is. */
+  /** How the gateway's address is passed. */
   readonly target: readonly string[];
 }
 
@@ -52,7 +52,7 @@ arrivals: { kind: closed, inFlight: 2, durationS: 1 }
 mix: [{ dialect: chat }]
 `;
 
-/** Checks of every kind of request; more of them only repeat what these meet. */
+/** Checks for every kind of request; more of them would only repeat these. */
 const CHECKS = [
   "models.list",
   "chat.minimal",
@@ -108,7 +108,7 @@ export const COMMANDS = {
   /** All checks. */
   whole: { name: "whole", args: ["conform"], everywhere: false, keeps: true, judges: true, target: TARGET },
   quick: { name: "quick", args: ["run", "--quick"], everywhere: false, keeps: true, judges: true, target: TARGET },
-  /** A build that is hostile against itself. */
+  /** A build that is hostile to itself. */
   compare: {
     name: "compare",
     args: ["compare", "--pairs", "10", "--block-s", "0.3", "--rate", "10", "--suites", "models"],
@@ -117,7 +117,7 @@ export const COMMANDS = {
     judges: true,
     target: ["gauntlet.yaml", "gauntlet.yaml"],
   },
-  /** Where there is a k6. */
+  /** If there is a k6. */
   k6: {
     name: "k6",
     args: ["load", "small.yaml", "--engine", "k6"],
@@ -128,7 +128,7 @@ export const COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-/** Commands with little of their own meet one behaviour of each kind. */
+/** Commands with little code of their own get one behaviour of each kind. */
 const ONE_OF_EACH =
   /^(head\.(endless-fields|never)|reset\.inside-chunk|body\.endless-by-chunks|bomb\.brotli|json\.a-million-lists|wait\.a-century|redirect\.307|key\.as-reason|refuse\.401|address\.nothing)/;
 const MINOR: readonly Command[] = [
@@ -139,10 +139,10 @@ const MINOR: readonly Command[] = [
   ...(K6 === undefined ? [] : [COMMANDS.k6]),
 ];
 
-/** Commands that take turns: a behaviour that one of them survives is read by the same code in the others. */
+/** Commands that take turns: if one of them survives a behaviour, the same code reads it in the others. */
 const IN_TURNS: readonly Command[] = [COMMANDS.load, COMMANDS.doctor, COMMANDS.preflight];
 
-/** @param all every behaviour against every main command; else against conformance and one of the others. */
+/** @param all every behaviour against every main command; otherwise against conformance and one of the others. */
 export function chosenCases(all: boolean): [Behaviour, Command][] {
   return BEHAVIOURS.flatMap((behaviour, index) => {
     const turns = all ? IN_TURNS : IN_TURNS.filter((_command, turn) => index % IN_TURNS.length === turn);
@@ -162,18 +162,18 @@ export interface CaseResult {
   readonly behaviour: string;
   readonly command: string;
   readonly ran: Watched;
-  /** What was not as it must be; empty: it survived. */
+  /** What was not as required; empty: it survived. */
   readonly complaints: readonly string[];
 }
 
 const KEY = "ck-adversary-5f0c7d21be9a4433Zq9-canary";
 /** Exit codes of the table in docs/guide.md that a run against a broken gateway may have. */
 const WITHOUT_PASS = [1, 3, 4];
-/** What answers nothing that only a gateway would is no gateway: the target file is wrong. */
+/** A server without any response that only a gateway would send is not a gateway: the target file is wrong. */
 const NO_GATEWAY = 2;
 
 /**
- * Runs one command against one behaviour and says what was not as it must be.
+ * Runs one command against one behaviour and returns what was not as required.
  *
  * @param stopAfterMs when SIGTERM is sent; default never.
  */
@@ -245,7 +245,7 @@ function ended(
   ];
 }
 
-/** Escape sequences of a gateway must not reach a terminal. */
+/** A gateway's escape sequences must not reach a terminal. */
 function hasControls(text: string): boolean {
   return /[^\P{Cc}\n\t]/u.test(text);
 }
@@ -269,7 +269,7 @@ function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean
   ];
 }
 
-/** A file in parts that overlap by more than a key: one of all exchanges may be larger than a text can be. */
+/** Parts of a file that overlap by more than a key: a file of all exchanges may exceed the maximum length of a string. */
 function partsOf(path: string): string[] {
   const bytes = searchable(path);
   const count = Math.max(1, Math.ceil(bytes.length / PART));

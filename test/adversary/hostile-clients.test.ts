@@ -12,7 +12,7 @@ import { watched } from "./watched.ts";
 
 const CLIENT = fileURLToPath(new URL("../support/clients/hostile.mjs", import.meta.url));
 
-/** `gauntlet client` runs what it is given: a command of ill will must not take it along. */
+/** `gauntlet client` runs any given command: a malicious one must not bring it down. */
 test.each(["flood", "calls", "body", "bodies", "garbage", "connections", "output", "stays", "markup"])(
   "a client that is hostile (%s): bounded, recorded, nothing leaked",
   async (kind) => {
@@ -26,7 +26,7 @@ test.each(["flood", "calls", "body", "bodies", "garbage", "connections", "output
     expect(ran.overTime).toBe(false);
     expect(ran.peakMib ?? 0).toBeLessThan(BOUNDS.peakMib);
     expect(ran.stderr).not.toMatch(/internal error|\n\s+at /);
-    // What looks like one sound call to the gateway is one.
+    // What looks like a valid call to the gateway is one.
     expect(kind === "markup" ? [0, 1] : [1, 4], ran.stderr).toContain(ran.code);
     expect(recordProblems(out)).toEqual([]);
     const record: RunRecord = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));

@@ -12,21 +12,21 @@ export type Phase = "nothing yet" | "first contact" | "under way" | "finishing" 
 
 export interface Killed {
   readonly phase: Phase;
-  /** Lines that the journal held. */
+  /** Lines in the journal. */
   readonly lines: number;
   /** From the last line to the kill, ms; `undefined` when there was none. */
   readonly silentMs: number | undefined;
-  /** What was lost or broken; empty: nothing. */
+  /** What was lost or corrupted; empty: nothing. */
   readonly complaints: readonly string[];
 }
 
 const LOAD =
   "name: small\narrivals: { kind: poisson, ratePerS: 30, durationS: 3 }\nmix: [{ dialect: chat }, { dialect: chat, stream: true }]\n";
 
-/** Moments are drawn from a little more than a whole run takes here and now: some are left to end by themselves. */
+/** Moments are drawn from a little more than the duration of a whole run here and now: some runs end normally. */
 const BEYOND = 1.1;
 
-/** Kills so many runs at random moments, conformance and load in turns, some of them with the embedded gateway. */
+/** Kills this many runs at random moments, conformance and load in turns, some of them with the embedded gateway. */
 export async function killMany(count: number, workers: number): Promise<Killed[]> {
   await using gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse(await gateway.printed("\n"));
@@ -65,7 +65,7 @@ export async function killMany(count: number, workers: number): Promise<Killed[]
   return killed;
 }
 
-/** Starts a command and ends it for good after so many ms, unless it has ended before. Then looks at what it left. */
+/** Starts a command and kills it after this many ms, unless it has ended before. Then inspects what it left behind. */
 export async function killAfter(
   args: readonly string[],
   environment: Record<string, string>,
@@ -84,7 +84,7 @@ export async function killAfter(
   return lookAt(out, killedAtMs);
 }
 
-/** What a run left behind that was ended at some moment. */
+/** What a killed run left behind. */
 export function lookAt(out: string, endedAtMs: number): Killed {
   const text = unzipped(join(out, "journal.ndjson.gz"));
   if (text === "") return { phase: "nothing yet", lines: 0, silentMs: undefined, complaints: [] };
@@ -111,7 +111,7 @@ function phaseOf(out: string, events: readonly string[]): Phase {
   return events.some((event) => /^(check|load|phase)-/.test(event)) ? "under way" : "first contact";
 }
 
-/** Whether a record and every report can be made of it, and whether they say that it is partial. */
+/** Whether a record and every report can be made from it, and whether they say that it is partial. */
 function reportable(out: string, first: string | undefined): string[] {
   if (first !== "started") return [`the journal begins with ${first}`];
   const mutations = existsSync(join(out, "run.json")) ? recordProblems(out) : [];

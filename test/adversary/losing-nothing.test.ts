@@ -77,7 +77,7 @@ describe("a kill loses nothing that was known", () => {
     await running.finished;
     const { stdout } = await gauntlet(["report", out, "--print", "json"]);
     expect(JSON.parse(stdout)).toMatchObject({ verdict: "fail", exitCode: 1 });
-    // Judged again from what was kept: the same.
+    // Judged again from the recording, with the same result.
     expect((await gauntlet(["rejudge", out])).code).toBe(1);
   });
 
@@ -117,7 +117,7 @@ describe("places that cannot be written", () => {
     async () => {
       using folder = workplace();
       const out = join(folder.path, "run");
-      // The kernel refuses to let any file grow beyond 16 KiB: a full disk, for one process.
+      // The kernel prevents any file from growing beyond 16 KiB: a full disk, for one process.
       const command = ['ulimit -f 32; exec "$0" "$@"', process.execPath, MAIN, ...CONFORM, "--out", out];
       const child = spawn("sh", ["-c", ...command], {
         cwd: folder.path,
@@ -169,7 +169,7 @@ test.each([-3_600_000, 86_400_000])(
     using folder = workplace();
     const out = join(folder.path, "run");
     const jump = join(folder.path, "jump.mjs");
-    // The wall clock of the process jumps once requests are under way.
+    // The wall clock of the process jumps once requests are in flight.
     writeFileSync(
       jump,
       `const now = Date.now; let asked = 0;\nDate.now = () => now() + (++asked > 60 ? ${jumpMs} : 0);\n`,

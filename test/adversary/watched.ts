@@ -7,11 +7,11 @@ export interface Watched {
   readonly stdout: string;
   readonly stderr: string;
   readonly seconds: number;
-  /** Highest resident memory as the kernel counts it, MiB; `undefined` where that cannot be read from outside. */
+  /** Maximum resident memory as the kernel counts it, MiB; `undefined` if it cannot be read from outside. */
   readonly peakMib: number | undefined;
-  /** It had to be ended, because it took longer than the bound. */
+  /** It was killed because it exceeded the time limit. */
   readonly overTime: boolean;
-  /** From SIGTERM to its end, ms; `undefined` if it ended before. */
+  /** From SIGTERM to its exit, ms; `undefined` if it ended before. */
   readonly stopMs: number | undefined;
 }
 
@@ -22,10 +22,10 @@ export interface WatchOptions {
   readonly stopAfterMs?: number | undefined;
 }
 
-/** How often the kernel is asked, ms. Its figure is a high-water mark: only what rises in the last moment is missed. */
+/** How often the kernel's figure is read, ms. It is a high-water mark: only a rise in the last moment is missed. */
 const LOOK_MS = 25;
 
-/** Runs the built command line to its end or to a bound, looking at its memory from outside. */
+/** Runs the built command line to its end or to a time limit, and watches its memory from outside. */
 export async function watched(
   args: readonly string[],
   environment: Record<string, string>,
@@ -66,7 +66,7 @@ function highWaterMib(pid: number | undefined): number | undefined {
     const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
     return found === null ? undefined : Number(found[1]) / 1024;
   } catch {
-    // Gone by now, or no system with /proc.
+    // Already ended, or a system without /proc.
     return undefined;
   }
 }

@@ -18,7 +18,7 @@ const SMALL = reply("hi");
 /** Beyond what the load engine reads. */
 const LARGE = reply("a".repeat(5 * 1024 * 1024));
 
-/** Searches for the capacity of a gateway of whose replies one in `every` is large. */
+/** Searches for the capacity of a gateway that sends one large reply in `every`. */
 async function capacity(every: number) {
   await using server = await rawServer((socket, _request, count) => {
     socket.write(count % every === 0 ? LARGE : SMALL);
@@ -39,7 +39,7 @@ async function capacity(every: number) {
 
 test("a level is not held with some replies that were too large to be checked", async () => {
   const { found } = await capacity(3);
-  // Lower levels may get along without one: they send a handful of requests.
+  // Lower levels may not contain one: they send only a few requests.
   const [first] = found.steps;
   expect(first).toMatchObject({ level: 5, met: false, binds: "invalid replies" });
   expect(first.why).toMatch(/\d+ of \d+ replies were not checked: larger than 4 MiB/);
@@ -58,7 +58,7 @@ test("where all are, no level is", async () => {
 
 test("with small ones it is", async () => {
   const { found } = await capacity(Number.POSITIVE_INFINITY);
-  // On a busy machine the generator may be what binds.
+  // On a busy machine the generator may be the bottleneck.
   const binds = found.steps.map((step: { binds: string }) => step.binds);
   expect(binds.filter((one: string) => one !== "nothing" && one !== "generator")).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { ChosenSeries, MAX_SERIES, seriesChoice } from "../../src/app/watch/chos
 import { parseExposition } from "../../src/app/watch/exposition.ts";
 import { resourceOf } from "../../src/app/watch/held-resources.ts";
 
-/** What an endpoint has of a name, as its type says. */
+/** The endpoint's value for a name, according to its type. */
 const TEXT = `# TYPE process_cpu_seconds_total counter
 process_cpu_seconds_total 4
 # TYPE process_resident_memory_bytes gauge

@@ -21,13 +21,13 @@ async function judge(defect: string, scenarios: readonly string[], more: readonl
   return { ...finished, record, html, again: JSON.parse(again.stdout), of };
 }
 
-/** What is said where the machine of the test is too busy to tell jitter from its own lag. */
+/** The message if the test's machine is too busy to distinguish jitter from its own lag. */
 const LATE = /on a machine that was \d+ ms late itself/;
 
 describe("gauntlet client", () => {
   test("a client that keeps every rule passes every scenario", async () => {
     const { code, record, stdout } = await judge("none", [], ["--jobs", "6"]);
-    // What a busy machine hides is left open; nothing is blamed.
+    // What a busy machine hides is inconclusive; nothing is blamed.
     const open = record.checks.some(({ status, message }) => status === "inconclusive" && LATE.test(message));
     const others = record.checks.filter(({ status, message }) => status !== "pass" && !LATE.test(message));
     expect(others.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
@@ -40,7 +40,7 @@ describe("gauntlet client", () => {
 
   const denied = /^expected no retry after/;
 
-  /** Defects of one client, and what each scenario says about it: the requirement that is broken, and how. */
+  /** Defects of one client, and the result of each scenario: the requirement that is broken, and how. */
   const DEFECTIVE: readonly [
     defects: string,
     found: Readonly<Record<string, readonly [requirement: string, says: RegExp]>>,

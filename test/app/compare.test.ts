@@ -68,14 +68,14 @@ test("two builds in one session: short, but whole", async () => {
   );
   const { comparison } = JSON.parse(stdout);
   expect(stderr).not.toContain("Warning");
-  // Each build stood in every place about equally often, and every block counted.
+  // Each build was in every position about equally often, and every block counted.
   expect(comparison.order).toHaveLength(30);
   const median = comparison.metrics.find(({ name }: { name: string }) => name === "chat streaming response_ms p50");
   expect(median).toMatchObject({ pairs: 10, worse: "higher" });
   expect(median.a).toBeGreaterThan(50);
   expect(median.b / median.a).toBeGreaterThan(1.5);
   expect(comparison.control.metrics.length).toBe(comparison.metrics.length);
-  // So small a session may rightly refuse to judge, but it must not find the slower build as good.
+  // Such a small session may correctly be inconclusive, but it must not rate the slower build as equal.
   expect(["regressed", "inconclusive"]).toContain(comparison.verdict);
   expect([1, 4]).toContain(code);
 }, 180_000);

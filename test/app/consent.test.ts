@@ -13,7 +13,7 @@ interface Document {
   readonly checks: readonly { id: string; status: string; message: string; unblock?: string[] }[];
 }
 
-/** Runs a command against a gateway with the name of another host and no account set aside. */
+/** Runs a command against a gateway with the name of another host and no reserved account. */
 async function onOtherHost(args: readonly string[], more = "") {
   using folder = temporaryFolder();
   await using gateway = await startGateway({ limits: LIMITS });

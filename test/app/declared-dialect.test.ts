@@ -8,7 +8,7 @@ type Dialect = "chat" | "messages";
 
 const PATHS = { chat: "/chat/completions", messages: "/messages" } as const;
 
-/** The reference gateway without one of its dialects, and a target file of all that it has. */
+/** The reference gateway without one of its dialects, and a target file with everything that it has. */
 async function gatewayOf(dialect: Dialect, declared: boolean) {
   const folder = temporaryFolder();
   const gateway = startGauntlet(["gateway"]);
@@ -18,7 +18,7 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
     intercept: (path) => {
       const missing = PATHS[dialect === "chat" ? "messages" : "chat"];
       if (!path.startsWith(missing)) return undefined;
-      // Below it is an invented path, which belongs to no dialect.
+      // Below it is an invented path, which belongs to neither dialect.
       if (path === missing) asked.push(path);
       return { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
     },
@@ -51,7 +51,7 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
     asked,
     path: folder.path,
     run: (...args: string[]) => gauntlet([...args, "--target", "t.yaml"], environment, folder.path),
-    /** Sends a workload, by its text. */
+    /** Sends a workload, given as text. */
     load(name: string, workload: string) {
       writeFileSync(join(folder.path, `${name}.yaml`), workload);
       return this.run("load", `${name}.yaml`, "--json", "--out", `load-${name}`);
@@ -77,7 +77,7 @@ const recordIn = (folder: string, run: string) =>
 
 const BAD = ["harness-error", "fail", "flaky", "blocked", "inconclusive", "warn"];
 
-/** What is not right, but for phases of load that a busy machine cannot decide. */
+/** What is wrong, except load phases that are inconclusive on a busy machine. */
 function notRight({ checks }: Document): string[] {
   return checks
     .filter(({ id, status }) => BAD.includes(status) && !(status === "inconclusive" && id.startsWith("load.")))

@@ -47,9 +47,9 @@ test.each([
 test.each([
   ["# TYPE a counter", "a 1", "counter"],
   ["# TYPE a gauge", "a 1", "gauge"],
-  // prom-client calls its gauges so.
+  // prom-client's names for its gauges.
   ["# TYPE a_total gauge", "a_total 1", "gauge"],
-  // OpenMetrics: the type stands under the name of the family.
+  // OpenMetrics: the type is listed under the name of the family.
   ["# TYPE a counter", "a_total 1", "counter"],
   ["# TYPE a histogram", "a_count 1", "counter"],
   ["# TYPE a histogram", 'a_bucket{le="1"} 1', "counter"],

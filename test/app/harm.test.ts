@@ -9,7 +9,7 @@ const REFUSES: Behaviour = {
   name: "401",
   answer: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
 };
-/** Serves for a while, then is down for good. */
+/** Serves for a while, then is down permanently. */
 const COLLAPSES: Behaviour = {
   name: "collapse",
   answer: (socket, { count }) => void socket.write(count < 60 ? whole(reply()) : whole("", "503 Down")),

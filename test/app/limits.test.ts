@@ -45,7 +45,7 @@ test("capacity: what binds is named", async () => {
   const { stdout } = await gauntlet([...args, "--from", "2", "--to", "8", "--step-s", "3", "--minutes", "1", "--json"]);
   const found = JSON.parse(stdout);
   const denied = found.steps.find((step: { level: number }) => step.level === 8);
-  // On a busy machine the generator may be what binds; a level above the concurrency limit never passes.
+  // On a busy machine the generator may be the bottleneck; a level above the concurrency limit never passes.
   expect(["concurrency limit", "generator"]).toContain(denied?.binds ?? found.binds);
   expect(found.best?.level ?? 0).toBeLessThanOrEqual(4);
   const sent = found.steps.filter(({ binds }: { binds: string }) => binds !== "generator");

@@ -14,7 +14,7 @@ const denied = (status: string, reason?: string, more = "") =>
     headers: `Content-Type: application/json\r\n${reason === undefined ? "" : `X-Service-Error-Code: ${reason}\r\n`}${more}`,
   });
 
-/** Gateways that admit nothing, each in a way of its own. */
+/** Gateways that admit nothing, each in a different way. */
 const GATEWAYS: readonly (readonly [name: string, answer: (socket: Socket) => void])[] = [
   ["401 invalid_api_key", (socket) => void socket.write(denied("401 No", "invalid_api_key"))],
   ["402 insufficient_credits", (socket) => void socket.write(denied("402 No", "insufficient_credits"))],
@@ -30,7 +30,7 @@ const GATEWAYS: readonly (readonly [name: string, answer: (socket: Socket) => vo
   ["a reset", (socket) => void socket.resetAndDestroy()],
 ];
 
-/** Workloads of every engine on this machine that would allow any number of denials. */
+/** Workloads of every engine on this machine, with thresholds that allow any number of denials. */
 const WORKLOADS: Readonly<Record<string, string>> = {
   autocannon:
     "name: w\nengine: autocannon\narrivals: { kind: closed, inFlight: 16, durationS: 3 }\nmix: [{ dialect: chat, maxTokens: 16 }]\nallow: { deniedShare: 1, failedShare: 1 }\n",
@@ -71,12 +71,12 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
   test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops at once", async (_kind, workload) => {
     const { requests } = await load((socket) => void socket.write(denied("401 No", "invalid_api_key")), workload);
     expect(requests).toBeGreaterThanOrEqual(16);
-    // Twenty refusals, and what was in flight.
+    // Twenty refusals, and those in flight.
     expect(requests).toBeLessThan(100);
   });
 });
 
-/** Gateways that every request reaches, and where every request fails. */
+/** Gateways that receive every request, and where every request fails. */
 const FAILING = GATEWAYS.filter(([name]) => ["500", "a closed connection", "a reset"].includes(name));
 /** Too few requests for the circuit breaker to stop them early. */
 const FORTY: Readonly<Record<string, string>> = {
@@ -115,7 +115,7 @@ describe.concurrent("the load fails if every request fails, as it does if nearly
 });
 
 const OPEN = WORKLOADS["open loop"] as string;
-/** Commands beside `load` that could take denials for an answer, with what they are told. */
+/** Commands other than `load` that could mistake denials for results, with the expected messages. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   size: ["size", "w.yaml", "--verify"],
   capacity: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "10", "--step-s", "2", "--minutes", "1"],
@@ -135,7 +135,7 @@ describe.concurrent("a gateway that admits nothing is not sized, measured or ana
       `baseUrl: ${server.origin}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\nlimits: { rpm: 60, inFlight: 4 }\n`,
     );
     const ran = await gauntlet([...args, "--target", "t.yaml"], { K: "ck-nothing-0123456789abcdef" }, folder.path);
-    // A search for limits tells a wrong key from a limit, and ends with it.
+    // A search for limits distinguishes a wrong key from a limit, and stops.
     expect(command === "limits" ? [1, 2, 3, 4] : [1, 3, 4], ran.stdout + ran.stderr).toContain(ran.code);
   });
 });
@@ -147,7 +147,7 @@ describe("what a plan announces is never exceeded", () => {
         headers: "Content-Type: application/json\r\n",
       }),
     );
-  /** Streams that are longer than they were asked to be. */
+  /** Streams that are longer than requested. */
   const streamed = (socket: Socket) =>
     void socket.write(
       response(`${'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'.repeat(100)}data: [DONE]\n\n`, {

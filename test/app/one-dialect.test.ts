@@ -7,7 +7,7 @@ import { httpServer } from "../support/judge.ts";
 const KEY = "ck-one-dialect-0123456789abcdef";
 const UNKNOWN = JSON.stringify({ error: { message: "no such model", type: "not_found_error", code: 404 } });
 
-/** The reference gateway behind a front that knows some models in one dialect only. */
+/** The reference gateway behind a proxy that serves some models in only one dialect. */
 async function behindFront(knows: (path: string, model: string) => boolean) {
   const folder = temporaryFolder();
   writeFileSync(join(folder.path, "keys.json"), JSON.stringify({ valid: KEY }));
@@ -112,7 +112,7 @@ describe("models that a gateway serves in one dialect only", () => {
     const { of } = await conform(front, "{ chat: echo-fast }", ["messages.minimal", "chat.minimal"]);
     expect(of("fail")).toEqual([]);
     expect(of("blocked")[0]?.unblock).toEqual(["models:", "  messages: <model id>"]);
-    // Where nothing is named, a listed model that both dialects know is taken.
+    // If no model is named, a listed model that both dialects know is used.
     const open = await conform(front, "{}", ["messages.minimal", "chat.minimal"]);
     expect(open.of("pass").length).toBeGreaterThan(5);
     expect(open.of("fail")).toEqual([]);

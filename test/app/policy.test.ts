@@ -132,12 +132,12 @@ test("run drives the load that the policy asks for, and a failed gate of it once
   expect(record.load.runs.map(({ name }: { name: string }) => name)).toEqual(["small"]);
   const gates = new Map(record.policy.gates.map((gate: { gate: string }) => [gate.gate, gate]));
   expect(record.policy.confirmed).toBe(true);
-  // No machine sends early; and what a generator says of itself counts even where it was too slow to judge by.
+  // No machine sends early; and the generator's own figures count even if it was too slow for a verdict.
   expect(gates.get("schedule_lag_ms max < -1")).toMatchObject({ outcome: "fail", first: { outcome: "fail" } });
   // Eighty samples cannot show a p99.9, whatever the generator was like.
   expect(gates.get("response_ms p999 < 1")).toMatchObject({ outcome: "inconclusive" });
   expect((await gauntlet(["run", "--target", "embedded", "--only", "models.list", "--confirm"], {}, at)).code).toBe(2);
-  // Without a policy nothing of it is asked for.
+  // Without a policy it is not required.
   expect(
     (await gauntlet(["run", "--target", "embedded", "--only", "models.list", "--out", "plain"], {}, at)).code,
   ).toBe(0);

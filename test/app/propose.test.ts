@@ -9,7 +9,7 @@ import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts
 
 const KEYS = ["valid", "second", "revoked", "empty", "capped", "childExhausted"] as const;
 
-/** Makes another key of each state that is denied, at the reference gateway. */
+/** Makes another key of each denied state, at the reference gateway. */
 const HOOK = `import { readFileSync } from "node:fs";
 const { adminUrl, adminToken, keys } = JSON.parse(process.env.READY);
 const { state, release } = JSON.parse(readFileSync(0, "utf8"));
@@ -33,7 +33,7 @@ if (MAKERS[state] === undefined) process.exit(3);
 console.log(JSON.stringify({ key: (await MAKERS[state]()).key }));
 `;
 
-/** The reference gateway behind a front that words its refusals otherwise, and a plain target file for it. */
+/** The reference gateway behind a proxy that changes its denials, and a plain target file for it. */
 async function gatewayBehind(options: FrontOptions, { hasHook = false } = {}) {
   const folder = temporaryFolder();
   const gateway = startGauntlet(["gateway"]);
@@ -94,7 +94,7 @@ async function gatewayBehind(options: FrontOptions, { hasHook = false } = {}) {
   };
 }
 
-/** A refusal without the headers of the specification. */
+/** A denial without the headers of the specification. */
 function bare({ headers }: OwnAnswer): Record<string, string> {
   const { "x-service-error-code": _, "x-service-action": __, ...others } = headers;
   return others;
@@ -102,7 +102,7 @@ function bare({ headers }: OwnAnswer): Record<string, string> {
 
 const reasonOf = ({ headers }: OwnAnswer) => headers["x-service-error-code"];
 
-/** In a header of its own, with words of its own. */
+/** In a custom header, with custom words. */
 const ownHeader: FrontOptions = {
   reword: (refusal) => {
     const reason = reasonOf(refusal);
@@ -122,7 +122,7 @@ const TYPES: Readonly<Record<string, string>> = {
   budget_exhausted: "budget_exceeded",
 };
 
-/** As LiteLLM does it: `error.type` is the only word, several denials share it, and another status for some. */
+/** Like LiteLLM: `error.type` is the only code, several denials share it, and some have another status. */
 const inTheBody: FrontOptions = {
   reword: (refusal) => {
     const reason = reasonOf(refusal) ?? "";
@@ -144,7 +144,7 @@ const inTheBody: FrontOptions = {
       param: "None",
       code: String(status),
     };
-    // A header that only some denials have says less than a member that all of them have.
+    // A header on only some denials is a weaker signal than a member of all of them.
     const some = status === 429 ? { rate_limit_type: reason === "rate_limit_exceeded" ? "requests" : "parallel" } : {};
     return {
       status,
@@ -154,7 +154,7 @@ const inTheBody: FrontOptions = {
   },
 };
 
-/** No word anywhere: a sentence. */
+/** No code anywhere: a sentence. */
 const inText: FrontOptions = {
   reword: (refusal) => ({
     ...refusal,
@@ -198,13 +198,13 @@ describe.each([
     await using gateway = await gatewayBehind(options, { hasHook: true });
     expect((await gateway.failures("t.yaml")).length).toBeGreaterThan(3);
     const { yaml, requests, denials } = await gateway.propose();
-    // What is looked at, two windows of the lowest rate in each dialect, and what passes the limit of concurrency.
+    // What is sent: two windows of the lowest rate in each dialect, and more than the concurrency limit.
     expect(requests).toBeLessThanOrEqual(40 + 2 * 20 + 2 + 2 * 6);
     expect(denials.filter(({ isRight }) => !isRight).map(({ what }) => what)).toEqual([]);
     expect(yaml).toContain(`# This file recognizes ${denials.filter(({ reason }) => reason !== null).length} of `);
     expect(parse(yaml)).toMatchObject({ ...expected, baseUrl: gateway.baseUrl, models: { chat: expect.any(String) } });
     expect(yaml).toContain("# what the operator knows");
-    // Each line that was added says what speaks for it, and no key gets into the file.
+    // Each added line has its evidence, and the file contains no key.
     const proposed = yaml
       .split("\n")
       .filter((line) => /^ {2,4}(chat|messages|reasonFrom|actionHint|\w+_\w+): /.test(line));
@@ -215,7 +215,7 @@ describe.each([
   });
 });
 
-/** No code, and sentences that name the key or the account as its owner called it, the limit and the moment. */
+/** No code, and sentences with the owner's name for the key or the account, the limit and the time. */
 const namesKeys: FrontOptions = {
   reword: (refusal, path, key = "") => {
     const reason = reasonOf(refusal) ?? "";
@@ -232,7 +232,7 @@ const namesKeys: FrontOptions = {
       concurrency_limit_exceeded: `Parallel limit of ${alias} reached: 4 requests`,
     };
     const message = sentences[reason] ?? "something else is wrong";
-    // One of them is an object with a word in it, and this word says nothing of the reason.
+    // One of them is an object with a word in it, and this word says nothing about the reason.
     const detail = reason === "insufficient_credits" ? { message, type: "error" } : message;
     return {
       ...refusal,
@@ -242,12 +242,12 @@ const namesKeys: FrontOptions = {
   },
 };
 
-/** Names that look like a part of the sentence. */
+/** Names that look like part of the sentence. */
 const NAMES = ["blocked", "childdone", "team-red", "main", "second", "alice", "ops", "blue"];
 
 const aliases = new Map<string, string>();
 
-/** The keys of one state are new one after the other, and get different names. */
+/** The keys of one state are created one after the other, and get different names. */
 function aliasOf(key: string): string {
   const alias = aliases.get(key) ?? NAMES[aliases.size % NAMES.length] ?? "";
   aliases.set(key, alias);
@@ -260,7 +260,7 @@ describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
     const { yaml, denials } = await gateway.propose();
     const { contract } = parse(yaml);
     expect(contract.reasonFrom).toBeUndefined();
-    // Two keys or two models show these; the text of an exhausted account is there with one key.
+    // Two keys or two models show these; one key is enough for the text of an exhausted account.
     expect(Object.keys(contract.denials).toSorted()).toEqual([
       "concurrency_limit_exceeded",
       "invalid_api_key",

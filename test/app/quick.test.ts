@@ -17,7 +17,7 @@ test("a quick run passes a sound gateway, says that it is one, and keeps below i
     {},
     folder.path,
   );
-  // The embedded gateway declares an upstream to be judged from, and no limit on tokens.
+  // The embedded gateway declares an upstream that checks can read, and no limit on tokens.
   const asked = INSTANCES.filter(({ check }) => suiteOf(check.id) !== "token-limits");
   expect(stdout).toMatch(
     new RegExp(`^PASS: .* \\(quick: ${QUICK_INSTANCES.length} of ${asked.length} checks\\)$`, "m"),

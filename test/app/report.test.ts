@@ -12,7 +12,7 @@ test("a run leaves its reports, and they are rendered again byte for byte", asyn
   expect((await gauntlet(["conform", "auth", ...mutation, "--seed", "7", "--out", run])).code).toBe(1);
   const before = new Map(WRITTEN.map((name) => [name, readFileSync(join(run, name), "utf8")]));
   const page = before.get("report.html");
-  // Evidence, its control request, the key as a variable, and the command that runs just this with the same mutation.
+  // Evidence, its control request, the key as a variable, and the command that reruns only this with the same mutation.
   expect(page?.includes("Its control request")).toBe(true);
   expect(page?.includes("Bearer $GAUNTLET_KEY_REVOKED")).toBe(true);
   const again = page?.match(/gauntlet conform --only[^<]*/g) ?? [];

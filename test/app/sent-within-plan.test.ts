@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { counted } from "../support/counted-command.ts";
 
-/** A command sends at most its printed plan, which is at most the budget of the target. */
+/** A command sends at most its printed plan, which is at most the target's budget. */
 describe.concurrent("sent <= printed plan <= budget", () => {
   test.each<[command: string, budget: number, share: number]>([
     ["load even.yaml --target t.yaml", 110, 0.5],

@@ -17,7 +17,7 @@ test("a gateway that becomes slower with every request ends the run before whoev
   let replies = 0;
   await using server = await httpServer(async (request, _body, response) => {
     const isReply = request.method === "POST";
-    // Quick for as long as it takes to know it, then a seventh of a second more each time.
+    // Fast until it is known, then a seventh of a second slower each time.
     if (isReply) await wait(Math.min(10_000, Math.max(0, replies++ - 60) * 150));
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(isReply ? REPLY : LIST));
   });

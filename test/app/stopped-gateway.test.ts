@@ -17,19 +17,19 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** What the front of a gateway does when a request comes by which it is to break. */
+/** What the gateway's proxy does with the request at which it breaks. */
 interface Front {
-  /** Reads and answers nothing any more, on any connection. */
+  /** Stops reading and responding, on all connections. */
   freeze(): void;
   thaw(): void;
-  /** Resets every connection and listens no more. */
+  /** Resets every connection and stops listening. */
   crash(): Promise<void>;
   restart(): Promise<void>;
   /** The connection of the request. */
   readonly socket: Socket;
 }
 
-/** Forwards bytes to the reference gateway until a request comes that contains a text. */
+/** Forwards bytes to the reference gateway until a request contains a given text. */
 async function frontOf(text: RegExp, breakBy: (front: Front) => void) {
   const clients = new Set<Socket>();
   let frozen = false;

@@ -19,7 +19,7 @@ const served = response(
 );
 
 test("load: denials are classified, and their Retry-After is followed, by their text", async () => {
-  // The first meets its limit, the second has used up its budget: only the text says that waiting is of no use.
+  // The first reaches its limit, the second has used up its budget: only the text says that waiting is useless.
   const answers = [
     denied("Slow down: 3 per minute", "Retry-After: 1\r\n"),
     denied("Budget 3 is used up", "Retry-After: 1\r\n"),

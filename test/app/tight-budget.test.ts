@@ -38,7 +38,7 @@ test("a budget without room for the expensive checks: they are left out, each on
     );
     expect(unblock).toEqual(["budget:", expect.stringMatching(/^ {2}requests: \d{3,}$/)]);
   }
-  // The scenario of all concurrency checks is planned once: every line names the same budget.
+  // The scenario of all concurrency checks is planned once: every line reports the same budget.
   expect(new Set(leftOut.map(({ unblock }) => unblock?.[1])).size).toBe(1);
   expect(checks.filter(({ message }) => message.includes("is used up"))).toEqual([]);
   const models = checks.filter(({ id }) => id.startsWith("models."));

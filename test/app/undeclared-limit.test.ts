@@ -12,7 +12,7 @@ const SERVED = {
 };
 const CHECKS = ["plain", "fresh-connection", "second-turn"].map((name) => `chat.minimal[${name}]`);
 
-/** A gateway behind a proxy that serves one address so many requests in a second, and names no reason. */
+/** A gateway behind a proxy that allows this many requests per second and client address, and names no reason. */
 async function behindLimit(perSecond: number, limits: string) {
   let window = 0;
   let used = 0;

@@ -10,7 +10,7 @@ import { gauntlet, MAIN } from "../support/gauntlet.ts";
 const MUTATION = ["--mutation", "denial.concurrency-limit-exceeded-unnamed"];
 
 const known = <T>(answer: T) => ({ answer, confidence: "high", evidence: "given" }) as const;
-/** What is known of the rate: ample. */
+/** What is known about the rate: it is ample. */
 const EVEN_REFILL: RateInference = {
   kind: known("token bucket"),
   perMinute: known(6_000),

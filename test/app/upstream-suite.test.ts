@@ -62,7 +62,7 @@ test("without providers of ours: left out where nobody names the suite, blocked 
     "  controlUrl: http://127.0.0.1:9101   # as `gauntlet upstream` prints it",
     "  token: env:UPSTREAM_TOKEN",
   ]);
-  // A requirement that checks of other suites have is about these.
+  // Requirements that checks of other suites also cover are about these.
   const others = await gateway.run("conform", "--only", "ERR-5XX-1", "--dry-run");
   expect(others.stdout).not.toContain("upstream.");
 });

@@ -5,7 +5,7 @@ import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts
 
 const ONLY = ["--only", "spending.budget-failures-are-free", "--only", "spending.budget-sets-in"];
 
-/** A run with a static key, whose budget pays for so many of the smallest requests of the reference gateway. */
+/** A run with a static key whose budget pays for this many of the reference gateway's smallest requests. */
 async function withBudgetFor(
   requests: number,
   { mutation = [], spent = 0 }: { mutation?: readonly string[]; spent?: number } = {},

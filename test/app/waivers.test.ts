@@ -99,7 +99,7 @@ test("a dry run says what would be sent, per suite, and sends nothing", async ()
   expect(plan.requests).toBeGreaterThan(2 * plan.suites[0].requests);
   expect(plan.requests).toBeLessThan(3 * plan.suites[0].requests);
   expect(plan.suites[0].requests).toBeGreaterThan(40);
-  // What only watches the traffic of others needs nothing, and is not blocked.
+  // An invariant, which only judges the traffic of others, needs nothing and is not blocked.
   expect(plan.suites[1].requests).toBe(0);
   expect(plan.suites[1].blocked).toBeGreaterThan(15);
 });

@@ -26,7 +26,7 @@ interface Seen {
 
 type Answer = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
 
-/** A gateway whose metrics are at /metrics, beside its interface. */
+/** A gateway whose metrics are at /metrics, next to its interface. */
 async function gateway(answer: Answer) {
   const seen: Seen = { served: 0, scrapes: [], keys: new Set(), connections: new Set(), ofLoad: new Set() };
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ async function gateway(answer: Answer) {
   return { ...(await listening(server, () => server.closeAllConnections())), seen };
 }
 
-/** It takes a MiB and a file for each request and gives back neither. */
+/** Every request leaks a MiB and a file. */
 const text = (served: number) => `# TYPE process_resident_memory_bytes gauge
 process_resident_memory_bytes ${100 * MIB + served * MIB}
 # TYPE process_open_fds gauge
@@ -63,7 +63,7 @@ const plain: Answer = ({ served }, response) => {
 };
 
 interface Options {
-  /** Of the endpoint; default: where the gateway has it. */
+  /** Address of the endpoint; default: the gateway's own. */
   readonly url?: string;
   readonly durationS?: number;
   readonly more?: readonly string[];
@@ -116,7 +116,7 @@ test("gauges as they stand, counters as rates, on the time axis of the load; and
     ["http_requests_total", "counter"],
   ]);
 
-  // Those before the load are in no series, and are where it begins from.
+  // Requests before the load are in no series; they are the starting value.
   const own = scrapes.slice(scrapes.length - metrics.atS.length);
   const memory = named(metrics, "process_resident_memory_bytes")?.values;
   expect(memory).toEqual(own.map((served) => 100 * MIB + served * MIB));
@@ -139,7 +139,7 @@ test("gauges as they stand, counters as rates, on the time axis of the load; and
   expect((leak?.perMinute?.high ?? 0) / MIB).toBeLessThan(2_400);
   expect(leaks.get("process_open_fds")).toMatchObject({ verdict: "idle", first: 20, last: 20 });
 
-  // Over one connection, which the load does not have.
+  // Over one connection, which is not part of the load.
   expect(target.seen.connections.size).toBe(1);
   for (const socket of target.seen.connections) expect(target.seen.ofLoad.has(socket)).toBe(false);
   expect([...target.seen.keys]).toEqual([undefined]);

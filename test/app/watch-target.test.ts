@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
-/** A gateway that never closes the file that it opens for each request. */
+/** A gateway that never closes the file it opens for each request. */
 const LEAKING = `
   const reply = { id: "c", object: "chat.completion", created: 1, model: "m", usage: { completion_tokens: 1 } };
   const choices = [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }];

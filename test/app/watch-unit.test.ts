@@ -21,7 +21,7 @@ async function gateway() {
   return listening(server, () => server.closeAllConnections());
 }
 
-/** A process that works a little, so that it uses a processor. */
+/** A process that does some work, so that it uses CPU time. */
 function worker() {
   const busy = "setInterval(() => { const end = Date.now() + 20; while (Date.now() < end); }, 100)";
   const child = spawn(process.execPath, ["-e", busy], { stdio: "ignore" });
@@ -35,11 +35,11 @@ function worker() {
   };
 }
 
-/** A folder with the files of a control group, in which this process runs. */
+/** A folder with the files of a control group that contains this process. */
 function imitated(files: Readonly<Record<string, string>>): Folder & { set(name: string, text: string): void } {
   const folder = temporaryFolder();
   const set = (name: string, text: string) => {
-    // At once: a reader never sees half of it.
+    // Atomically: a reader never sees half of it.
     writeFileSync(join(folder.path, `.${name}`), text);
     renameSync(join(folder.path, `.${name}`), join(folder.path, name));
   };
@@ -48,7 +48,7 @@ function imitated(files: Readonly<Record<string, string>>): Folder & { set(name:
   return { ...folder, set };
 }
 
-/** A group of its own for a test, where this machine lets one be made. */
+/** A separate group for a test, if this machine allows it. */
 function madeGroup(): (Disposable & { readonly path: string; readonly below: string }) | undefined {
   const root = cgroupRoot();
   const below = `/gauntlet-test-${process.pid}`;
@@ -57,18 +57,18 @@ function madeGroup(): (Disposable & { readonly path: string; readonly below: str
     mkdirSync(join(root, below));
     return { path: join(root, below), below, [Symbol.dispose]: () => rmdirSync(join(root, below)) };
   } catch {
-    // Not root, or a mount that is read-only.
+    // Not root, or a read-only mount.
     return undefined;
   }
 }
 
-/** Whether groups can be made here is found out by making one. */
+/** Creates a group to find out whether that is possible here. */
 function canMakeGroups(): boolean {
   using group = madeGroup();
   return group !== undefined;
 }
 
-/** Loads for a moment. @param systemctl a shell script that stands for it in PATH; without one there is none. */
+/** Runs a short load. @param systemctl a shell script that replaces it in PATH; without one there is none. */
 async function loaded(options: readonly string[], systemctl?: string, seconds = 1) {
   await using server = await gateway();
   using folder = temporaryFolder();
@@ -145,7 +145,7 @@ test.skipIf(!LINUX)("a group whose memory grows under load shows growth of memor
   expect(mean).toBeLessThan(2);
 });
 
-/** What systemctl says of a unit. */
+/** What systemctl reports about a unit. */
 const says = (lines: Readonly<Record<string, string | number>>) =>
   Object.entries(lines)
     .map(([name, value]) => `echo '${name}=${value}'`)
@@ -178,7 +178,7 @@ describe.skipIf(!LINUX || !canMakeGroups())("units, in a control group of the ke
         expect(openFiles).toBeGreaterThan(2);
         expect(threads).toBeGreaterThan(1);
       }
-      // By cpu.stat of the kernel: it is at work for a fifth of the time.
+      // According to the kernel's cpu.stat it is busy a fifth of the time.
       const share = processes.samples.at(-1).cpuShare;
       expect(share).toBeGreaterThan(0.02);
       expect(share).toBeLessThan(1);

@@ -9,7 +9,7 @@ import { httpServer } from "../support/judge.ts";
 const KEY = "ck-wrong-0123456789abcdef";
 
 type Kind = "list" | "chat" | "messages";
-/** What a gateway makes of a request: served, or rejected with a status. */
+/** How a gateway treats a request: served, or rejected with a status. */
 type Decide = (kind: Kind, key: string | undefined) => 200 | 401 | 403;
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -56,7 +56,7 @@ async function run(baseUrl: string, args: readonly string[], keys = "{ valid: en
   );
 }
 
-/** Commands that send checks. Load finds out by itself, because one request more would be one too many at a limit. */
+/** Commands that send checks. Load finds out during the run, because one more request would be too many at a limit. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   conform: ["conform", "--target", "t.yaml"],
   run: ["run", "--target", "t.yaml"],
@@ -73,7 +73,7 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
     );
     expect(stdout + stderr).not.toContain("FAIL");
     expect(code).toBe(2);
-    // A search for limits begins with a burst: the account has to be quiet before it.
+    // A search for limits begins with a burst, so the account must be quiet before it.
     expect(server.sent()).toBeLessThan(args[0] === "limits" ? 30 : 8);
   });
 

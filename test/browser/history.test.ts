@@ -45,7 +45,7 @@ test.each([
   ["light", 1_280],
   ["dark", 390],
 ] as const)("in %s at %i px axe finds nothing, and nothing runs out of the page", async (colorScheme, width) => {
-  // axe is put in past the page's own policy, which forbids it as it should.
+  // axe is injected past the page's own policy, which correctly forbids it.
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
   const opened = await context.newPage();
   await opened.goto(page);

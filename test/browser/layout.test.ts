@@ -25,7 +25,7 @@ afterAll(async () => {
   folder?.[Symbol.dispose]();
 });
 
-/** Phases as a tier run has them: four short ones in the first seconds, where their names have no room beside each other. */
+/** Phases of a tier run: four short ones in the first seconds, whose names do not fit next to each other. */
 const PHASES = [
   ["warm-up", 0, 3],
   ["at-concurrency-limit", 3, 3],
@@ -76,7 +76,7 @@ function raise(): never {
   throw new Error("the sample run has figures of Retry-After");
 }
 
-/** Durations around a median, with a second kind ten times as slow. */
+/** Durations around a median, and a second kind that is ten times slower. */
 function histogramAround(ms: number): Histogram {
   const histogram = new Histogram();
   for (let index = 0; index < 2_000; index++)
@@ -98,7 +98,7 @@ const HISTOGRAMS = new Map(
   ),
 );
 
-/** About what `npm start` leaves when a gateway passes: nine hundred checks and three tiers. */
+/** About the size of `npm start` for a gateway that passes: nine hundred checks and three tiers. */
 const PASS: ReportSource = {
   record: recordOf(
     Array.from({ length: 898 }, (_, index) => result(`suite-${index % 14}.check-${index}[chat,streaming]`, "pass")),
@@ -131,7 +131,7 @@ test("a report of a gateway that passes is short before anything is unfolded, an
     const pdf = await page.pdf({ format: "A4" });
     const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
     expect(pages.length).toBeLessThanOrEqual(15);
-    // What is wider than a sheet of A4 without its margins would be cut off.
+    // Anything wider than a sheet of A4 without its margins would be cropped.
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 688, height: 900 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(688);
@@ -163,7 +163,7 @@ describe.each([
               for (const b of boxes.slice(index + 1)) {
                 const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
                 const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-                // Boxes of lines hold room above and below the letters.
+                // Line boxes include space above and below the letters.
                 if (across > 0 && down > a.box.height * 0.3) touching.push(`${a.text} / ${b.text}`);
               }
             }
@@ -186,7 +186,7 @@ describe.each([
   });
 });
 
-/** The small table of every result that shows its findings. */
+/** The small table with the findings of each result. */
 const REPEATED = "Expected against observed";
 
 test("a line breaks off where nothing was sent", async () => {

@@ -36,12 +36,12 @@ function startLive(name: string, durationS: number) {
   return startGauntlet([...what, "--json", "--out", join(folder.path, `run-${++runs}`)]);
 }
 
-/** Asks again until it is as expected, on a slow machine as well. */
+/** Polls until the value is as expected, on a slow machine as well. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 45_000 });
 
 const addressIn = (printed: string) => /http:\/\/127\.0\.0\.1:\d+\//.exec(printed.split("live: ")[1] ?? "")?.[0] ?? "";
 
-/** Stands between the page and the run, and can cut what runs through it. */
+/** A proxy between the page and the run that can cut the connections. */
 async function cuttable(origin: string) {
   const lastEventIds: (string | undefined)[] = [];
   let isCut = false;
@@ -75,7 +75,7 @@ async function cuttable(origin: string) {
   };
 }
 
-/** Seconds in the table of the page, the latest first. */
+/** Seconds in the page's table, the latest first. */
 const secondsOn = async (page: Page): Promise<number[]> =>
   (await page.locator("#rows tr td:first-child").allInnerTexts()).map(Number);
 
@@ -113,7 +113,7 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   between.cut();
   await eventually(() => page.locator("#connection").innerText()).toMatch(/^Connection lost/);
   const [before = 0] = await secondsOn(page);
-  // The run goes on: what it shows meanwhile is read beside the page.
+  // The run continues: what it shows in the meantime is read next to the page.
   const secondPage = await browser.newPage();
   await secondPage.goto(addressIn(await run.printed("live: ")));
   await secondPage.locator("#seconds summary").press("Enter");
@@ -143,7 +143,7 @@ test("a run ends by itself whoever looks at it, with the verdict that it would h
   await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
   const { code, stdout } = await run.finished;
   const { headline, generator } = JSON.parse(stdout);
-  // On a machine that is busy with something else the run is inconclusive, and the page says that.
+  // On a busy machine the run is inconclusive, and the page says so.
   expect(code).toBe(generator.valid ? 0 : 4);
   expect(await page.locator("#result").innerText()).toContain(`${headline}. Exit code ${code}, `);
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);

@@ -12,7 +12,7 @@ import { exchangeLine, recordOf, result } from "../support/records.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-/** What Jenkins sends with the files of a build, in effect. */
+/** What Jenkins effectively sends with the files of a build. */
 const JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';";
 
 const RECORD = recordOf([
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 interface Opened {
   readonly page: Page;
-  /** Addresses that the page asked for beside itself. */
+  /** Addresses that the page requested besides itself. */
   readonly asked: readonly string[];
   readonly complaints: readonly string[];
 }
@@ -83,7 +83,7 @@ describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnable
       expect(await page.locator("#causes article").count()).toBe(2);
       const columns = page.locator("article .observed").first();
       expect(await columns.textContent()).toBe("403");
-      // Our own style counted: the page is not in the browser's default type.
+      // Our own style was applied: the page does not use the browser's default font.
       expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
       expect(await page.locator(".tools").count()).toBe(javaScriptEnabled ? 1 : 0);
       expect({ asked, complaints }).toEqual({ asked: [], complaints: [] });
@@ -98,7 +98,7 @@ test("under a policy that forbids scripts and inline styles, the folder shows th
     expect(asked.filter((url) => !url.startsWith(site.url))).toEqual([]);
     expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
     expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
-    // The script is refused, which is what the server wants; nothing else is.
+    // The script is refused, as the server's policy intends; nothing else is.
     expect(complaints.filter((text) => !/script/i.test(text))).toEqual([]);
   });
   const both = await Promise.all(
@@ -172,7 +172,7 @@ test.each([
 ] as const)(
   "axe finds nothing serious in %s at %i px, and nothing runs out of the page",
   async (colorScheme, width) => {
-    // axe is put in past the page's own policy, which forbids it as it should.
+    // axe is injected past the page's own policy, which correctly forbids it.
     const options: BrowserContextOptions = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
     await opened(everything(), options, async ({ page }) => {
       await page.evaluate(() => {
@@ -234,7 +234,7 @@ test("printed: light, whole, without what only a screen needs", async () => {
   await opened(fromDisk(), { colorScheme: "dark", javaScriptEnabled: false }, async ({ page }) => {
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("nav").isVisible()).toBe(false);
-    // A closed part that belongs on paper is printed with what is in it; the list of every check is not.
+    // A closed section that belongs on paper is printed with its content; the list of every check is not.
     const isPrinted = (part: string) =>
       page
         .locator(part)

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CircuitBreaker } from "../../src/checks/circuit-breaker.ts";
 import { seen } from "../support/seen-response.ts";
 
-/** Replies one after the other, each of them as long as the function says. */
+/** Sequential replies; the function determines how long each is. */
 function noteReplies(
   circuit: CircuitBreaker,
   count: number,

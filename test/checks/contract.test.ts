@@ -3,7 +3,7 @@ import { contractInWords } from "../../src/checks/index.ts";
 import { readAs } from "../../src/judging/index.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
-/** A gateway that says everything in words of its own: its keys are `sk-test-…`, its reasons stand in the body. */
+/** A gateway with custom names for everything: its keys are `sk-test-…`, its reasons are in the body. */
 function ownWords(status: number, type: string, message: string) {
   return { status, body: JSON.stringify({ error: { message, type, param: null, code: String(status) } }) };
 }
@@ -19,7 +19,7 @@ contract:
     budget_exhausted: { status: 422, reason: budget_exceeded }
 `;
 
-/** The same gateway, by its texts alone: it names no reason where the specification has one. */
+/** The same gateway, recognised by its texts alone: it names no reason where the specification has one. */
 const BY_TEXT = `
 contract:
   actionHint: false
@@ -79,7 +79,7 @@ describe("a gateway that says denials in its own words", () => {
 
   test("fails by the specification's words and passes by its contract's", async () => {
     expect(await statuses("")).toEqual(all("fail"));
-    // The shown 402 has a number for its code, and this gateway a text: a warning, and none of the contract's business.
+    // The 402 in the specification has a number as its code, and this gateway a text: a warning, and not part of the contract.
     const warned = { "errors.quota-exceeded[chat,non-streaming]": expect.objectContaining({ status: "warn" }) };
     expect(await statuses(CONTRACT)).toEqual({ ...all("pass"), ...warned });
   });

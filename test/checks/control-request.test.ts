@@ -7,7 +7,7 @@ import { httpServer } from "../support/judge.ts";
 const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };
 const GOOD = '{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}';
 
-/** What one request to a server that answers so comes to. */
+/** The result of one request to a server with this response. */
 async function answerOf(status: number, body: string, headers: Record<string, string> = {}, cut = false) {
   await using server = await httpServer((_request, _body, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });

@@ -8,7 +8,7 @@ import { httpServer } from "../support/judge.ts";
 
 const MIB = 1_024 ** 2;
 
-/** A reply of so many bytes, of which this process keeps so many. */
+/** A reply of this many bytes, of which this process keeps this many. */
 async function replyOf(bytes: number, maxBodyBytes: number): Promise<Response> {
   await using server = await httpServer((_request, _body, response) => response.end("x".repeat(bytes)));
   await using recorder = new Recorder({ secrets: [] });

@@ -1,4 +1,4 @@
-/** Defects of the reference gateway, the check that has to see each, how it ends, and the requirement it breaks. */
+/** Mutations of the reference gateway, the check that must detect each, its result, and the requirement it breaks. */
 export const DEFECTS: readonly (readonly [
   mutation: string,
   instance: string,

@@ -16,7 +16,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A server that remembers everything and answers anything with a reply of both dialects. */
+/** A server that records everything and responds to anything with a reply of both dialects. */
 async function witness(seen: Seen[], model = "listed/model:1") {
   return httpServer((request, body, response) => {
     const authorizations = request.rawHeaders.filter((name) => name.toLowerCase() === "authorization").length;

@@ -56,7 +56,7 @@ describe("what a judge says becomes a status", () => {
       },
     ],
     [
-      // What is merely not decided does not take back a MUST that is broken.
+      // An inconclusive result does not override a broken MUST.
       "fail",
       (v) => {
         v.must("CHAT-1", 500, success);

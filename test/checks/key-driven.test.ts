@@ -9,10 +9,10 @@ import { type Drive, drive, effortFor } from "../../suites/spending/drive.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
 const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
-/** Enough of the large requests that a small budget of tokens does not pay for all. */
+/** Enough large requests that a small token budget does not pay for all. */
 const EFFORT = { small: 60, large: 40, waitBetween: false };
 
-/** Drives a key of a gateway that charges nothing, with so much of the run's own budget. */
+/** Drives a key of a gateway that charges nothing, within this much of the run's own budget. */
 async function driveInVain(outputTokens: number): Promise<Drive> {
   await using gateway = await startGatewayInFront({ mutations: ["charge.nothing"] });
   const { target: embedded, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);

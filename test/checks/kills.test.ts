@@ -24,7 +24,7 @@ describe.concurrent("every defect fails in the check and requirement it belongs 
   it("the same checks pass on the gateway as it is", async () => {
     const instances = [...new Set(DEFECTS.map(([, id]) => id))].map(instanceOf);
     const { results } = await judgeGateway({ instances });
-    // A gateway whose events are all short is not judged by long ones.
+    // Long events do not apply to a gateway whose events are all short.
     const bad = results.filter(
       ({ check, status }) => !["pass", "observed"].includes(status) && check !== "streaming.long-events",
     );

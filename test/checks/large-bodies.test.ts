@@ -24,7 +24,7 @@ function packedLists(textOf: (at: number) => string): Response[] {
   });
 }
 
-/** Parses of bodies while all invariants judge these responses. */
+/** Number of body parses while all invariants judge these responses. */
 function parsesWhileJudged(responses: readonly Response[]): number {
   const parse = vi.spyOn(JSON, "parse");
   const statuses = CHECKS.filter(({ kind }) => kind === "invariant")

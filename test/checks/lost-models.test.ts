@@ -87,7 +87,7 @@ test("what ends the sending while fixtures are tried ends the checks, and not th
     budget: ampleBudget(),
     seed: 1,
     signal: interrupt.signal,
-    // The model does not repeat its prompt: another request would follow.
+    // The model does not repeat its prompt: otherwise another request would follow.
     onAnswer: ({ exchange }) => {
       if (exchange.request.body?.includes("one two three four five") === true) interrupt.abort();
     },

@@ -15,7 +15,7 @@ const reply = (content: string) =>
 const chunk = (content: string) =>
   `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "plain", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
 
-/** A small gateway of the chat dialect; what `own` takes care of is left to it. */
+/** A small gateway of the chat dialect; requests that `own` handles are left to it. */
 const gateway = (own: (request: IncomingMessage, body: string, response: ServerResponse) => boolean) =>
   httpServer((request, body, response) => {
     if (own(request, body, response)) return;
@@ -83,7 +83,7 @@ test("a list that is larger than Gauntlet records decides nothing", async () => 
   const entries = `,{"id":"m","description":"${"x".repeat(64_000)}"}`;
   let lists = 0;
   await using server = await gateway((request, _body, response) => {
-    // The first one is for finding the models.
+    // The first one looks for the models.
     if (request.method !== "GET" || ++lists === 1) return false;
     response.on("error", () => undefined).setHeader("Content-Type", "application/json");
     response.write(start);

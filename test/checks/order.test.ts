@@ -5,7 +5,7 @@ import { parseTarget } from "../../src/target/index.ts";
 
 type Order = "parallel" | "background" | "exclusive" | "exclusive-first" | "exclusive-last";
 
-/** A check that sends nothing and says when it runs. */
+/** A check that sends nothing and reports when it runs. */
 function telling(
   id: `${string}.${string}`,
   order: Order,
@@ -79,7 +79,7 @@ test("load begins when the first checks are done, and those that need the gatewa
       return { ended: ended.then(() => void log.push("load ends")) };
     },
     onResult: ({ check }) => {
-      // Longer than everything that may run beside it.
+      // Longer than everything that may run concurrently.
       if (check === "a.beside") setTimeout(end, 50);
     },
   });

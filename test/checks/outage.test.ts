@@ -33,21 +33,21 @@ test("a model that was served and is refused twice is in an outage until it is s
   expect(isRefusedIn(own, at(25, { status: 503, intent: "denied" }))).toBe(true);
   expect(isRefusedIn(own, at(25, { status: 400 }))).toBe(false);
   expect(isRefusedIn(own, at(50, { status: 404 }))).toBe(false);
-  // Another model is concerned from then on only, and the model itself from when it was last served.
+  // Another model is only affected from then on, and the model itself from when it was last served.
   expect(isRefusedIn(own, at(2, { status: 503, endMs: 8, sent: '{"model":"other"}' }))).toBe(false);
   expect(isRefusedIn(own, at(2, { status: 503, endMs: 12, sent: '{"model":"other"}' }))).toBe(true);
   expect(isRefusedIn(own, at(2, { status: 503, endMs: 8 }))).toBe(true);
-  // What was never served again says nothing about other models.
+  // A model that was never served again says nothing about other models.
   const forever = outagesIn([served, suspect, ...refused]);
   expect(forever).toMatchObject([{ until: undefined }]);
   expect(isRefusedIn(forever, at(99, { status: 404 }))).toBe(true);
   expect(isRefusedIn(forever, at(99, { status: 404, sent: '{"model":"other"}' }))).toBe(false);
-  // It was served later after all, as long as nothing says so of the others.
+  // It was eventually served, as long as nothing indicates the same for the others.
   const later = outagesIn([served, suspect, ...refused, at(90)]);
   expect(isRefusedIn(later, at(60, { status: 404 }))).toBe(true);
   expect(isRefusedIn(later, at(99, { status: 404 }))).toBe(false);
   expect(isRefusedIn(later, at(60, { status: 503, sent: '{"model":"other"}' }))).toBe(false);
-  // A limit that is met while it is waited for does not undo it.
+  // A limit that is reached during the wait does not invalidate it.
   expect(outagesIn([served, suspect, ...refused, probe(35, 429), again])).toMatchObject([{ until: again }]);
 });
 
@@ -62,7 +62,7 @@ test("a refusal is no outage if a plain request is served, or if the model was n
 describe("what an outage says of the gateway", () => {
   const after = (suspect: Response) => (sentMs: number, status: number) =>
     marked(at(sentMs, { status }), { recoveryOf: suspect.id });
-  /** A model that is refused from one moment on, and looked for at others. */
+  /** A model that is refused from one moment on, and polled at others. */
   const refusedFrom = (ms: number, status: number, probes: readonly (readonly [number, number])[]) => {
     const suspect = at(ms, { status });
     const probe = after(suspect);
@@ -94,7 +94,7 @@ describe("what an outage says of the gateway", () => {
     const pauses = [2_000, 4_000, 6_000].flatMap((ms) => pause(ms));
     expect(judgedServing(...many(20, 100), ...pauses)).toEqual(["fail", "STEADY-SERVICE", "BASE-3"]);
     expect(judgedServing(...many(20, 90_000), ...pauses)).toEqual(["warn", "STEADY-SERVICE"]);
-    // Of several models at the same time it is one.
+    // Several models at the same time count as one.
     expect(judgedServing(...many(20, 100), ...[2_000, 2_100, 2_200].flatMap((ms) => pause(ms)))).toEqual([
       ...["warn", "STEADY-SERVICE"],
     ]);
@@ -117,7 +117,7 @@ test("a run in which no model was served does not show that models stay served",
 });
 
 describe("waiting for a model", () => {
-  /** Models that are refused until some moment, ms; requests are answered at once. */
+  /** Models that are refused until some moment, ms; responses are immediate. */
   const recovering = () => {
     vi.useFakeTimers();
     const refusedUntil = new Map<string, number>();
@@ -137,7 +137,7 @@ describe("waiting for a model", () => {
       responses: () => responses,
       onWait: () => undefined,
       send: async ({ model, intent = "good", recoveryOf, probe }) => {
-        // A look takes its time, as any request does.
+        // A poll takes time, as any request does.
         await new Promise((resolve) => setTimeout(resolve, 1));
         return response((model as { id: string }).id, {
           intent,
@@ -187,7 +187,7 @@ describe("waiting for a model", () => {
     response("ok");
     response("other");
     const soon = () => performance.now() + 5_000;
-    // The one is refused for a single request, and the other for a while, at the same time.
+    // One model is refused for a single request, and the other for a while, at the same time.
     for (let times = 0; times < 3; times++) {
       refusedUntil.set("ok", performance.now() + 0.5);
       refusedUntil.set("other", soon());

@@ -6,7 +6,7 @@ const SERVED = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-/** What becomes of counters that name another limit than the target file. @param remaining after so many replies. */
+/** The result for counters that report another limit than the target file. @param remaining after this many replies. */
 async function judged(remaining: (replies: number) => number, isOnList = false) {
   let replies = 0;
   await using server = await httpServer((request, _body, response) => {

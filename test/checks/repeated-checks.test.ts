@@ -10,7 +10,7 @@ const SERVED = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-/** A gateway that answers 502 to some of the chat requests of its checks, told by how many of them came before. */
+/** A gateway that responds with 502 to some of its checks' chat requests, depending on the number of earlier ones. */
 async function judged(fails: (before: number) => boolean) {
   let chats = 0;
   await using server = await httpServer((request, body, response) => {
@@ -44,7 +44,7 @@ test("a check that one 502 decided is run once more, and the 502 counts over the
 test("the same failure twice fails the check", async () => {
   // Always.
   expect((await judged(() => true)).check.status).toBe("fail");
-  // Five requests between them are served, and the check that is run once more meets the second one.
+  // Five requests between them are served, and the repeated check meets the second one.
   expect((await judged((before) => before === 0 || before === 5)).check.status).toBe("fail");
 });
 

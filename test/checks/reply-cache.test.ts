@@ -8,7 +8,7 @@ interface Sent {
 
 const HISTORY = "robustness.reply-cache[chat,history]";
 
-/** What a check says of a gateway of the chat dialect. */
+/** What a check reports for a gateway of the chat dialect. */
 async function resultOf(only: string, reply: (sent: Sent) => { readonly text: string; readonly usage?: object }) {
   await using server = await httpServer((request, body, response) => {
     const { text, usage = { completion_tokens: 1 } } =
@@ -21,7 +21,7 @@ async function resultOf(only: string, reply: (sent: Sent) => { readonly text: st
   return result;
 }
 
-/** A model that does what it is told: it says the word. */
+/** A model that follows instructions: it says the word. */
 const word = ({ messages }: Sent): string => /The word is (\w+)/.exec(JSON.stringify(messages))?.[1] ?? "hello";
 const lengthOf = ({ messages }: Sent): number => JSON.stringify(messages).length;
 

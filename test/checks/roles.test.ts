@@ -15,7 +15,7 @@ const ROLES = {
   cutStream: "drop-midstream",
 } as const;
 
-/** The gateway as somebody else's: what its models do is only what the target file says. */
+/** The gateway as a third-party one: what its models do is only known from the target file. */
 function targetOf({ ready }: Gateway, roles: Readonly<Record<string, string>>) {
   const environment: Record<string, string> = { K: ready.keys.valid };
   const limited = ready.limited.map(({ key, limits }, index) => {
@@ -100,7 +100,7 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
         expect(await traffic.fixtures.findVerified(`model.${role}`, dialect), role).toMatchObject({ ok: true });
         expect(traffic.sent.requests - before).toBeLessThanOrEqual(2 + verificationRequests(role));
       }
-    // One shows a sound role, and one shows that the gateway knows its model.
+    // One shows that a role works, and one shows that the gateway knows its model.
     expect(traffic.sent.requests).toBeLessThanOrEqual(2 * 2 * Object.keys(ROLES).length);
   });
 

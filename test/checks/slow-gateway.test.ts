@@ -20,7 +20,7 @@ test("the longer replies take, the more requests are under way, up to a bound", 
   expect(repliesAfter(5_000).parallelFactor).toBe(8);
   const plan = { requests: 800, durationS: 12 };
   expect(repliesAfter(5).durationS(plan)).toBe(13);
-  // 800 requests of 2 s, 96 at once, and the longest series of 15.
+  // 800 requests of 2 s, 96 concurrently, and the longest series of 15.
   expect(repliesAfter(2_000).durationS(plan)).toBe(47);
 });
 
@@ -32,7 +32,7 @@ test("a request is in flight before the first byte of its reply", () => {
   expect(wasAtLimit(extra(4_100), held)).toBe(false);
 });
 
-/** Those that need requests to be in flight while others are sent. */
+/** Checks that need requests in flight while others are sent. */
 const CONCURRENCY = CHECKS.filter(({ id }) =>
   /^limits\.concurrency-(?:enforced|exact|held|running-unaffected|denial|shared-by-keys|shared-by-kinds|other-account|released|abandoned)$/.test(
     id,

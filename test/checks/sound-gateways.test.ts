@@ -25,7 +25,7 @@ const denial = (status: number, reason: string, headers: Readonly<Record<string,
   body: { error: { message: reason, type: "error", code: reason } },
 });
 
-/** A gateway of the chat dialect that answers as it is told to. */
+/** A gateway of the chat dialect with scripted responses. */
 const gateway = (answer: (model: string, request: IncomingMessage) => Reply) =>
   httpServer((request, body, response: ServerResponse) => {
     const model = body === "" ? "" : String((JSON.parse(body) as { model?: unknown }).model);
@@ -37,7 +37,7 @@ const gateway = (answer: (model: string, request: IncomingMessage) => Reply) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(sent));
   });
 
-/** What some checks say, by their ids. */
+/** What some checks report, by their ids. */
 async function statuses(baseUrl: string, only: string[], more = "dialects: [chat]\n") {
   const results = await conformTo(targetOf(baseUrl, more), { only });
   return Object.fromEntries(

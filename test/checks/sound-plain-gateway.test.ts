@@ -9,12 +9,12 @@ interface Body {
   readonly messages?: readonly { readonly content?: unknown }[];
 }
 
-/** An echo model that says no more than this. */
+/** Maximum reply of an echo model. */
 const MAX_SAID = 8_000;
 
 /**
- * A gateway with one model, whose reply comes in one event and is never longer than 8,000 characters; whose list has further pages; and
- * that fails the first request with two keys.
+ * A gateway with one model, whose reply comes in one event and is never longer than 8,000 characters; whose list has further
+ * pages; and that fails the first request with two keys.
  */
 function plainGateway() {
   let hasFailed = false;

@@ -10,7 +10,7 @@ test("a stream is cut where all others are of one length, not where a model's re
   expect(cut([1_000, 1_000, 1_030, 400])).toEqual([400]);
   expect(cut([1_000, 1_000, 400])).toEqual([400]);
   expect(cut([1_000, 1_300, 800, 400])).toEqual([]);
-  // Which of two is the usual length, the other dialect may tell.
+  // The other dialect may show which of the two is the usual length.
   expect(cut([1_000, 400])).toEqual([]);
   expect(cut([1_000, 400], [2_000, 2_050])).toEqual([400]);
   expect(cut([1_000, 400], [2_000, 1_500])).toEqual([]);

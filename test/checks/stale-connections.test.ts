@@ -6,7 +6,7 @@ import { ampleBudget, httpServer, targetOf } from "../support/judge.ts";
 const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
 const REPLY = JSON.stringify({ id: "c", choices: [{ index: 0, message: { role: "assistant", content: "hi" } }] });
 
-/** Answers the first request of each connection, resets it when `isReset` says so, and leaves a long reply to others. */
+/** Responds to the first request of each connection, resets it if `isReset` says so, and sends a long reply to other requests. */
 async function serverThatResets(isReset: (nth: number) => boolean) {
   const carried = new Map<unknown, number>();
   return httpServer(({ socket }, body, response) => {

@@ -9,7 +9,7 @@ const denied = (sentMs: number, endMs = sentMs + 5, ownLagMs = 0) =>
 const served = (sentMs: number, endMs: number, ownLagMs = 0) => seen({ sentMs, endMs, ownLagMs });
 const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 
-/** What the check of non-streaming requests says of a burst, with a limit of four in flight. */
+/** What the check of non-streaming requests reports for a burst, with a limit of four in flight. */
 function judgeBurst(nonStreaming: readonly Response[]) {
   const recording = {
     burst: [],

@@ -20,7 +20,7 @@ const EXPECTED = {
   },
 };
 
-/** What the rate scenario records of one burst. */
+/** The rate scenario's recording of one burst. */
 const rateRecording = (responses: readonly Response[], seconds = 1) => ({
   limits: { rpm: 300, inFlight: 8 },
   expected: EXPECTED.rate,
@@ -63,7 +63,7 @@ describe("one failure among many requests", () => {
     expect(strayFailures([...times(3, served), failed(3), failed(4)])).toHaveLength(0);
     expect(strayFailures([...times(98, served), failed(98), failed(99)])).toHaveLength(2);
     expect(strayFailures([failed(0)])).toHaveLength(0);
-    // By its name it is a denial, whatever its status.
+    // By its named reason it is a denial, whatever its status.
     expect(
       strayFailures([served(0), seen({ sentMs: 1, endMs: 2, status: 503, reason: "rate_limit_exceeded" })]),
     ).toEqual([]);

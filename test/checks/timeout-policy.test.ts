@@ -94,7 +94,7 @@ describe("how much of all answers is kept", () => {
   test("the more pieces have come, the fewer of one answer are kept apart; a new round begins anew", () => {
     const few = boundsAfter(policyAfter([[1_000, noted("complete", { pieces: 20 })]])).maxPieces ?? 0;
     const policy = policyAfter([[200, noted("complete", { pieces: 3_000 })]]);
-    // Twelve times what the longest streams of the checks have.
+    // Twelve times as long as the longest streams of the checks.
     expect(few).toBeGreaterThan(3_000);
     expect(boundsAfter(policy)).toMatchObject({ maxPieces: 64 });
     policy.forget();

@@ -27,7 +27,7 @@ interface Sent {
 
 let made = 0;
 
-/** One answer, 5 ms after its request. */
+/** One response, 5 ms after its request. */
 function response({ atMs, status = 200, reason, usage, remaining, retryAfter, stream = false }: Sent): Response {
   const body = status === 200 ? { choices: [{ message: { content: "a" } }], usage } : { error: { message: "no" } };
   const text = JSON.stringify(body);
@@ -68,22 +68,22 @@ function response({ atMs, status = 200, reason, usage, remaining, retryAfter, st
 }
 
 interface Series {
-  /** `undefined`: nothing is limited. */
+  /** `undefined`: there is no limit. */
   readonly limiter?: TokenLimiter | undefined;
   readonly atMs?: number;
   readonly everyMs?: number;
   readonly count?: number;
   /** Tokens that a request may take; half of them its prompt. */
   readonly most?: number;
-  /** Share of what a reply may be that it is. */
+  /** Share of the maximum output that a reply uses. */
   readonly said?: number;
   readonly stops?: boolean;
-  /** What is told of what remains. */
+  /** What the response reports as remaining. */
   readonly stated?: (remaining: number) => number | string | undefined;
   readonly usage?: boolean;
 }
 
-/** Requests of one size to a gateway that holds back what a reply may be and gives back what it was not. */
+/** Requests of one size to a gateway that reserves the maximum output and refunds the unused part. */
 function series(options: Series): Part {
   const {
     limiter,
@@ -120,10 +120,10 @@ function series(options: Series): Part {
 }
 
 const START_MS = 1_000_000;
-/** From the requests at once to those in a row. */
+/** From the concurrent requests to the sequential ones. */
 const QUIET_MS = 130_000;
 
-/** What the scenario records of a gateway with a limiter, with parts of it replaced. */
+/** The scenario's recording of a gateway with a limiter, with some parts replaced. */
 function recording(limiter: TokenLimiter | undefined, change: Partial<TokenRecording> = {}): TokenRecording {
   return {
     tokens: {
@@ -254,7 +254,7 @@ describe("what denials say", () => {
     expect(of({ status: 402 })).toBe("fail");
     expect(of({ reason: "tokens_exceeded" })).toBe("fail");
     expect(of({ reason: "quota_exceeded" })).toBe("fail");
-    // A provider's failure is no denial.
+    // A provider's failure is not a denial.
     expect(of({ status: 503, reason: "upstream_error" })).toBe("pass");
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
 import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 
-/** Two minutes of real windows, twice where something is found, and some for a busy machine. */
+/** Two minutes of real windows, twice if something is found, and a margin for a busy machine. */
 const TIMEOUT = { timeout: 420_000 };
 const SUITES = ["token-limits"];
 

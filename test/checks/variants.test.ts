@@ -12,7 +12,7 @@ const INSTANCES = CHECKS.filter((check) => {
 
 const UPGRADE = CHECKS.filter(({ id }) => id === "limits.tier-change").flatMap(instancesOf);
 
-/** One of each kind; all of them are judged by `npm run verify`. */
+/** One of each kind; `npm run verify` judges all of them. */
 const ODD = [
   "http.lower-case-headers",
   "http.one-byte-chunks",
@@ -54,7 +54,7 @@ const ODD = [
   "provider.texts-as-parts",
 ];
 
-/** Limiters that admit only some of the requests that come at once, or forget what they counted when the limit changes. */
+/** Limiters that admit only some of the concurrent requests, or forget their counts when the limit changes. */
 const LIMITERS = [
   "limits.sliding-log",
   "limits.fixed-window",

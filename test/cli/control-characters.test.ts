@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { httpServer, type TestServer } from "../support/judge.ts";
 
-/** Controls that a terminal obeys although JSON does not escape them, a mark that turns text, and a line's end. */
+/** Control characters that a terminal interprets although JSON does not escape them, a bidirectional mark, and a line end. */
 const HOSTILE = "\u007f\u0085\u009b31m\u009c\u202e\u2028";
 const UNPLAIN = /[^\n\t\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u;
 

@@ -157,7 +157,7 @@ describe("doctor", () => {
       readonly next?: string;
     }
 
-    /** What is said of a gateway, with and without a terminal's reader; the key is the reference gateway's. */
+    /** The messages about a gateway, with and without a terminal's reader; the key is the reference gateway's. */
     async function told(baseUrl: string, more = "") {
       using folder = temporaryFolder();
       writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${baseUrl}\nkeys: { valid: env:V }\n${more}`);
@@ -169,7 +169,7 @@ describe("doctor", () => {
     }
 
     test("and names extraHeaders where they ask for a header; with it, it is ready to run", async () => {
-      // Asks as Portkey's gateway does, and hands on what has the header.
+      // Behaves like Portkey's gateway, and forwards requests that have the header.
       await using server = await httpServer(async ({ headers, method, url = "" }, body, response) => {
         if (headers["x-portkey-provider"] === undefined) {
           const message = "Either x-portkey-config or x-portkey-provider header is required";

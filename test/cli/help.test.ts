@@ -4,7 +4,7 @@ import { overview, ungrouped } from "../../src/cli/overview.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Runs a command line in this process: a process each would take a minute for this file. */
+/** Runs a command line in this process: separate processes would take a minute for this file. */
 async function typed(...args: string[]) {
   const [stdout, stderr]: [string[], string[]] = [[], []];
   const into = (texts: string[], end: string) => (text: unknown) => {

@@ -7,7 +7,7 @@ import { unzipped } from "../support/run-files.ts";
 const KEY = { GW_KEY: "sk-a-key-of-a-test-1" };
 const NOBODY = "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:GW_KEY }\nlimits: starter\n";
 
-/** Commands that need a target, and what else they need. */
+/** Commands that need a target, and their other required options. */
 const WITH_TARGET: readonly (readonly string[])[] = [
   ["conform"],
   ["run"],
@@ -18,7 +18,7 @@ const WITH_TARGET: readonly (readonly string[])[] = [
   ["doctor"],
 ];
 
-/** The document alone on stdout, and its error. @throws when stdout holds anything else. */
+/** Only the document on stdout, and its error. @throws if stdout holds anything else. */
 function errorOf({ stdout }: { readonly stdout: string }) {
   expect(stdout.trimEnd().split("\n")).toHaveLength(1);
   return JSON.parse(stdout);

@@ -25,7 +25,7 @@ async function updatesFrom(url: string): Promise<LiveUpdate[]> {
   });
 }
 
-/** Reads the metrics again and again, until the server is gone. */
+/** Polls the metrics until the server no longer exists. */
 async function scrapesFrom(url: string): Promise<string[]> {
   const scrapes: string[] = [];
   for (;;) {
@@ -96,10 +96,10 @@ test("two threads a load: page, metrics and spans show their sum while it goes o
     const own = [...seconds.values()].filter((one) => one.run === run);
     expect(own.map(({ run: _run, phase: _phase, ...second }) => second)).toEqual(phase.series);
 
-    // While it went on: it grew, by both threads' requests.
+    // During the run: it grew, by both threads' requests.
     const soFar = updates.map((update) => update.phases.find((one) => one.run === run)?.counts.sent ?? 0);
     expect(soFar).toEqual([...soFar].sort((a, b) => a - b));
-    // The page changes once a second: of the short run it may show nothing but its end.
+    // The page changes once a second: it may show only the end of the short run.
     if (run === "short") continue;
     const early = updates.filter((update) => update.phases.some((one) => one.run === run && one.verdict === null));
     const timed = early.flatMap(({ seconds: some }) => some).filter((one) => one.run === run && one.ttftMs !== null);
@@ -108,7 +108,7 @@ test("two threads a load: page, metrics and spans show their sum while it goes o
     expect(new Set(between).size, soFar.join(" ")).toBeGreaterThanOrEqual(2);
   }
 
-  // The metrics, of the short run while the long one goes on.
+  // The metrics, of the short run while the long one continues.
   const short = phases.get("short") as LoadPhase;
   const whole = scrapes
     .filter((text) => counted(text, "gauntlet_admitted_requests", "short") === short.admitted)
@@ -128,7 +128,7 @@ test("two threads a load: page, metrics and spans show their sum while it goes o
   const growing = scrapes.map((text) => counted(text, "gauntlet_admitted_requests", "long"));
   expect(new Set(growing).size).toBeGreaterThan(3);
 
-  // What the collector got.
+  // What the collector received.
   const points = metrics.get("gauntlet.requests")?.sum?.dataPoints ?? [];
   for (const { attributes, asInt } of points) {
     const { "gauntlet.run": run, "gauntlet.outcome": outcome } = valuesOf(attributes);

@@ -7,10 +7,10 @@ import { type Folder, gauntlet, startGauntlet, temporaryFolder } from "../suppor
 import { listening } from "../support/listening.ts";
 import { readMetrics } from "../support/readers.ts";
 
-/** Ends by itself in a second. */
+/** Ends on its own within a second. */
 const SHORT =
   "name: short\narrivals: { kind: constant, ratePerS: 40, durationS: 1 }\nmix: [{ dialect: chat, maxTokens: 8 }]\n";
-/** Goes on until it is interrupted. */
+/** Continues until it is interrupted. */
 const LONG =
   "name: long\narrivals: { kind: closed, inFlight: 3, durationS: 300 }\nmix: [{ dialect: messages, stream: true }]\n";
 
@@ -30,7 +30,7 @@ function counted(text: string, name: string, run: string): number {
   return Number(metric?.value ?? Number.NaN);
 }
 
-/** Asks again until what came back is as wanted. */
+/** Polls until the result is as expected. */
 async function until<T>(read: () => Promise<T>, wanted: (got: T) => boolean): Promise<T> {
   for (;;) {
     const got = await read();
@@ -61,7 +61,7 @@ test("--metrics-port: counters grow while the run goes on, and end as the record
   const scrape = async () => (await fetch(url)).text();
   const first = await until(scrape, (text) => counted(text, "gauntlet_admitted_requests", "long") > 0);
   const longFirst = counted(first, "gauntlet_admitted_requests", "long");
-  // The short one has ended when as many have been admitted as were offered; the long one has grown meanwhile.
+  // The short one has ended when all offered requests have been admitted; the long one has grown in the meantime.
   const second = await until(
     scrape,
     (text) =>

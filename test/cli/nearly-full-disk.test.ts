@@ -7,7 +7,7 @@ import { gauntlet, MAIN, temporaryFolder } from "../support/gauntlet.ts";
 
 const LOAD = "name: small\narrivals: { kind: constant, ratePerS: 20, durationS: 1 }\n";
 
-/** Runs a command while no file may grow beyond some KiB, which the kernel enforces: a disk that is nearly full. */
+/** Runs a command while no file may grow beyond some KiB, which the kernel enforces: an almost full disk. */
 async function withFilesOf(kib: number, command: readonly string[]) {
   const limited = [`ulimit -f ${kib * 2}; exec "$0" "$@"`, process.execPath, MAIN, ...command];
   const child = spawn("sh", ["-c", ...limited], {
@@ -25,7 +25,7 @@ async function withFilesOf(kib: number, command: readonly string[]) {
 describe.skipIf(process.platform === "win32")("the disk is full when the run has ended", () => {
   test.each([
     ["the record", 60, "run.json"],
-    // Of one check the report is larger than the record.
+    // For one check the report is larger than the record.
     ["a report", 94, "report.html"],
   ])("while %s is written: the text has the exit code of the process", async (_what, kib, file) => {
     using folder = temporaryFolder();
@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32")("the disk is full when the run has
     expect(stdout).not.toMatch(/^PASS/m);
     expect(code).toBe(4);
     expect(existsSync(join(out, `${file}.part`))).toBe(false);
-    // With room again, what was found is shown.
+    // With free space again, the findings are shown.
     expect((await gauntlet(["report", out, "--print", "markdown"])).code).toBe(0);
   });
 

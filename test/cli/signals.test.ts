@@ -12,7 +12,7 @@ import { recordProblems } from "../support/record-schema.ts";
 import { unzipped } from "../support/run-files.ts";
 import { slowed } from "../support/slowed.ts";
 
-/** What is promised, s, and what the machine of these tests may add. */
+/** The promised time, s, and what the tests' machine may add. */
 const PROMISED_S = 3;
 const SLACK_S = 1;
 
@@ -59,7 +59,7 @@ interface End {
   readonly stderr: string;
 }
 
-/** Sends the signal, lets the process have only a share of the time from then on, and waits for its end. */
+/** Sends the signal, gives the process only a share of the CPU time from then on, and waits for its exit. */
 async function end({ child, finished }: Running, signal: NodeJS.Signals, share = 1): Promise<End> {
   const atMs = performance.now();
   child.kill(signal);
@@ -68,7 +68,7 @@ async function end({ child, finished }: Running, signal: NodeJS.Signals, share =
   return { code, by: child.signalCode, seconds: (performance.now() - atMs) / 1_000, stdout, stderr };
 }
 
-/** A record of its own, or what `gauntlet report` makes of the journal: one of them is there, whatever was in the way. */
+/** Its own record, or what `gauntlet report` makes of the journal: there is always one of them. */
 async function reportOf(folder: string): Promise<{ verdict: string; headline: string }> {
   if (existsSync(join(folder, "run.json"))) expect(recordProblems(folder)).toEqual([]);
   return JSON.parse((await gauntlet(["report", folder, "--print", "json"])).stdout);
@@ -94,7 +94,7 @@ describe.each([
     await expect.poll(() => hostile.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
     const { code, by, seconds, stderr } = await end(running, signal, share);
     expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
-    // Killed only where it had no time for anything else, and then it says what to do.
+    // Killed only if it had no time for anything else, and then it says what to do.
     if (by === "SIGKILL") {
       expect(share).toBeLessThan(1);
       expect(stderr).toContain(`gauntlet report ${out}`);
@@ -125,7 +125,7 @@ test("requests in flight that are never answered do not hold up the end of a loa
   expect(recordProblems(out)).toEqual([]);
 });
 
-/** A folder with a suite `own` of invariants that `judge` makes, as in a project that depends on the package. */
+/** A folder with a suite `own` of invariants from `judge`, as in a project that depends on the package. */
 function projectWith(count: number, judge: string) {
   const folder = temporaryFolder();
   mkdirSync(join(folder.path, "node_modules"));

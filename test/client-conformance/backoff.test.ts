@@ -7,7 +7,7 @@ import { Verdict } from "../../src/judging/index.ts";
 /** Waits of one call of a client, milliseconds. */
 type Policy = (random: Random) => number[];
 
-/** Eight runs of a client on a machine that adds up to twice its lag to every wait, and always so much to the first. */
+/** Eight runs of a client on a machine that adds up to twice its lag to every wait, and always this much to the first. */
 function observe(policy: Policy, random: Random, { lagMs = 5, toFirstMs = 0 } = {}): ClientRun[] {
   return Array.from({ length: 8 }, () => {
     let atMs = 0;
@@ -37,7 +37,7 @@ const capped =
 
 const ROUNDS = 2_000;
 
-/** How often a judgement came out `met`, `broken` and `observed`, per cent. */
+/** How often the judgement was `met`, `broken` and `observed`, per cent. */
 function shares(policy: Policy, judge: typeof judgeGrowth): Record<string, number> {
   const counts: Record<string, number> = { met: 0, broken: 0, observed: 0 };
   const random = seededRandom(7);
@@ -60,7 +60,7 @@ describe("sound backoff is hardly ever blamed (RETRY-2, RETRY-9)", () => {
     ["five that reach their cap", capped(doubling(5, 500, quarter), 4_000)],
   ])("%s", (_what, policy) => {
     expect(shares(policy, judgeGrowth)["broken"]).toBeLessThan(0.5);
-    // Over 40,000 rounds the worst policy has 0.06 %: of 2,000 rounds one or two.
+    // Over 40,000 rounds the worst policy has 0.06 %: one or two of 2,000 rounds.
     expect(shares(policy, judgeJitter)["broken"]).toBeLessThan(0.2);
   });
 

@@ -1,8 +1,8 @@
 /**
- * Reference values, made with SciPy 1.17.1, NumPy and statsmodels 0.15.0: `scipy.stats.t.ppf`,
+ * Reference values, computed with SciPy 1.17.1, NumPy and statsmodels 0.15.0: `scipy.stats.t.ppf`,
  * `scipy.stats.permutation_test(permutation_type="samples")`, `statsmodels multipletests(method="holm")`,
- * `confint_proportions_2indep(method="newcomb")`; the studentised bootstrap of six pairs by going through all 6^6 resamples,
- * of ten by two million.
+ * `confint_proportions_2indep(method="newcomb")`; the studentised bootstrap of six pairs with all 6^6 resamples, of ten with two
+ * million.
  */
 export const GOLDEN = {
   t: [

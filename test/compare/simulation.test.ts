@@ -4,7 +4,7 @@ import { roundOrders } from "../../src/compare/pair-order.ts";
 import { pairedInterval, signFlipP } from "../../src/compare/paired.ts";
 import { type Random, seededRandom } from "../../src/core/index.ts";
 
-/** A machine that slowly drifts (AR(1), 4 %), blocks that jitter (1.2 %), requests with a heavy tail. */
+/** A machine that drifts slowly (AR(1), 4 %), blocks with jitter (1.2 %), requests with a heavy tail. */
 const DRIFT = { phi: 0.8, sd: 0.04 };
 const JITTER = 0.012;
 const TAIL = 0.5;
@@ -34,7 +34,7 @@ function block(scale: number, random: Random): Block {
   };
 }
 
-/** A session of rounds in the order that the tool would take, of a build against itself. */
+/** A session of rounds in the tool's order, of a build against itself. */
 function session(seed: number): Pair[] {
   const random = seededRandom(seed * 7_919 + 13);
   let [drift] = normals(random).map((value) => DRIFT.sd * value) as [number];
@@ -66,7 +66,7 @@ function changed(pairs: readonly Pair[], change: number): Pair[] {
   }));
 }
 
-/** How often the verdict over TTFT p95 is this word, with this true change. */
+/** How often this is the verdict on TTFT p95, with this true change. */
 function share(change: number, word: string): number {
   const words = SESSIONS.map((pairs, index) => {
     const metrics = judgeMetrics(changed(pairs, change), index);

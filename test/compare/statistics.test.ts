@@ -22,7 +22,7 @@ describe("against another implementation", () => {
     const width = high - low;
     for (const seed of [1, 2, 3]) {
       const made = pairedInterval(GOLDEN.sets[name], { confidence: 0.9, seed });
-      // Ten thousand resamples give the ends to a few hundredths of the width.
+      // Ten thousand resamples determine the ends to a few hundredths of the width.
       expect(Math.abs(made.low - low) / width).toBeLessThan(0.05);
       expect(Math.abs(made.high - high) / width).toBeLessThan(0.05);
     }
@@ -65,7 +65,7 @@ test.each([
   [25, 10],
 ])("%d figures need %d pairs", (figures, pairs) => {
   expect(fewestPairs(figures)).toBe(pairs);
-  // So many pairs can reach 5 % after correction; one less cannot.
+  // This many pairs can reach 5 % after correction; one fewer cannot.
   expect(2 ** (1 - pairs) * figures).toBeLessThanOrEqual(0.05);
 });
 

@@ -6,7 +6,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const events = (items: StreamItem[]) =>
   items.flatMap((item) => (item.kind === "event" ? [[item.name, item.data]] : []));
 
-/** Streams that servers really send, each with the events it holds. */
+/** Streams of real servers, each with the events it contains. */
 const STREAMS: [what: string, text: string, expected: (string | undefined)[][]][] = [
   [
     "LF",

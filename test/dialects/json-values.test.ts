@@ -14,7 +14,7 @@ describe("what is read as JSON", () => {
     expect(parseJson(nested(513))).toBeUndefined();
     expect(parseJson(`${'{"a":'.repeat(512)}1${"}".repeat(512)}`)).toBeDefined();
     expect(parseJson(`${'{"a":'.repeat(513)}1${"}".repeat(513)}`)).toBeUndefined();
-    // Beside each other they are not deep.
+    // Siblings do not count as depth.
     expect(parseJson(`[${Array(600).fill("[]").join()}]`)).toHaveLength(600);
     expect(parseJson(`[${Array(600).fill("{}").join()}]`)).toHaveLength(600);
   });

@@ -4,7 +4,7 @@ import { readRateLimit } from "../../src/dialects/index.ts";
 test.each([
   ["20", { limit: 20, perMinute: [20] }],
   [" 20 ", { limit: 20, perMinute: [20] }],
-  // As Envoy sends it, and as the draft has it.
+  // In Envoy's format, and in that of the draft.
   ["20, 20;w=60", { limit: 20, perMinute: [20] }],
   ['10, 10;w=1;name="per-ip", 1000;w=3600', { limit: 10, perMinute: [600, 1_000 / 60] }],
   ['100,100 ; window=60 ; comment="a, b; c"', { limit: 100, perMinute: [100] }],

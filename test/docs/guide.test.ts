@@ -22,13 +22,13 @@ describe("the blocks of the guide that are marked to run", () => {
   );
 
   test.each(blocks)("exit $exit: $script", ({ exit, script }) => {
-    // What a first try of this test may have left.
+    // What a first attempt of this test may have left.
     for (const [, out = ""] of script.matchAll(/--out (\S+)/g))
       rmSync(join(folder.path, out), { recursive: true, force: true });
     // Into a file: a gateway that a block leaves running would keep a pipe open.
     const output = join(folder.path, "output.txt");
     const file = openSync(output, "w");
-    // Variables that a block sets are there for the next one, as in a reader's shell.
+    // Variables that a block sets are available in the next one, as in a reader's shell.
     const kept = "trap 'export -p > variables.sh' EXIT\n[ ! -e variables.sh ] || . ./variables.sh\n";
     const done = spawnSync("bash", ["-euc", `${kept}${script}`], {
       cwd: folder.path,
@@ -103,7 +103,7 @@ test("the README shows what its first failing run prints", async () => {
   const { code, stdout } = await play(command.split(" "), {}, folder.path);
   expect(code).toBe(1);
   const printed = stdout.split("\n");
-  // In order, one after the other; `…` stands for anything.
+  // In order, one after the other; `…` matches anything.
   let at = 0;
   for (const line of shown.split("\n").filter((text) => text !== "" && text !== "…")) {
     const parts = line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));

@@ -7,7 +7,7 @@ import { CI_JOBS } from "../../src/app/ci-jobs.ts";
 /** Runs what a registry has under the name, unless it is installed here. */
 const RUN_BY_NAME =
   /\b(npx|bunx|(npm|pnpm) (exec|x)|(pnpm|yarn) dlx)\s[^\n`]*?(?<![\w./-])(gateway-)?gauntlet(?![\w./])/;
-/** Installs what a registry has under the name. A path, such as ./gateway-gauntlet-0.1.0.tgz, is none. */
+/** Installs what a registry has under the name. A path such as ./gateway-gauntlet-0.1.0.tgz does not count. */
 const INSTALL_BY_NAME =
   /\b(npm|pnpm|yarn|bun)\s+(i|install|add)\s[^\n`]*?(?<![\w./-])(gateway-)?gauntlet(?=["'@\s`]|$)/m;
 /** A branch or a tag of the action, which may be moved to other code. */
@@ -43,7 +43,7 @@ test.each([
   expect(breaks(line)).toEqual([]);
 });
 
-/** Texts of the repository, but those of this test. */
+/** Text files of the repository, except those of this test. */
 function textFiles(): string[] {
   const isText = /\.(md|ya?ml|json|[cm]?[jt]sx?|sh|html)$|^\.ci\/run$/;
   const made = ["node_modules", "dist", "coverage", "gauntlet-runs", ".git", ".stryker-tmp"];

@@ -10,7 +10,7 @@ const pages = [
     .map((name) => join("docs", name)),
 ];
 
-/** Names of the headings of a page, as a renderer makes them. */
+/** Names of the headings of a page, as a renderer generates them. */
 function anchorsOf(page: string): string[] {
   return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading

@@ -6,7 +6,7 @@ import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts
 
 const EXAMPLES = join(ROOT, "docs", "examples");
 
-/** A folder with the documented target file and hook, in front of a running gateway. */
+/** A folder with the documented target file and provisioner, in front of a running gateway. */
 async function setUp(path: string, more = "", command = "node provision.mjs") {
   const gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse(await gateway.printed("\n"));

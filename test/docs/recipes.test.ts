@@ -9,14 +9,14 @@ import { type Registry, startRegistry } from "../support/registry.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-/** The block behind a mark such as `<!-- recipe: jenkins -->`. */
+/** The block after a mark such as `<!-- recipe: jenkins -->`. */
 function block(path: string, mark: string): string {
   const [, text] = new RegExp(`<!-- ${mark} -->\n\n\`\`\`\\w+\n([\\s\\S]*?)\`\`\``).exec(read(path)) ?? [];
   if (text === undefined) throw new Error(`${path} has no block "${mark}"`);
   return text;
 }
 
-/** What a checkout of the repository has: nothing installed, built or run. */
+/** The content of a checkout of the repository: nothing installed, built or run. */
 const MADE = /^(node_modules|dist|coverage|gauntlet-runs|\.git|\.stryker-tmp|.*\.tgz)$/;
 
 const base = temporaryFolder();
@@ -28,7 +28,7 @@ let baseUrl: string;
 let secrets: Readonly<Record<string, string>>;
 let tarball: string;
 
-/** Of a machine that knows nothing of this project. Its registry has nothing under our names. */
+/** The environment of a machine without this project. Its registry has nothing under our names. */
 function environment(from: Registry = registry): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|GW_|GITHUB_|(NODE_ENV|CI)$)/i.test(name));
   const path = process.env["PATH"]?.split(":").filter((folder) => !folder.endsWith("node_modules/.bin"));
@@ -65,7 +65,7 @@ beforeAll(async () => {
   writeFileSync(join(project, "gauntlet.yaml"), small);
 }, 600_000);
 
-// Thousands of files are deleted: 60 s were too few on a machine with a load of 18.
+// Thousands of files are deleted: 60 s were not enough on a machine with a load of 18.
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await registry?.[Symbol.asyncDispose]();
@@ -89,7 +89,7 @@ test("the registry of these tests refuses our names, and has the others", { time
 interface Recipe {
   readonly name: string;
   readonly job: () => CiJob;
-  /** With a policy that cannot hold: the recipe must have read it. */
+  /** With a policy that cannot be met: the recipe must have read it. */
   readonly failing: boolean;
   /** What else the recipe must have left in its folder. */
   readonly also?: (folder: string) => void;
@@ -121,7 +121,7 @@ const recipes: readonly Recipe[] = [
     job: () => jenkinsJob(block("docs/ci.md", "recipe: jenkins"), secrets),
     failing: false,
     also: (folder) => {
-      // npm has kept to the workspace.
+      // npm has stayed within the workspace.
       expect(existsSync(join(folder, ".npm-cache", "_cacache"))).toBe(true);
     },
   },
@@ -133,7 +133,7 @@ describe.each(recipes)("$name", ({ name, job, failing, also }) => {
     cpSync(project, folder.path, { recursive: true, filter: (path) => basename(path) !== "node_modules" });
     if (failing) writeFileSync(join(folder.path, "gauntlet-policy.yaml"), 'gates: ["checks{status=pass} == 0"]\n');
     const run = join(folder.path, "gauntlet-run");
-    // Jenkins keeps the folder for the next build. The other services begin with what git has.
+    // Jenkins keeps the folder for the next build. The other services start with the content of git.
     if (name.includes("Jenkins")) {
       mkdirSync(run);
       writeFileSync(join(run, "run.json"), "{}");

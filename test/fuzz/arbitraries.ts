@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Bytes among which those that formats care for are frequent. */
+/** Bytes, with those that are special in some format more frequent. */
 export const bytes = fc
   .array(
     fc.oneof(
@@ -37,10 +37,10 @@ export const bytes = fc
 
 const rawBytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 
-/** Any bytes, also such that are no text. */
+/** Any bytes, including invalid text. */
 export const anyBytes = fc.oneof(bytes, rawBytes);
 
-/** Places at which something is cut in pieces. */
+/** Positions at which something is split. */
 export const cuts = fc.array(fc.nat(400), { maxLength: 8 });
 
 export function piecesOf(whole: Buffer, at: readonly number[]): Buffer[] {
@@ -48,7 +48,7 @@ export function piecesOf(whole: Buffer, at: readonly number[]): Buffer[] {
   return [0, ...places].map((from, index) => whole.subarray(from, places[index] ?? whole.length));
 }
 
-/** Names that answers use, and that JavaScript uses. */
+/** Names that occur in responses, and in JavaScript. */
 const names = fc.constantFrom(
   "choices",
   "message",
@@ -71,7 +71,7 @@ const names = fc.constantFrom(
   "toString",
 );
 
-/** JSON that looks like an answer, with anything in its places. */
+/** JSON that looks like a response, with arbitrary values. */
 export const answerLike: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5, depthSize: "small" },
@@ -101,7 +101,7 @@ export const answerLike: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((
   ),
 })).value;
 
-/** A value with one place of it replaced by anything, or taken out: a file that somebody edited. */
+/** A value with one part replaced by anything, or removed: a file after manual edits. */
 export function edited(original: unknown): fc.Arbitrary<unknown> {
   const places = placesOf(original, []);
   return fc

@@ -1,12 +1,12 @@
 import { deepStrictEqual } from "node:assert";
 import fc from "fast-check";
 
-/** Something that must hold of any input. */
+/** A property that must hold for any input. */
 export interface Property {
   readonly name: string;
-  /** One input takes so many times what the cheapest take: files and reports are slower than decoders. */
+  /** Cost of one input, as a multiple of the cheapest: files and reports are slower than decoders. */
   readonly cost: number;
-  /** Tries it with so many inputs. @throws with the smallest input that was found to break it. */
+  /** Tries it with this many inputs. @throws with the smallest input that breaks it. */
   check(runs: number, seed?: number): Promise<void>;
 }
 

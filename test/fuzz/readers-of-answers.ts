@@ -21,7 +21,10 @@ import { equal, must, type Property, property } from "./property.ts";
 
 const headers = fc.array(fc.tuple(fc.string({ maxLength: 12 }), fc.string({ maxLength: 30 })), { maxLength: 5 });
 
-/** Decoders and readers of what a gateway sends: nothing makes them throw, and where bytes are cut changes nothing. */
+/**
+ * Decoders and readers of what a gateway sends: nothing makes them throw, and the result does not depend on where bytes are
+ * split.
+ */
 export const READERS_OF_ANSWERS: readonly Property[] = [
   property("event streams: cut anywhere, the same items", [anyBytes, cuts], (whole, at) => {
     const decoder = new EventStreamDecoder();
@@ -152,7 +155,7 @@ function responses(): fc.Arbitrary<Buffer> {
   );
 }
 
-/** What a listener is told, with its body joined: pieces may be cut otherwise. */
+/** What a listener receives, with its body joined: pieces may be split differently. */
 function parsed(pieces: readonly Buffer[]): unknown {
   const told: unknown[] = [];
   let body = "";
@@ -162,7 +165,7 @@ function parsed(pieces: readonly Buffer[]): unknown {
       body += piece.toString("latin1", from, to);
     },
     onEnd: (reusable) => told.push(["end", reusable]),
-    // The reason may name what was seen so far.
+    // The reason may mention what was seen so far.
     onBroken: () => told.push(["broken"]),
   });
   parser.start();

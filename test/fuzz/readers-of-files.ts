@@ -59,7 +59,7 @@ const POLICY = {
   baseline: "b.json",
 };
 
-/** Text that is nearly a file: edited, cut, or with something strange in it. */
+/** Text that is almost a valid file: edited, truncated, or with something foreign in it. */
 function fileLike(original: unknown): fc.Arbitrary<string> {
   const written = edited(original).map((value) => stringify(value) ?? "");
   const strange = fc.constantFrom(
@@ -83,7 +83,7 @@ function fileLike(original: unknown): fc.Arbitrary<string> {
   );
 }
 
-/** Whatever stands in a file of the operator's, the complaint is one of ours and never quotes a key. */
+/** Whatever an operator's file contains, the error is one of ours and never quotes a key. */
 function complains(act: () => unknown): void {
   try {
     act();
@@ -106,7 +106,7 @@ function withFile(name: string, text: string, act: (path: string) => unknown): v
 const SAMPLE = Object.values(SAMPLES)[0];
 const FIELDS =
   "1|load_0|messages|stream|denied|rate_limit_exceeded|429|17|2|1|1000.500|1001.250|1795276049619|0.100|12.000|12.500|7|7000|Sat%2C%2021%20Nov%202026%2015%3A47%3A29%20GMT|0||req_1";
-/** As k6 1.8.1 writes them. */
+/** In the format of k6 1.8.1. */
 const K6_LINES = [
   `{"metric":"gauntlet_request","type":"Point","data":{"time":"2026-11-21T15:47:29.6Z","value":12.5,"tags":{"scenario":"load_0"},"metadata":{"g":"${FIELDS}"}}}`,
   '{"metric":"gauntlet_instance","type":"Point","data":{"value":1,"metadata":{"g":"1|begun|1%2F3%3A2%2F3"}}}',
@@ -251,7 +251,7 @@ export const READERS_OF_FILES: readonly Property[] = [
   ),
 ];
 
-/** Lines as runs write them, with something else in one place. */
+/** Lines as runs write them, with one value replaced. */
 function journalLine(): fc.Arbitrary<string> {
   const head = SAMPLE && {
     schemaVersion: SAMPLE.schemaVersion,

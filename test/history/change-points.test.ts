@@ -4,7 +4,7 @@ import { changesOf } from "../../src/history/change-points.ts";
 
 const SPREAD = 0.05;
 
-/** Normal noise, in one of ten values four standard deviations higher where outliers are wanted. */
+/** Normal noise; with outliers, one of ten values is four standard deviations higher. */
 function noise(seed: number, { outliers = false } = {}): () => number {
   const random = seededRandom(seed);
   return () => {
@@ -54,7 +54,7 @@ test.each<Simulated & { readonly least: number }>([
   },
 );
 
-/** So many values close to one. */
+/** This many similar values. */
 const around = (value: number, count: number) =>
   Array.from({ length: count }, (_, index) => value * (1 + 0.02 * (((index * 7) % 5) / 5 - 0.4)));
 

@@ -8,7 +8,7 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
 
-/** TTFT of ten runs, ms: the newest three are slower by half. */
+/** TTFT of ten runs, ms: the newest three are 50 % slower. */
 const SLOWER = [90, 91, 89, 92, 90, 88, 91, 135, 137, 134];
 const STEADY = [90, 91, 89, 92, 90, 88, 91, 90, 92, 89];
 

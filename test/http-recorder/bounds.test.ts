@@ -22,7 +22,7 @@ async function exchangeWith(
   return await recorder.send({ method: "POST", url: `${server.origin}/v1/x`, headers: [], body }, { bounds });
 }
 
-/** Writes as fast as it is taken, until the other side leaves. */
+/** Writes as fast as the other side reads, until it disconnects. */
 function flood(socket: Socket, bytes: string): void {
   const more = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -41,14 +41,14 @@ describe("pieces of an answer", () => {
     expect(Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()).toBe(
       Array.from({ length: 1_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join(""),
     );
-    // The beginning and the end are as they came, and what is between them is in order.
+    // The beginning and the end are unchanged, and what is between them is in order.
     expect([pieces[0]?.atUs, pieces[0]?.bytes.length, pieces.at(-1)?.atUs]).toEqual([0, 1, 999]);
     let end = 0;
     for (const { atUs, bytes } of pieces) {
       end += bytes.length;
       expect(atUs).toBe(end - 1);
     }
-    // As coarse at the beginning as at the end: what came over seconds must not look as if it had come at once.
+    // As coarse at the beginning as at the end: what arrived over seconds must not look as if it had arrived at once.
     expect(Math.max(...pieces.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(128);
   });
 
@@ -119,7 +119,7 @@ describe("what is no body", () => {
       });
     });
     expect(ending).toMatchObject({ kind: "protocol-error" });
-    // What the sockets hold of both sides is no more than some megabytes.
+    // The socket buffers of both sides hold only some megabytes.
     expect(written).toBeLessThan(16 << 20);
   });
 

@@ -11,8 +11,8 @@ const BODY = '{"error":{"message":"no such key"}}';
 const DENIAL = response(BODY, { status: "401 Unauthorized", headers: "connection: close\r\n" });
 
 /**
- * Does something as soon as the head of a request has arrived, and reads nothing of its body. A process of its own: in one event
- * loop with the client, the connection would never close between two of its writes.
+ * Acts as soon as the head of a request has arrived, and does not read its body. A separate process: in the client's event loop,
+ * the connection would never close between two of its writes.
  */
 async function earlyServer(onHead: string) {
   const script = `

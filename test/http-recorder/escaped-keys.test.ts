@@ -22,7 +22,7 @@ const escapedForms = [1, 2, 3, 7].flatMap((n) =>
   WAYS.map((way) => [...KEY].map((c, at) => (at % n === 0 ? way(c.charCodeAt(0)) : c)).join("")),
 );
 
-/** What somebody reads who undoes all escapes, as often as there are any. */
+/** The text after all escapes are undone, repeatedly if nested. */
 function readBy(text: string): string {
   const once = text
     .replace(/\\\\/g, "\\")

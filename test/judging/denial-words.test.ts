@@ -8,7 +8,7 @@ import { targetOf } from "../support/judge.ts";
 const contractOf = (denials: string) =>
   targetOf("http://127.0.0.1:1/v1", `contract: { denials: ${denials} }\n`).contract;
 
-/** As three readers read it: the checks, the load engine, and the k6 scripts. */
+/** According to three readers: the checks, the load engine, and the k6 scripts. */
 function readersOf(contract: ReturnType<typeof contractOf>, status: number, body: string, code?: string) {
   const words = denialWords(contract) ?? [];
   const headers = { reason: "X-Why", action: "X-Do", version: "v", versionValue: "1" };
@@ -35,14 +35,14 @@ describe("denials that differ only in their text", () => {
   test.each([
     [401, '{"error":{"message":"unknown key sk-…1"}}', undefined, "invalid_api_key"],
     [401, '{"detail":"no key in request"}', undefined, "invalid_api_key"],
-    // The text is another's, the status is, or the anchors do not hold.
+    // The text or the status is another denial's, or the anchors do not match.
     [401, '{"detail":"blocked key"}', undefined, undefined],
     [403, '{"detail":"unknown key"}', undefined, undefined],
     [401, '{"detail":"there is no key in request"}', undefined, undefined],
-    // Whatever code it carries: the contract says that the text tells it.
+    // Whatever its code: according to the contract the text decides.
     [429, '{"error":["Limit of 20 requests per minute reached"]}', "throttled", "rate_limit_exceeded"],
     [503, "too many in parallel", undefined, "concurrency_limit_exceeded"],
-    // With a code in the contract, both must be there. JSON escapes the quotation marks.
+    // With a code in the contract, both must match. JSON escapes the quotation marks.
     [402, '{"detail":"the \\"day\\" is over"}', "spent", "quota_exceeded"],
     [402, '{"detail":"the \\"day\\" is over"}', undefined, undefined],
     [402, '{"detail":"another day"}', "spent", "spent"],

@@ -65,7 +65,7 @@ describe("without k6", () => {
 const CANARY = "ck-canary-0123456789-abcdefghijkl";
 const SECRET_HEADER = "ch-header-9876543210-zyxwvutsrqpo";
 
-/** The fields of a TestRun that we use, as the operator documents them. */
+/** The fields of a TestRun that we use, according to the operator's documentation. */
 function problemsOf(run: {
   apiVersion: unknown;
   kind: unknown;
@@ -119,7 +119,7 @@ extraHeaders: { all: { X-Tenant: env:TENANT, X-Plain: visible } }
       expect(run.spec.script.configMap).toEqual({ name: config.metadata.name, file: "gauntlet.ts" });
       expect(run.spec.parallelism).toBe(3);
       expect(JSON.stringify(config).length).toBeLessThan(CONFIG_MAP_BYTES);
-      // What is in the ConfigMap is what is in the folder: every import of the scripts is there.
+      // The ConfigMap contains what the folder contains, including every import of the scripts.
       for (const [name, text] of Object.entries<string>(config.data)) {
         expect(readFileSync(join(out, name), "utf8")).toBe(text);
         for (const [, imported] of text.matchAll(/from "\.\/([\w.-]+)"/g))

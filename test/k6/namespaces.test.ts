@@ -74,7 +74,7 @@ test.skipIf(K6 === undefined)(
     await Promise.all(running.map(({ address }) => begin(address)));
     expect((await Promise.all(running.map(({ ended }) => ended))).map(([code]) => code)).toEqual([0, 0, 0]);
 
-    // Every arrival of the one schedule was sent by exactly one of them, when it was due.
+    // Every arrival of the common schedule was sent by exactly one of them, when it was due.
     const outputs = await Promise.all(running.map(({ output }) => readOutput(output)));
     const indices = outputs.flatMap(({ requests }) => requests.map(({ index }) => index)).sort((x, y) => x - y);
     expect(indices).toEqual(Array.from({ length: RATE_PER_S * DURATION_S }, (_, index) => index));

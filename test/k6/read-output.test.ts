@@ -32,7 +32,7 @@ const REQUEST: RawRequest = {
   crossed: false,
 };
 
-/** The lines as k6 1.8.1 writes them. */
+/** The lines in the format of k6 1.8.1. */
 const json = (metric: string, value: number, text: string) =>
   `{"metric":"${metric}","type":"Point","data":{"time":"2026-11-21T15:47:29.619659204Z","value":${value},"tags":{"phase":"x","scenario":"load_0"},"metadata":{"g":"${text}"}}}`;
 const JSON_LINES = [
@@ -75,7 +75,7 @@ describe("raw outputs of k6", () => {
   });
 });
 
-/** An instance whose clock is behind the gateway's, asking at odd moments. */
+/** An instance whose clock is behind the gateway's, sending at uneven times. */
 function instanceBehind(offsetMs: number, startWallMs: number): RawRequest[] {
   return Array.from({ length: 60 }, (_, index) => {
     const sentMs = index * 137.25;
@@ -125,7 +125,7 @@ describe("clocks of different machines", () => {
       sameClock: false,
     });
     expect(merged.observations).toHaveLength(120);
-    // Both began at the same moment of the gateway's clock, though their own clocks are five seconds apart.
+    // Both began at the same moment of the gateway's clock, though their clocks differ by five seconds.
     expect(merged.skewMs).toBeLessThan(120);
     expect(
       merged.instances.map(({ clockOffsetMs }) => ((clockOffsetMs ?? 0) / 1_000).toFixed(0).replace("-0", "0")),

@@ -11,7 +11,7 @@ import { type LoggedGateway, loggedGateway } from "./support/log-of.ts";
 
 const CANARY = "gk-canary-0123456789-abcdefghijkl";
 
-/** A gateway with keys that we know, and a folder with a target file and a workload. */
+/** A gateway with known keys, and a folder with a target file and a workload. */
 async function bench(args: readonly string[], workload: string) {
   const folder = temporaryFolder();
   const keys = join(folder.path, "keys.json");
@@ -50,7 +50,7 @@ const runOf = (folder: string): JudgedRun => judgedRuns(folder)[0] as JudgedRun;
 const sumOf = (run: JudgedRun, field: "sent" | "admitted" | "denied" | "failed") =>
   run.phases.reduce((sum, phase) => sum + phase[field], 0);
 
-/** Totals and Retry-After values of a run are those of the gateway's own log. */
+/** Totals and Retry-After values of a run equal those of the gateway's own log. */
 async function expectAgreement(run: JudgedRun, outputs: readonly string[], gateway: LoggedGateway) {
   const log = await gateway.log();
   const refused = Object.values(log.refused).reduce((sum, count) => sum + count, 0);
@@ -68,7 +68,7 @@ async function expectAgreement(run: JudgedRun, outputs: readonly string[], gatew
   return log;
 }
 
-/** A machine that is busy elsewhere makes a late generator, which is no verdict; the counts must be right all the same. */
+/** A busy machine makes the generator late, which is inconclusive; the counts must be correct all the same. */
 function expectJudged({ verdict, generator }: JudgedRun, code: number | null, stdout: string) {
   expect([verdict, code], stdout).toEqual(generator.valid ? ["pass", 0] : ["inconclusive", 4]);
 }
@@ -94,7 +94,7 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
       const outputs = await Promise.all(outputsIn(out).map(readOutput));
       const indices = outputs.flatMap(({ requests }) => requests.map(({ index }) => index)).sort((x, y) => x - y);
       expect(indices).toEqual(Array.from({ length: 100 }, (_, index) => index));
-      // Deterministic, because it is the schedule: what is due in each second, whoever sends it.
+      // Deterministic, because it is the schedule: what is due in each second, whichever instance sends it.
       const due = [0, 0, 0, 0];
       for (const { requests } of outputs)
         for (const { index } of requests) due[Math.floor(index / 25)] = (due[Math.floor(index / 25)] ?? 0) + 1;
@@ -108,7 +108,7 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
               ["2/3:1", true],
             ],
       );
-      // Gaps between tokens and first tokens cannot be seen, and are not made up.
+      // Gaps between tokens and first tokens cannot be observed, and are not invented.
       for (const phase of run.phases)
         for (const one of phase.classes)
           expect([one.eventGapMs, one.ttftMs, one.firstEventMs]).toEqual([null, null, null]);
@@ -224,7 +224,7 @@ allow: { deniedShare: 1 }
       "k6",
       ["0:1/2", "1/2:1"],
     ]);
-    // One after the other, seconds apart: the samples are all there, and that it was no common schedule is said.
+    // One after the other, seconds apart: all samples are present, and the output says that there was no common schedule.
     expect([done.code, run.reasons.join()]).toEqual([4, expect.stringMatching(/instances began .* s apart/)]);
     for (const one of run.instances ?? [])
       expect(Math.abs(one.clockOffsetMs ?? 9e9)).toBeLessThanOrEqual((one.clockUncertaintyMs ?? 0) + 100);

@@ -48,7 +48,7 @@ extraHeaders: { all: { X-Tenant: env:TENANT, X-Plain: visible } }
   return { out, files, read };
 }
 
-/** By the validators that kubernetes-models compiles from the OpenAPI schema of Kubernetes. @throws what is wrong */
+/** Validates with the validators that kubernetes-models compiles from the OpenAPI schema of Kubernetes. @throws what is wrong */
 function assertValid(resource: { readonly kind: string } & object): void {
   const { kind } = resource;
   if (kind === "Job") new Job(resource as IJob).validate();
@@ -58,7 +58,7 @@ function assertValid(resource: { readonly kind: string } & object): void {
   else throw new Error(`${kind} has no validator here`);
 }
 
-/** By the schema of its CustomResourceDefinition. @throws what is wrong */
+/** Validates with the schema of its CustomResourceDefinition. @throws what is wrong */
 function assertJobSet(resource: object): void {
   const schema = JSON.parse(readFileSync(join(import.meta.dirname, "jobset-schema.json"), "utf8"));
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
@@ -127,7 +127,7 @@ describe("manifests for Kubernetes", () => {
     writeFileSync(join(folder.path, "bin", "gauntlet"), `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`, {
       mode: 0o755,
     });
-    // What four processes need to start and to measure their clocks; on a machine that is slower still they join late.
+    // Time for four processes to start and to measure their clocks; on an even slower machine they join late.
     const startAt = Math.floor(Date.now() / 1_000) + 9;
     const run = async (script: string, more: Record<string, string>) => {
       const inside = script.replaceAll("/load/", `${mounted}/`).replaceAll("/results/", `${results}/`);

@@ -33,7 +33,7 @@ async function analyse(
 }
 
 describe.each([300, 1_000])("every limiter of %i a minute", (rpm) => {
-  // Another seed and another jitter for each: a way that always takes as long would show little.
+  // A different seed and jitter for each: a constant delay would show little.
   test.each(
     NAMES.map((name, index) => ({ name, seed: rpm + index, jitterUs: [500, 2_000, 5_000][index % 3] as number })),
   )("$name, seed $seed, jitter up to $jitterUs µs", async ({ name, seed, jitterUs }) => {

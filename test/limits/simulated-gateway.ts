@@ -28,20 +28,20 @@ export interface SimulationOptions {
   readonly limiter: (rpm: number) => RateLimiter;
   readonly rpm: number;
   readonly seed: number;
-  /** Longest way to the gateway, microseconds; even between nothing and this. */
+  /** Maximum one-way delay to the gateway, microseconds; uniform from 0. */
   readonly jitterUs: number;
-  /** Of so many requests one is decided up to 150 ms late, as after a stall of the gateway. */
+  /** One in this many requests is decided up to 150 ms late, as after a stall of the gateway. */
   readonly stallEvery?: number;
   readonly deniedCount?: boolean;
-  /** Requests of the main account that the limiter lets through and that then fail: their share, and which of them use up the rate. */
+  /** Requests of the main account that the limiter admits and that then fail: their share, and which of them use up the rate. */
   readonly failing?: { readonly share: number; readonly count: "all" | "none" | "half" };
   readonly listingCounts?: boolean;
-  /** Asks that have a limiter of their own. */
+  /** Requests with a separate limiter. */
   readonly separate?: readonly RequestKind[];
   readonly requests?: number;
 }
 
-/** An gateway over a limiter: no sockets, no waiting. */
+/** A gateway over a limiter: no sockets, no waiting. */
 export class SimulatedGateway implements GatewayUnderTest {
   readonly decisions: Decision[] = [];
   readonly kinds: readonly RequestKind[] = ["key", "dialect", "model", "account", "listing"];
@@ -90,10 +90,10 @@ export class SimulatedGateway implements GatewayUnderTest {
       stallEvery = Number.POSITIVE_INFINITY,
     } = this.#options;
     const sentUs = this.#nowUs;
-    // Requests do not overtake each other on the way; when they arrive is what jitters.
+    // Requests do not overtake each other on the way; their arrival times have jitter.
     const stallUs = this.#random() < 1 / stallEvery ? this.#random() * 150_000 : 0;
     this.#decidedUs = Math.max(this.#decidedUs, sentUs + this.#random() * jitterUs + stallUs);
-    // An answer comes after the decision.
+    // A response is sent after the decision.
     this.#nowUs = Math.max(this.#nowUs, this.#decidedUs) + 300 + this.#random() * 400;
     const own = kind === "account" || separate.includes(kind) ? kind : "main";
     const found = this.#limiters.get(own) ?? limiter(rpm);
@@ -108,7 +108,7 @@ export class SimulatedGateway implements GatewayUnderTest {
     const decision: Decision = {
       ordinal: this.decisions.length + 1,
       kind: kind,
-      // As the analysis sees it: somewhere between sending and answer.
+      // As the analysis sees it: somewhere between the send and the response.
       atUs: (sentUs + this.#nowUs) / 2,
       slackUs: (this.#nowUs - sentUs) / 2,
       verdict: fails ? "failed" : admitted ? "admitted" : "rate",

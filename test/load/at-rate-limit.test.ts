@@ -14,7 +14,7 @@ const outcome = (facts: readonly Observation[]) =>
 
 test("a denial below the limit in the run's first minute may be owed to traffic before it", () => {
   expect(outcome([sent(10), denied(12), sent(14)])).toBe("undecided");
-  // Sent once more a minute later, all of it was served: nothing is wrong.
+  // In the repetition a minute later all of it was served: nothing is wrong.
   const again = [90, 92, 94].map((atS) => sent(atS, { role: "even-again" }));
   expect(outcome([sent(10), denied(12), ...again])).toBe("met");
 });

@@ -15,18 +15,18 @@ const RPM = 300;
 const LIMITS = { rpm: RPM, inFlight: 24 };
 const ORIGIN_US = 1_000_000_000;
 
-/** A time in which somebody stood still, seconds of the run. */
+/** A standstill of the gateway or the generator, seconds of the run. */
 interface Standstill {
   readonly atS: number;
   readonly forS: number;
 }
 
 const during = (atS: number, { atS: from, forS }: Standstill) => atS >= from && atS < from + forS;
-/** What would have happened in a standstill happens at its end. */
+/** Events that fall into a standstill happen at its end. */
 const after = (atS: number, stop: Standstill | undefined) =>
   stop !== undefined && during(atS, stop) ? stop.atS + stop.forS : atS;
 
-/** Plays a schedule against a limiter whose host, or ours, stands still for a while. */
+/** Plays a schedule against a limiter whose host, or ours, stalls for a while. */
 function play(
   due: readonly { readonly atS: number; readonly role: string }[],
   limiter: RateLimiter,
@@ -59,12 +59,12 @@ const LIMITERS: readonly (readonly [name: string, make: (offsetS: number) => Rat
   ["a token bucket", () => tokenBucket(RPM)],
 ];
 
-/** Twice the rate for 95 s, and 38 at once every five. */
+/** Twice the rate for 95 s, and 38 concurrent requests every five seconds. */
 const OVERLOAD = [
   ...Array.from({ length: 95 * 10 }, (_, index) => ({ atS: 10 + index / 10, role: "even" })),
   ...Array.from({ length: 19 * 38 }, (_, index) => ({ atS: 12 + Math.floor(index / 38) * 5, role: "pulse" })),
 ];
-/** What came before it: the rate was nearly used up. */
+/** Earlier traffic: the rate was nearly used up. */
 const BEFORE = Array.from({ length: 47 }, (_, index) => ({ atS: index / 4.7, role: "even" }));
 const BELOW = Array.from({ length: 282 }, (_, index) => ({ atS: 65 + index / 4.7, role: "even" }));
 const WARM = [{ atS: 0, role: "warm-up" }];
@@ -137,7 +137,7 @@ test("that the limit holds is decided only by a burst that came while little of 
   expect(outcomeOf([...even, ...burstAt(secondOf(longAfter) + 0.05)])).toBe("undecided");
   const last = alone.findLast(({ outcome }, index) => outcome === "admitted" && alone[index + 1]?.outcome === "denied");
   expect(outcomeOf([...even, ...burstAt(secondOf(last) - 0.05)])).toBe("met");
-  // A schedule that was fixed before waits for no limit, and a gateway that counts denied requests never comes near it.
+  // A schedule that was fixed in advance does not wait for a limit, and a gateway that counts denied requests never gets near it.
   expect(outcomeOf(even, slidingLog(RPM), false)).toBe("met");
   expect(outcomeOf(even, slidingLog(RPM / 2))).toBe("met");
 });
@@ -157,7 +157,7 @@ test("a denial below the limit is found also where something else came late", ()
 
 describe("what we read late", () => {
   const limit = 4;
-  /** Four streams from 0 to 2 s, and two denied beside them. */
+  /** Four streams from 0 to 2 s, and two denied at the same time. */
   const streams = [
     ...Array.from({ length: limit }, () => ({
       ...sent(0, { role: "wave", stream: true }),
@@ -167,7 +167,7 @@ describe("what we read late", () => {
   ];
   const endingAt = (endS: number) =>
     streams.map((one) => (one.outcome === "admitted" ? { ...one, endUs: ORIGIN_US + endS * 1e6 } : one));
-  // Sent when we came back, before the ends of the streams were read.
+  // Sent when the process resumed, before the ends of the streams were read.
   const late = sent(6.5, { role: "extra" });
 
   test("ends that piled up while we stood still are no streams that still ran", () => {

@@ -80,7 +80,7 @@ describe("goodput of one request", () => {
     ["ttft_ms < 50", true, {}, false],
     ["event_gap_ms < 90", true, {}, false],
     ["event_gap_ms < 91", true, {}, true],
-    // What only streams have does not count against a reply that does not stream; a stream without a token has missed it.
+    // Metrics of streams do not count against a reply that does not stream; a stream without a token has missed the objective.
     ["ttft_ms < 1", false, {}, true],
     ["event_gap_ms < 1", false, {}, true],
     ["ttft_ms < 5000", true, { firstTokenUs: 0 }, false],

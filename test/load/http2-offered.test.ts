@@ -11,7 +11,7 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}';
 
-/** What the server speaks, what the target file says, and what must come of it. */
+/** What the server supports, what the target file says, and the expected result. */
 const REQUIREMENTS_OF = [
   { offers: "both", http: undefined, spoken: "2.0", protocol: "HTTP/2" },
   { offers: "both", http: 1, spoken: "1.1", protocol: "HTTP/1.1" },

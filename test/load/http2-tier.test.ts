@@ -9,12 +9,12 @@ describe.concurrent("a quick tier run over HTTP/2", () => {
     expect(run.protocol).toBe("HTTP/2");
     expect(brokenIn(run)).toEqual([]);
     expect(run.verdict).toBe("pass");
-    // Those that leave on purpose are no failures.
+    // Intentional disconnects are not failures.
     expect(run.phases.map(({ name, failed, failures }) => [name, failed, failures])).toEqual(
       run.phases.map(({ name }) => [name, 0, []]),
     );
     const [phase] = run.phases.filter(({ name }) => name === "at-concurrency-limit");
-    // More in flight than the limit on one connection or two.
+    // More in flight than the limit of one connection or two.
     expect(phase?.peakInFlight).toBeGreaterThan(24);
     expect(run.phases[0]?.connections).toBeLessThanOrEqual(2);
   });

@@ -9,7 +9,7 @@ import { parseTarget } from "../../src/target/index.ts";
 
 type Answer = (stream: ServerHttp2Stream, count: number) => void;
 
-/** An HTTP/2 server without TLS that counts for itself. */
+/** An HTTP/2 server without TLS that keeps its own count. */
 async function http2Server(answer: Answer, maxConcurrentStreams = 1_000) {
   const seen = { streams: 0, sessions: 0, peakOfOne: 0, inFlight: 0, peak: 0, paths: new Set<string>(), bodies: 0 };
   const sessions = new Set<ServerHttp2Session>();
@@ -49,7 +49,7 @@ async function http2Server(answer: Answer, maxConcurrentStreams = 1_000) {
   await once(server, "listening");
   return {
     seen,
-    /** Cuts the connections, as a crash does. */
+    /** Resets the connections, as a crash does. */
     cutAll: () => {
       for (const socket of sockets) socket.destroy();
     },
@@ -103,7 +103,7 @@ async function run(url: string, workload: Partial<Workload>, idleS = 20) {
 
 const event = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
 
-/** A role first, then so many tokens, each after its time. */
+/** A role first, then this many tokens, each after its delay. */
 function streamed(stream: ServerHttp2Stream, tokens: number, everyMs: number): void {
   stream.respond({ ":status": 200, "content-type": "text/event-stream" });
   stream.write(event({ role: "assistant", content: "" }));
@@ -188,7 +188,7 @@ describe.concurrent("load over HTTP/2", () => {
   test("a server that sends its clients away loses nobody", async () => {
     await using server = await http2Server((stream, count) => {
       streamed(stream, 2, 10);
-      // What runs may end; new ones go elsewhere.
+      // Running streams may finish; new ones use another connection.
       if (count % 10 === 0) stream.session?.close();
     });
     const arrivals = { kind: "closed", inFlight: 6, requests: 60, rampS: 0 } as const;

@@ -4,7 +4,10 @@ import type { WatchedSample } from "../../src/record/index.ts";
 
 const MIB = 2 ** 20;
 
-/** A minute of load and three seconds after it, a sample each second; the noise is of a collected heap: a saw of 3 MiB. */
+/**
+ * A minute of load and three seconds after it, a sample each second; the noise is that of a garbage-collected heap: a sawtooth of
+ * 3 MiB.
+ */
 function sampled(memoryMib: (atS: number) => number, seconds = 60): WatchedSample[] {
   return Array.from({ length: seconds + 4 }, (_, atS) => ({
     atS,

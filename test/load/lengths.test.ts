@@ -30,7 +30,7 @@ describe("lengths", () => {
     const all = drawn({ kind: "logNormal", median: 200, sigma: 0.8, most: 1_000 });
     const at = (share: number) => all[Math.floor(all.length * share)] as number;
     expect(Math.abs(at(0.5) - 200)).toBeLessThan(8);
-    // One standard deviation to either side, on the logarithm.
+    // One standard deviation to either side, on a logarithmic scale.
     expect(Math.log(at(0.8413) / at(0.1587)) / 2).toBeCloseTo(0.8, 1);
     expect(all.at(-1)).toBe(1_000);
     expect(drawn({ kind: "logNormal", median: 1, sigma: 2, most: 9 })[0]).toBe(1);
@@ -89,7 +89,7 @@ describe("the text of a prompt", () => {
   test("of so many bytes has so many, and no more tokens than were counted", () => {
     for (const bytes of [1, 3, 4, 5, 6, 99, 65_537]) {
       expect(Buffer.byteLength(promptOfBytes(bytes))).toBe(bytes);
-      // What is cut inside a word may be two tokens.
+      // A cut inside a word may make two tokens of it.
       expect(tokensOf(promptOfBytes(bytes))).toBeLessThanOrEqual(tokensIn(bytes) + 1);
     }
   });

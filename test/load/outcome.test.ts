@@ -10,7 +10,7 @@ const answered = (status: number, reason?: string) =>
   );
 
 test("a server that gave up waiting for a request refused nobody", () => {
-  // Some close connections that were opened and not used for a minute with an unasked 408; a request may cross it.
+  // Some gateways close connections that were idle for a minute after opening with an unsolicited 408; a request may cross it.
   expect(answered(408, "invalid_request")).toEqual({ outcome: "failed", what: "408" });
   expect(answered(408)).toEqual({ outcome: "failed", what: "408" });
 });

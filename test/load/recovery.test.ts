@@ -15,10 +15,10 @@ const denied = (atS: number, retryAfterS: number | null = 1) =>
       : { retryAfter: `${retryAfterS}`, retryAfterWaitMs: retryAfterS * 1_000, exchange: "x" }),
   });
 const admitted = (atS: number) => sent(atS, { phase: "recovery", role: "fleet" });
-/** The wave that returns when the window is over. */
+/** The wave of retries when the window is over. */
 const WAVE = Array.from({ length: LIMIT + 4 }, () => sent(70, { phase: "recovery", role: "again" }));
 
-/** The findings of a recovery phase whose clients had these attempts. */
+/** The findings for a recovery phase whose clients made these attempts. */
 function judged(attempts: readonly (readonly Observation[])[], deniedCount = false) {
   const served = attempts.filter((own) => own.at(-1)?.outcome === "admitted").length;
   const all = [...attempts.flat(), ...WAVE];

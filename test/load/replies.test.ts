@@ -82,7 +82,7 @@ async function load(replyTo: (index: number) => Reply, { stream = false, include
   return run;
 }
 
-/** The verdict of the findings of the phase. A machine that is busy with other tests does not change it. */
+/** The verdict from the findings of the phase. A machine that is busy with other tests does not change it. */
 const verdictOf = ({ phases: [phase] }: JudgedRun) => conclusionOf(phase?.findings ?? []).status;
 const outcome = (run: JudgedRun) => ({
   verdict: verdictOf(run),
@@ -121,7 +121,7 @@ describe("2xx replies that no client can use are invalid, and fail the load", ()
     expect(outcome(all)).toEqual({ verdict: "fail", admitted: 0, invalid: [`200 ${what}`] });
     expect(all.phases[0]?.classes.map((one) => one.outcome)).toEqual(["invalid"]);
     const sound = stream ? events(...STREAM) : SERVED;
-    // One reply in five, and all replies from a moment on.
+    // One reply in five, and all replies from a certain moment.
     const some = await load((index) => (index % 5 === 4 ? reply : sound), { stream });
     expect(outcome(some)).toEqual({ verdict: "fail", admitted: 160, invalid: [`40 ${what}`] });
     const later = await load((index) => (index >= 150 ? reply : sound), { stream });

@@ -12,7 +12,7 @@ interface Parsed {
   readonly surplus: number;
 }
 
-/** Feeds a response in the given pieces, each in a buffer with old bytes behind them, as the shared one has. */
+/** Feeds a response in the given pieces, each in a buffer with stale bytes after them, like the shared buffer. */
 function parse(pieces: readonly string[], close = false): Parsed {
   const seen = {
     status: 0,

@@ -25,7 +25,7 @@ function denial(status: string, reason: string, headers = ""): string {
 
 type Seen = Observation & { readonly received: LoadExchange; readonly text: string };
 
-/** Clients of the harness against a server that answers each request with the next of the given texts. */
+/** Clients of the harness against a server that sends the next of the given responses to each request. */
 async function clientsAgainst(
   answers: readonly (string | undefined)[],
   options: Partial<ClientsOptions<Seen>> & { stream?: boolean; deadlineMs?: number } = {},
@@ -100,7 +100,7 @@ describe("the harness's own clients follow the retry rules", () => {
         const decision = decideRetry({ ...asked, attempts }, seededRandom(seed));
         return decision.kind === "wait" ? decision.ms : -1;
       });
-    // Exponential: each wait lies in the upper half of 500, 1,000, 2,000 ms. Jittered: seeds differ.
+    // Exponential: each wait is in the upper half of 500, 1,000, 2,000 ms. Jittered: seeds differ.
     for (const seed of [1, 2, 3, 4])
       for (const [index, wait] of waits(seed).entries()) {
         expect(wait).toBeGreaterThanOrEqual(250 * 2 ** index);

@@ -4,7 +4,7 @@ import { judgeAdmission, judgeService } from "../../src/load/tier/judge-service.
 import { sent } from "./support/observations.ts";
 
 const NOT_HELD_UP = { still: [], late: [], busy: [] };
-/** A lone stream of both dialects: two seconds, its tokens over nine tenths of it. */
+/** A lone stream in both dialects: two seconds, with its tokens spread over nine tenths of it. */
 const LONG = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
 
 const took = (ms: number, more: Partial<Observation> = {}) => {
@@ -12,7 +12,7 @@ const took = (ms: number, more: Partial<Observation> = {}) => {
   return { ...one, endUs: one.sentUs + ms * 1_000 };
 };
 
-/** A stream of two seconds whose first token came after some of them. */
+/** A stream of two seconds whose first token arrived after some of them. */
 const stream = (dialect: Observation["dialect"], firstMs: number) => {
   const one = took(2_000, { dialect, stream: true, role: "wave", tokens: 40 });
   return { ...one, firstTokenUs: one.sentUs + firstMs * 1_000 };

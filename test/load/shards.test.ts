@@ -18,7 +18,7 @@ const DURATION_S = 6;
 const REQUESTS = RATE_PER_S * DURATION_S;
 /** Processes that are started together. */
 const TOGETHER = 5;
-/** What they need to measure their clocks, and how much longer than a moment ago they may take to start. */
+/** Time to measure their clocks, and how much slower than the last time they may start. */
 const CLOCK_MS = 5_000;
 const SLOWER = 3;
 const SHIFT_MS = 400;
@@ -39,7 +39,7 @@ async function listen(answer: (request: IncomingMessage, response: ServerRespons
   };
 }
 
-/** Streams a few tokens, and counts requests by the run that they name in a header. */
+/** Streams a few tokens, and counts requests by the run named in a header. */
 async function streamingServer() {
   const sent = new Map<string, number>();
   const watchers = new Set<() => void>();
@@ -81,7 +81,7 @@ async function stream(response: ServerResponse): Promise<void> {
   response.end("data: [DONE]\n\n");
 }
 
-/** A clock that is ahead, as its Date header tells. */
+/** A fast clock, as shown by its Date header. */
 const shiftedClock = () =>
   listen((_, response) => {
     response.sendDate = false;
@@ -99,7 +99,7 @@ interface Fixture {
   readonly path: string;
   readonly args: (run: string, more: readonly string[]) => string[];
   readonly merge: (name: string, ...runs: string[]) => Promise<Merged>;
-  /** All shards, put together. */
+  /** All shards combined. */
   readonly merged: Merged;
   readonly record: (run: string) => RunRecord;
   readonly sent: ReadonlyMap<string, number>;
@@ -130,7 +130,7 @@ function use<T extends AsyncDisposable | Disposable>(one: T): T {
 }
 
 let fixture: Fixture;
-/** What each run printed and how it ended. */
+/** What each run printed and how it exited. */
 const ended = new Map<string, { code: number | null; stdout: string; stderr: string }>();
 
 beforeAll(async () => {
@@ -175,7 +175,7 @@ beforeAll(async () => {
   killed.child.kill("SIGKILL");
   const late = shard("late", "2/3");
   await Promise.all([...running, late, killed].map(({ done }) => done));
-  // The seed that the shards have in common, by one process alone.
+  // The shards' common seed, in one process alone.
   const { seed } = JSON.parse(readFileSync(join(folder.path, "one", "run.json"), "utf8"));
   await start("alone", ["--seed", String(seed)]).done;
   const merge = async (name: string, ...runs: string[]): Promise<Merged> => {
@@ -213,11 +213,11 @@ const totals = ({ offered, sent, admitted, denied, failed, dropped }: Phase) => 
   dropped,
 });
 const texts = ({ reasons = [] }: Partial<Document>) => reasons.map(({ text }) => text).join("\n");
-/** What a busy machine does to any shard. */
+/** Effects of a busy machine on any shard. */
 const OF_MACHINE =
   /^(?:sends were late|the event loop stood|the processor was|began \d+ ms late|its clock is known to|\d+ of its arrivals)/;
 
-/** A pass, or what a busy machine makes of one: nothing but the generators' delay was in the way. */
+/** A pass, or the same on a busy machine: only the generators' delay prevented it. */
 function expectPass(code: number | null | undefined, document: Document, said = ""): void {
   if (code === 0 && document.verdict === "pass") return;
   expect([code, document.verdict], `${said}${texts(document)}`).toEqual([4, "inconclusive"]);
@@ -238,7 +238,7 @@ describe("shards of a load", () => {
     expect(Math.abs(merged.sent - REQUESTS)).toBeLessThan(REQUESTS / 2);
     const counted = (run: string) => fixture.sent.get(run) ?? 0;
     expect(counted("one") + counted("two") + counted("three")).toBe(merged.sent);
-    // Offered by the second of its due moment: the schedule itself, not what came of it.
+    // Offered requests by the second in which they were due: the schedule itself, not its results.
     const offered = ({ series }: Phase) => series.map((second) => second.offered).filter((count) => count > 0);
     expect(offered(merged)).toEqual(offered(alone));
     const [ours, its] = [merged.classes[0]?.ttftMs, alone.classes[0]?.ttftMs];
@@ -309,7 +309,7 @@ describe("shards of a load", () => {
     expect([code, document.verdict], texts(document)).toEqual([4, "inconclusive"]);
     expect(texts(document)).toMatch(says);
     expect(document.instances).toHaveLength(3);
-    // Where the shards together are no less than a pass, what is named is the one that was exchanged.
+    // If the shards together still pass, the message names the file that was exchanged.
     if (fixture.merged.code !== 0) return;
     const named = document.instances.filter(({ complete, problems = [] }) => !complete || problems.length > 0);
     expect(named.map((one) => one.name)).toEqual([/shard \d\/\d/.exec(says.source.replaceAll("\\", ""))?.[0]]);

@@ -5,7 +5,7 @@ import { sent } from "./support/observations.ts";
 
 const NOT_HELD_UP = { still: [], late: [], busy: [] };
 
-/** A request so many seconds into the run, whose answer began so many ms later. */
+/** A request this many seconds into the run, whose response began this many ms later. */
 function answered(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
   const one = sent(atS, more);
   return { ...one, headUs: one.sentUs + ms * 1_000, endUs: one.sentUs + ms * 1_000 + 1_000 };
@@ -31,7 +31,7 @@ test("a gateway that answers evenly does not stand still, however slow it is", (
 });
 
 test("a silence in which several waited, and which ended for all of them at once, is a stall", () => {
-  // From 4 to 4.6 s nothing is answered; all who came meanwhile are answered at its end.
+  // From 4 to 4.6 s the gateway does not respond; all requests of that time get their responses at its end.
   const stopped = steady((atS) => (atS >= 4 && atS < 4.6 ? (4.6 - atS) * 1_000 : 20));
   const [stall, ...others] = stallsIn(stopped, NOT_HELD_UP);
   expect(stall?.ms).toBeGreaterThan(500);

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// Only where processes can be pinned to one core: that is how a generator is starved for certain.
+// Only if processes can be pinned to one core: this reliably starves a generator.
 test.skipIf(!pins)(
   "a starved generator is inconclusive, never a verdict about the gateway",
   { timeout: 90_000 },

@@ -11,7 +11,7 @@ interface Shape {
   readonly dropped?: (atS: number) => number;
 }
 
-/** Seconds of a phase that began 5 s into the run, with chance in every figure. */
+/** Seconds of a phase that began 5 s into the run, with random variation in every figure. */
 function secondsOf(
   { seconds = 60, rate = () => 100, latencyMs = () => 200, inFlight, dropped }: Shape,
   seed = 1,
@@ -56,7 +56,7 @@ describe("where a phase is steady", () => {
     ["drift", { latencyMs: (atS) => (atS < 45 ? 200 : 300) }],
     ["drift", { rate: (atS) => 50 + atS }],
     ["growth", { latencyMs: (atS) => 200 + 100 * atS, inFlight: (atS) => 20 + 10 * atS }],
-    // As much in flight as the bound allows: what arrives beyond it is dropped.
+    // As many in flight as the limit allows: further arrivals are dropped.
     ["growth", { latencyMs: (atS) => Math.min(4_000, 200 + 200 * atS), dropped: (atS) => (atS < 20 ? 0 : 15) }],
     ["saw-tooth", { latencyMs: (atS) => 100 + 30 * (atS % 10) }],
     ["saw-tooth", { rate: (atS) => (atS % 12 < 3 ? 20 : 120) }],

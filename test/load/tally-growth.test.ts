@@ -5,7 +5,7 @@ import { Tally } from "../../src/load/tally.ts";
 import { GrowthReader } from "../../src/load/tally-growth.ts";
 import { Histogram, ReadCounts } from "../../src/metrics/index.ts";
 
-/** Everything that a histogram can be asked. */
+/** All values of a histogram. */
 const asked = (histogram: Histogram) => ({
   count: histogram.count,
   maxUs: histogram.maxUs,
@@ -19,14 +19,14 @@ test("a histogram that grows by what another one counted has the same counts, wh
   const [source, copy, read] = [new Histogram(), new Histogram(), new ReadCounts()];
   expect(source.growth(read)).toBeUndefined();
   for (let round = 0; round < 40; round++) {
-    // Now and then a value that widens the histogram: up to a day.
+    // Occasionally a value that widens the histogram: up to a day.
     for (let value = 0; value < round; value++) source.record(10 ** (random() * (round % 7 === 0 ? 10.9 : 6)));
     const growth = source.growth(read);
     expect(growth === undefined).toBe(round === 0);
     if (growth !== undefined) copy.grow(growth);
     expect(asked(copy)).toEqual(asked(source));
   }
-  // What grew stands in it alone: a second reading has nothing.
+  // Only the growth is in it: a second reading is empty.
   expect(source.growth(read)).toBeUndefined();
 });
 
@@ -56,7 +56,7 @@ function count(tally: Tally, second: number, random: () => number): void {
   tally.dropped(START_US + second * 1_000_000);
 }
 
-/** All that is shown of a tally; the order of classes says nothing. */
+/** Everything that is shown of a tally; the order of the classes has no meaning. */
 function shownOf(tally: Tally, atUs: number) {
   const classes = [...tally.classes].map(({ dialect, stream, outcome, count, outputTokens, figures }) => ({
     name: `${dialect} ${stream} ${outcome}`,
@@ -92,7 +92,7 @@ test("what workers told of as they went on adds up to what they hand over at the
   for (const tally of workers) merged.merge(tally.store(), "shared");
   expect(shownOf(shown, endUs)).toEqual(shownOf(merged, endUs));
   expect(shownOf(shown, endUs).seconds.length).toBeGreaterThanOrEqual(12);
-  // Told once: nothing more comes.
+  // Reported once: nothing more follows.
   const rest = (readers[0] as GrowthReader).read(endUs);
   expect(rest).toEqual({
     total: { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, invalid: 0, dropped: 0 },

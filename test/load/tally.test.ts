@@ -11,7 +11,7 @@ const REQUEST: PreparedRequest = {
   capture: false,
 };
 
-/** A non-streaming reply that was due and sent at one moment, seconds from the start. */
+/** A non-streaming reply that was due and sent at the same moment, seconds from the start. */
 function reply(fromS: number, toS: number): LoadExchange {
   const fromUs = fromS * 1_000_000;
   const exchange = new LoadExchange(REQUEST, fromUs, 0);
@@ -24,7 +24,7 @@ function reply(fromS: number, toS: number): LoadExchange {
   });
 }
 
-/** Counts as a driver does: a request is counted when it has ended, because only then its send is known. */
+/** Counts like a driver: a request is counted when it has ended, because only then its send time is known. */
 function count(tally: Tally, entry: LoadExchange, inFlight: number): void {
   tally.offered(entry.dueUs);
   tally.sent(entry.dueUs, entry.sentUs, inFlight);
@@ -57,7 +57,7 @@ describe("the seconds of a tally", () => {
   });
 });
 
-/** Requests of a minute, one every tenth of a second, of growing length. */
+/** Requests of a minute, one every tenth of a second, with growing latency. */
 const MINUTE = Array.from({ length: 600 }, (_, index) => reply(index / 10, index / 10 + 0.01 + index / 1_000));
 
 describe("tallies of workers", () => {

@@ -3,7 +3,7 @@ import { brokenIn, loadGateway } from "../../scripts/verify/load-gateway.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 
 /**
- * What only load shows, and the name under which a tier run must find it, within the phases that need no minute's
+ * Mutations that only load shows, and the name under which a tier run must report each, within the phases that need no one-minute
  * window. `scripts/verify/load-matrix.ts` runs all phases against every mutation.
  */
 const MUTATIONS: readonly (readonly [mutation: string, finding: string])[] = [
@@ -18,13 +18,13 @@ const MUTATIONS: readonly (readonly [mutation: string, finding: string])[] = [
   ["load.answers-crossed", "answers.crossed"],
   ["load.pieces-lost-when-busy", "answers.incomplete"],
   ["load.streams-cut-when-busy", "service.cut"],
-  // A SHOULD: found as a warning.
+  // A SHOULD: reported as a warning.
   ["load.streams-stall-when-busy", "streams.stall?"],
   ["load.streams-buffered-when-busy", "streams.buffered"],
   ["load.503-when-half-full", "service.failed"],
 ];
 
-/** Sound gateways of unusual kinds. */
+/** Valid variants. */
 const VARIANTS = [
   "limits.fixed-window",
   "limits.token-bucket",
@@ -34,7 +34,7 @@ const VARIANTS = [
   "limits.concurrency-freed-late",
 ];
 
-/** Tries until the generator was on time: on a busy machine nothing is said about the gateway. */
+/** Retries until the generator was on time: a run on a busy machine says nothing about the gateway. */
 async function quickRun(options: Parameters<typeof loadGateway>[0], skip: (why: string) => void): Promise<JudgedRun> {
   for (let attempt = 1; ; attempt++) {
     const run = await loadGateway({ ...options, length: "quick" });

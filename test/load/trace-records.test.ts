@@ -99,7 +99,7 @@ test("a trace that is longer than the longest string is read", { timeout: 120_00
   const file = join(folder.path, "large.csv");
   const out = openSync(file, "w");
   writeSync(out, "TIMESTAMP,ContextTokens,GeneratedTokens,Note\n");
-  // Few records with a long note each make a long file.
+  // A few records with a long note each make a large file.
   const note = "x".repeat(8 << 20);
   const count = Math.ceil(constants.MAX_STRING_LENGTH / note.length) + 1;
   for (let index = 0; index < count; index++)

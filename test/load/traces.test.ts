@@ -12,7 +12,7 @@ function sizesOf(bodies: readonly SentBody[]) {
   return bodies.map((body) => [tokensOf(body), body.max_tokens]);
 }
 
-/** Requests that arrive close together may be read in another order than they were sent: sorted, all are there. */
+/** Requests that arrive close together may be read in another order than they were sent: sorted, none is missing. */
 const sorted = (sizes: readonly (readonly number[])[]) => sizes.map((pair) => pair.join(" ")).sort();
 
 function expectReplayed(
@@ -22,7 +22,8 @@ function expectReplayed(
 ) {
   expect(phase).toMatchObject({ offered: wanted.length, sent: wanted.length, admitted: wanted.length });
   expect(sorted(sizesOf(bodies))).toEqual(sorted(wanted.map(({ prompt, output }) => [prompt, output])));
-  // Sends may be late, and read late, as the run itself has measured it: the first one too, and then the others seem early.
+  // Sends may be late, and read late, by as much as the run itself has measured: the first one too, and then the others seem
+  // early.
   const { scheduleLagMs, loopDelayMs } = run.generator;
   const toleranceMs = 5 + scheduleLagMs.max + (loopDelayMs?.max ?? 0);
   const first = requests[0]?.receivedMs ?? Number.NaN;

@@ -43,7 +43,7 @@ describe("load --until", () => {
     expect(high).toBeGreaterThanOrEqual(p50);
     expect(document.durationS).toBeLessThan(300);
     const found = phase.findings.find(({ name }: { name: string }) => name === "load.until");
-    // A machine that does nothing else for a while may make the generator itself invalid; what is known is known.
+    // An idle machine may make the generator itself invalid; the known values are kept.
     expect(found).toMatchObject({ outcome: "met", expected: "±20 %" });
     expect((high - low) / 2 / p50).toBeLessThanOrEqual(0.2);
     expect(code).toBe(document.generator.valid ? 0 : 4);

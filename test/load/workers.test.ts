@@ -15,7 +15,7 @@ const PREFLIGHT_CONNECTIONS = 1;
 const REPLY =
   '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"content":[{"type":"text","text":"ok"}]}';
 
-/** A server that counts for itself what it was sent. */
+/** A server that keeps its own count of the requests. */
 async function countingServer(answer: (count: number, response: ServerResponse) => void) {
   const seen = { requests: 0, paths: new Map<string, number>(), inFlight: 0, peak: 0, connections: 0 };
   const waiting = new Set<() => void>();
@@ -36,7 +36,7 @@ async function countingServer(answer: (count: number, response: ServerResponse) 
   return {
     seen,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    /** Resolves when so many requests have arrived. */
+    /** Resolves when this many requests have arrived. */
     reached: (count: number) =>
       new Promise<void>((resolve) => {
         const look = () => {
@@ -126,7 +126,7 @@ describe.concurrent("worker threads", () => {
   });
 
   test("a closed loop has exactly its number in flight, and ends at exactly its number of requests", async () => {
-    // The first of them are answered when the seventh is there, however late a thread begins.
+    // The first of them get their responses when the seventh has arrived, however late a thread starts.
     const held: ServerResponse[] = [];
     await using server = await countingServer((count, response) => {
       if (count > 7) return reply(response);

@@ -155,7 +155,7 @@ describe("a workload", () => {
       { arrivals: one, retryAfter: "compliant", allow },
       { limits, mutations: ["retry-after.always-one"], variants: ["limits.fixed-window"] },
     );
-    // Two clients that try six times each at intervals of a second: no window of a minute ends.
+    // Two clients that try six times each at intervals of a second: no one-minute window ends.
     expect(done.retryAfter).toMatchObject({ tested: 10, sufficient: 0, sufficientShare: null });
     expect(done.retryAfter?.groups).toMatchObject([{ sufficient: 0, insufficient: 10, contended: 0 }]);
     skipWhereLate(context, done);
@@ -197,7 +197,7 @@ describe("a workload", () => {
     const line = log.split("\n").find((candidate) => candidate.includes("chat.non-streaming.admitted.response")) ?? "";
     const decoded = Histogram.decode(line.slice(line.lastIndexOf(",") + 1));
     expect(decoded.count).toBe(100);
-    // The maximum is a bucket's bound after a round trip; the quantiles are the same.
+    // After a round trip the maximum is a bucket's bound; the quantiles are the same.
     const { p50, p90, p95, p99 } =
       histograms.find(({ tag }) => tag.endsWith("admitted.response"))?.histogram.quantilesMs() ?? {};
     expect(decoded.quantilesMs()).toMatchObject({ p50, p90, p95, p99 });

@@ -4,7 +4,7 @@ import { BlockCounts, CountBlocks, Histogram, quantileIntervals } from "../../sr
 import { DISTRIBUTIONS, type DistributionName, simulatedRun, trueQuantilesMs } from "../support/simulated-latencies.ts";
 
 const SHARES = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
-/** `npm run verify:intervals` makes 200. */
+/** `npm run verify:intervals` simulates 200. */
 const RUNS = 60;
 
 describe("intervals of quantiles", () => {
@@ -25,7 +25,8 @@ describe("intervals of quantiles", () => {
         if (low <= value && value <= high) held[index] = (held[index] ?? 0) + 1;
       }
     }
-    // So many values support a p50 and a p90 however they are spread; a p99 of a minute that goes together they do not.
+    // This many values support a p50 and a p90 whatever their distribution; they do not support a p99 if the values of a minute
+    // are correlated.
     expect(judged.slice(0, 2)).toEqual([RUNS, RUNS]);
     for (const [index, count] of judged.entries()) expect(held[index]).toBeGreaterThanOrEqual(0.85 * count);
     if (name === "autocorrelated") expect(judged[2]).toBeLessThan(RUNS / 10);
@@ -41,7 +42,7 @@ describe("intervals of quantiles", () => {
       histogram.record(us);
       apart.record(us, random() * 60_000_000);
     }
-    // Twenty levels of 3 s each, in an order that is no trend.
+    // Twenty levels of 3 s each, in an order without a trend.
     for (let index = 0; index < 10_000; index++) {
       const level = (Math.floor(index / 500) * 7) % 20;
       ordered.record(1_000 * (1 + level), index * 6_000);
@@ -65,7 +66,7 @@ describe("intervals of quantiles", () => {
     const [histogram, blocks] = [new Histogram(), new BlockCounts()];
     for (let index = 0; index < count; index++) {
       histogram.record(1_000 + index);
-      // All in a moment: there are no blocks that could go together.
+      // All at the same moment: there are no blocks that could be correlated.
       blocks.record(1_000 + index, 0);
     }
     expect(quantileIntervals(histogram, blocks)[quantile] !== null).toBe(isSupported);
@@ -79,7 +80,7 @@ describe("counts by blocks of time", () => {
     for (let index = 0; index < 2_000; index++) {
       const [us, atUs] = [1_000 + (index % 90) * 37, index * 50_000];
       whole.record(us, atUs);
-      // The second sees nothing of the last half: its blocks are narrower.
+      // The second does not include the last half: its blocks are narrower.
       parts[index < 1_000 ? index % 2 : 0]?.record(us, atUs);
     }
     const merged = new BlockCounts();
@@ -107,7 +108,7 @@ describe("counts by blocks of time", () => {
     const [low, high] = even.rateInterval("sent", 60) ?? [];
     const [below, above] = chance.rateInterval("sent", 60) ?? [];
     expect([low, high]).toEqual([expect.closeTo(100, 0), expect.closeTo(100, 0)]);
-    // 6,000 by chance: 77 more or less, 1.96 times that.
+    // 6,000 expected: within 77 of that by chance, 1.96 standard deviations.
     expect((above ?? 0) - (below ?? 0)).toBeGreaterThan(3);
     expect((above ?? 0) - (below ?? 0)).toBeLessThan(8);
     expect(new CountBlocks<"failed">().rateInterval("failed", 60)).toEqual([0, expect.closeTo(3.84 / 60, 2)]);

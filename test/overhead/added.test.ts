@@ -10,7 +10,7 @@ function times(count: number, addedUs: number, roundUs: number, random: Random):
 function rounds(addedUs: number, seed: number): Round[] {
   const random = seededRandom(seed);
   return Array.from({ length: 16 }, () => {
-    // The machine is now fast, now slow, and a little different between two blocks of a round.
+    // The machine alternates between fast and slow, and differs slightly between two blocks of a round.
     const roundUs = random() * 300;
     const block = () => roundUs + (random() - 0.5) * 20;
     const direct = [...times(120, 0, block(), random), ...times(120, 0, block(), random)];
@@ -32,7 +32,7 @@ test.each([0, 200, 1_000, 40_000])("%d µs that were added are reported, and sta
       p99: covered.p99 + holds(added.p99),
     };
   }
-  // 95 of 100, less what chance takes from 60.
+  // 95 of 100, less the sampling error of 60.
   for (const count of Object.values(covered)) expect(count).toBeGreaterThanOrEqual(52);
 });
 

@@ -36,7 +36,7 @@ function serve(res: ServerResponse, body: string): void {
   res.end(isStream ? `data: ${json}\n\ndata: [DONE]\n\n` : json);
 }
 
-/** A provider that answers every `nth` request otherwise. */
+/** A provider that sends another response to every `nth` request. */
 async function providerWith(other: { readonly status: number; readonly reason: string; readonly nth: number }) {
   let requests = 0;
   const server = createServer(async (req, res) => {
@@ -80,7 +80,7 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and held a
   const policy = join(folder.path, "policy.yaml");
   const gates = ["overhead.added_ms{stream=false} p50 < 2", "overhead.added_ttft_ms{concurrency=1} p50 < 2000"];
   writeFileSync(policy, `gates:\n${gates.map((gate) => `  - "${gate}"\n`).join("")}`);
-  // Twice as many rounds as a figure needs: beside other tests some have no answer in time.
+  // Twice as many rounds as a figure needs: when other tests are running, some get no response in time.
   const arms = ["--target", files[1], "--direct", files[0], ...briefly({ rounds: 8 })];
   const args = ["overhead", ...arms, "--policy", policy, "--out", "run"];
   const { code, stdout, stderr } = await gauntlet([...args, "--json"], KEY, folder.path);
@@ -103,17 +103,17 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and held a
   ]);
   for (const level of levels) {
     expect(level).toMatchObject({ promptBytes: 500, errors: 0, upstreamBound: false });
-    // What a median wants; how many fit into a block depends on the machine.
+    // The minimum for a median; how many fit into a block depends on the machine.
     expect(level.requests).toBeGreaterThanOrEqual(4);
     const { value, low, high } = (level.stream ? level.addedTtftMs : level.addedMs).p50;
-    // Beside other tests direct requests are late too; how exact it is on a quiet machine, verify:overhead-truth says.
+    // When other tests are running, direct requests are late too; verify:overhead-truth shows the accuracy on an idle machine.
     expect(value).toBeGreaterThan(DELAY_MS * 0.25);
     expect(low).toBeLessThan(value);
     expect(high).toBeGreaterThan(value);
   }
   expect(levels[0]).toMatchObject({ addedTtftMs: null, addedGapMs: null });
   expect(levels[1].addedGapMs.p50.value).toBeGreaterThan(GAP_MS / 2);
-  // No load is so small that it adds less than all bounds: it is not loaded further.
+  // Even the smallest load adds more than all bounds: it is not loaded further.
   expect(frontier.points).toHaveLength(1);
   expect(frontier.bounds).toHaveLength(5);
   expect(frontier.bounds[4]).toMatchObject({ addedP99Ms: 25, isPassed: true, requestsPerS: null });

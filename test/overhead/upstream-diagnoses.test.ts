@@ -22,14 +22,14 @@ const inTurn = (requests: readonly ReceivedRequest[]): UpstreamFacts => ({
 const withBody = (body: string, overrides: Partial<ReceivedRequest> = {}) =>
   inTurn(times(20, () => received({ body, ...overrides })));
 
-/** Requests that came at these moments; whoever comes late is not held. */
+/** Requests that arrived at these moments; late ones are not held. */
 function atOnce(moments: readonly number[], { served = moments.length, sent = moments.length } = {}): UpstreamFacts {
   const endOf = (receivedMs: number) => receivedMs + (receivedMs < HELD_MS ? HELD_MS : 0.2);
   const all = moments.map((receivedMs) => received({ receivedMs, endMs: endOf(receivedMs) }));
   return { ...inTurn(times(20, () => received())), atOnce: { sent, served, received: all } };
 }
 
-/** Some at once, and as many again whenever these have ended. */
+/** Some concurrently, and as many again whenever these have ended. */
 const waves = (size: number, count: number) =>
   Array.from({ length: size * count }, (_, i) => Math.floor(i / size) * (HELD_MS + 2) + (i % size) * 3);
 

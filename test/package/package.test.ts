@@ -7,14 +7,14 @@ import { ROOT } from "../../scripts/docs/generated-files.ts";
 import { readBundle } from "../../src/program.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
-/** Bytes of the packed and the unpacked package that nobody should notice having installed. */
+/** Bytes of the packed and the unpacked package that are small enough to go unnoticed. */
 const MAX_PACKED_BYTES = 2_300_000;
 const MAX_UNPACKED_BYTES = 8_300_000;
 
-/** Packages that run a script when they are installed: tools of development. */
+/** Packages that run a script at installation: development tools. */
 const SCRIPTED = ["node_modules/esbuild", "node_modules/protobufjs"];
 
-/** Settings of an npm or npx that runs these tests are not those of the empty project. */
+/** The settings of the npm or npx that runs these tests do not apply to the empty project. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
 
 const npm = (args: readonly string[], cwd: string) => {
@@ -51,7 +51,7 @@ test("the lockfile pins every package by its content, from no other place than a
     return link === true || !/^sha512-/.test(integrity ?? "") || /^(git|file|http:)/.test(resolved);
   });
   expect(loose.map(([path]) => path)).toEqual([]);
-  // Whoever runs code at installation is known; none of it is installed with the package itself.
+  // All packages that run code at installation are known; none of them is installed with the package itself.
   expect(locked.filter(([, one]) => one.hasInstallScript).map(([path]) => path)).toEqual(SCRIPTED);
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
@@ -62,14 +62,14 @@ test("the lockfile pins every package by its content, from no other place than a
 
 test("packed and installed into an empty project, it judges a gateway and is typed", { timeout: 300_000 }, () => {
   using folder = temporaryFolder();
-  // The build stands already; packing must not clean it under tests that run beside this one.
+  // The build exists already; packing must not clean it while other tests are running.
   const [packed] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path], ROOT));
   expect(packed.size).toBeLessThan(MAX_PACKED_BYTES);
   expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES);
   const paths: string[] = packed.files.map(({ path }: { path: string }) => path);
   for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "schemas/target.schema.json"])
     expect(paths).toContain(path);
-  // What makes it start fast, and the licences of what is inside.
+  // What makes it start fast, and the licences of the bundled libraries.
   for (const path of ["cli.cjs", "worker.js", "scrape-worker.js", "stamped-server.js", "LICENSES.txt"])
     expect(paths).toContain(`dist/src/bundle/${path}`);
   expect(
@@ -82,7 +82,7 @@ test("packed and installed into an empty project, it judges a gateway and is typ
   const run = installed("conform", "models", "--target", "embedded", "--out", "run");
   expect(run.stdout + run.stderr).toContain("PASS: embedded reference gateway");
   expect(run.status).toBe(0);
-  // What a build of another Node, or half a build, would leave there.
+  // What the build of another Node, or an incomplete build, would leave there.
   const bundle = join(folder.path, "node_modules", "gateway-gauntlet", "dist", "src", "bundle", "cli.cjs");
   writeFileSync(readBundle(bundle).compiledPath, readFileSync(process.execPath).subarray(0, 1_000_000));
   expect(installed("--version")).toMatchObject({ status: 0, stdout: `${packed.version}\n` });

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/gauntlet.ts";
 
 const BUNDLE = join(ROOT, "dist", "src", "bundle", "cli.cjs");
 
-/** A bundle of one function, in the form that the build gives it. */
+/** A bundle of one function, in the build's format. */
 const bundleOf = (folder: string, result: string, digest = "0123456789abcdef") => {
   const path = join(folder, "cli.cjs");
   const body = `module.exports={main:()=>${result}}`;
@@ -57,7 +57,7 @@ describe("what V8 compiled", () => {
     const path = bundleOf(folder.path, "1");
     const data = keepCompiled(path);
     writeFileSync(readBundle(path).compiledPath, damaged(data));
-    // A text that this process has not met: V8 remembers the others by itself.
+    // A text that is new to this process: V8 caches the others anyway.
     bundleOf(folder.path, String(result));
     expect(scriptOf(readBundle(path)).cachedDataRejected).toBe(true);
     expect(outcomeOf(path)).toBe(result);
@@ -85,7 +85,7 @@ test("the build leaves a bundle that its Node takes compiled, and another one as
   const compiled = readdirSync(dirname(BUNDLE)).filter((name) => name.endsWith(".v8"));
   expect(compiled).not.toEqual([]);
   const isOurs = compiled.some((name) => name.includes(`-${process.version}-`));
-  // Asked of a process without the flags of this one.
+  // Run in a process without this one's flags.
   const ask = `
     import { existsSync } from "node:fs";
     const { readBundle, scriptOf } = await import(${JSON.stringify(pathToFileURL(join(ROOT, "dist", "src", "program.js")).href)});

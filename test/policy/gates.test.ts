@@ -53,7 +53,7 @@ describe("thresholds over a record", () => {
     ["ttft_ms{tier=growth,stream=true} p99 < 180", RECORD, "fail", 180],
     ["ttft_ms{tier=growth,stream=true} p99 <= 180", RECORD, "pass", 180],
     ["response_ms p50 > 419", RECORD, "pass", 420],
-    // Nothing of it was measured: never a pass.
+    // It was not measured: never a pass.
     ["ttft_ms{tier=starter} p99 < 800", RECORD, "inconclusive", null],
     ["ttft_ms{stream=false} p99 < 800", RECORD, "inconclusive", null],
     ["ttft_ms p99 < 800", recordOf(PASSING), "inconclusive", null],
@@ -64,7 +64,7 @@ describe("thresholds over a record", () => {
     ["goodput_per_s > 9", GOODPUT, "inconclusive", 9],
     ["goodput_per_s > 10", GOODPUT, "fail", 9],
     ["goodput_share >= 0", RECORD, "inconclusive", null],
-    // A name that does not occur in the run is not a count of zero.
+    // A name that does not occur in the run does not count as zero.
     ["denied{reason=our_own_word} == 0", RECORD, "inconclusive", null],
     ["denied{dialect=messages} == 0", RECORD, "inconclusive", null],
     ["denied{stream=false} == 0", RECORD, "inconclusive", null],
@@ -75,13 +75,13 @@ describe("thresholds over a record", () => {
     ["early_sends{tier=scale} == 0", RECORD, "inconclusive", null],
     ["peak_in_flight{tier=scale} <= 9999", RECORD, "inconclusive", null],
     ["schedule_lag_ms{tier=scale} p99 < 9", RECORD, "inconclusive", null],
-    // A reason of the denial table, or a dialect and mode that were sent: no denials are a count.
+    // A reason from the denial table, or a dialect and mode that were sent: zero denials is a count.
     ["denied{dialect=chat,stream=true,phase=at-limit} == 0", RECORD, "pass", 0],
     ["denied{dialect=chat,stream=true} == 0", RECORD, "fail", 1_500],
     ["tokens_per_reply{stream=true} >= 18", RECORD, "pass", 18],
     ["tokens_per_reply > 18", RECORD, "fail", 18],
     ["tokens_per_reply{stream=false} > 0", RECORD, "inconclusive", null],
-    // The short phase names of the documents are understood.
+    // The short phase names from the documentation are accepted.
     ["denied{phase=at-limit} == 0", RECORD, "pass", 0],
     ["denied{phase=over-limit} == 0", RECORD, "fail", 1_500],
     ["denied{phase=over-rate-limit,reason=concurrency_limit_exceeded} <= 100", RECORD, "pass", 100],
@@ -98,7 +98,7 @@ describe("thresholds over a record", () => {
     ["checks{status=pass,suite=auth} >= 1", RECORD, "pass", 1],
     ["checks{suite=auth,status=fail} == 0", RECORD, "pass", 0],
     ["checks{suite=nowhere,status=fail} == 0", RECORD, "inconclusive", null],
-    // A distribution must meet its bound everywhere: the worst series decides, and nothing is averaged.
+    // A distribution must meet its threshold everywhere: the worst series decides, and nothing is averaged.
     [
       "ttft_ms p50 < 100",
       withLoad(
@@ -155,7 +155,7 @@ describe("thresholds over a record", () => {
       "pass",
       180,
     ],
-    // A generator that was late says nothing about a gateway, in either direction; about itself it says the truth.
+    // A late generator says nothing about a gateway, in either direction; its own figures are true.
     ["ttft_ms p99 < 800", withLoad(loadRun("growth", { generator: INVALID })), "inconclusive", null],
     ["ttft_ms p99 < 8", withLoad(loadRun("growth", { generator: INVALID })), "inconclusive", null],
     ["schedule_lag_ms p99 < 1", withLoad(loadRun("growth", { generator: INVALID })), "fail", 1.2],
@@ -195,7 +195,7 @@ describe("thresholds over figures with intervals", () => {
 
   test.each<[gate: string, outcome: string]>([
     ["ttft_ms p99 < 201", "pass"],
-    // The high end is the bound: not below it for certain.
+    // The upper end is the threshold: it is not certainly below it.
     ["ttft_ms p99 < 200", "inconclusive"],
     ["ttft_ms p99 < 181", "inconclusive"],
     ["ttft_ms p99 < 171", "inconclusive"],
@@ -204,7 +204,7 @@ describe("thresholds over figures with intervals", () => {
     ["ttft_ms p50 > 84", "pass"],
     ["ttft_ms p50 > 86", "inconclusive"],
     ["ttft_ms p50 > 95", "fail"],
-    // 5,000 samples, of which neighbours go together.
+    // 5,000 samples, with correlation between neighbours.
     ["ttft_ms p999 < 100000", "inconclusive"],
     ["ttft_ms max < 361", "pass"],
     ["admitted_per_s > 15", "pass"],
@@ -214,7 +214,7 @@ describe("thresholds over figures with intervals", () => {
     ["denied_share < 0.011", "inconclusive"],
     ["denied_share < 0.005", "fail"],
     ["failed_share < 0.001", "inconclusive"],
-    // Not a single one: what was counted decides.
+    // Not a single one: the count decides.
     ["failed_share == 0", "pass"],
     ["failed_share <= 0", "pass"],
     ["admitted == 990", "pass"],
@@ -249,7 +249,7 @@ describe("thresholds over what a gateway adds", () => {
     // The whole interval decides.
     ["overhead.added_ms{concurrency=1} p50 < 1.05", "inconclusive", 1],
     ["overhead.added_ms{concurrency=1} p50 > 0.95", "inconclusive", 1],
-    // The worst of several levels; one that the upstream bounds says nothing of the gateway.
+    // The worst of several levels; one that is limited by the upstream says nothing about the gateway.
     ["overhead.added_ms{gateway=my-gateway,stream=false} p50 < 5", "pass", 4],
     ["overhead.added_ttft_ms p50 < 5", "pass", 2],
     ["overhead.added_gap_ms{stream=true} p90 < 1", "pass", 0],

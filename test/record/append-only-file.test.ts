@@ -9,7 +9,7 @@ import { AppendOnlyFile } from "../../src/record/append-only-file.ts";
 import { readLines } from "../../src/record/journal.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 
-/** A line like those of exchanges: much of it is the same every time. */
+/** A line like those of exchanges, with much repetition. */
 const lineOf = (at: number) => ({ at, text: `${"content-type: application/json ".repeat(20)}${Math.sin(at)}` });
 const lines = (count: number) => Array.from({ length: count }, (_, at) => lineOf(at));
 
@@ -102,7 +102,7 @@ describe("a file of lines", () => {
   });
 });
 
-/** Appends numbered lines as fast as it can, and says on stdout how many it has appended. */
+/** Appends numbered lines as fast as it can, and reports on stdout how many it has appended. */
 const WRITER = `
   import { AppendOnlyFile } from ${JSON.stringify(new URL("../../src/record/append-only-file.ts", import.meta.url).href)};
   import { writeSync } from "node:fs";
@@ -134,7 +134,7 @@ describe("a process that is killed while it appends", () => {
       const found = readLines(path).map((line) => (line as { at: number }).at);
       expect(existsSync(path)).toBe(true);
       expect(found).toEqual(Array.from({ length: found.length }, (_, at) => at));
-      // One may have been written and not been told of.
+      // One may have been written but not reported.
       expect([appended, appended + 1]).toContain(found.length);
     },
   );

@@ -16,7 +16,7 @@ const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 
 interface Command extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** Everything on stdout and stderr up to the end of the process. */
+  /** Everything on stdout and stderr until the process exits. */
   readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
   line(): Promise<string>;
 }

@@ -101,7 +101,7 @@ test("a full disk is told once; the gateway goes on, and the file keeps what it 
   const { valid } = first.ready.keys;
   await first.chat(valid);
   await untilSaved(data, "SELECT * FROM history");
-  // More than a file may be long.
+  // More than the maximum file size.
   await first.admin("POST", "/accounts", { name: "x".repeat(800_000) });
   await vi.waitUntil(() => /cannot be written/.test(first.printed()), { timeout: 30_000 });
   expect((await first.chat(valid)).status).toBe(200);
@@ -116,7 +116,7 @@ test("a full disk is told once; the gateway goes on, and the file keeps what it 
   expect(await second.admin("GET", "/history")).toHaveLength(1);
 });
 
-/** A database that no gateway has made. */
+/** A database that was not created by a gateway. */
 function foreign(path: string, sql: string): void {
   const db = new Database(path);
   db.exec(sql);

@@ -7,10 +7,10 @@ import { temporaryFolder } from "../support/gauntlet.ts";
 import { query } from "./support/data-files.ts";
 import { type Fixture, startFixture } from "./support/gateway-fixture.ts";
 
-/** Without what every start has its own of. */
+/** Without what differs at every start. */
 const lasting = ({ pid: _pid, baseUrl: _base, adminUrl: _admin, adminToken: _token, ...rest }: ReadyLine) => rest;
 
-/** Everything that is saved, as the admin interface tells it. */
+/** Everything that is saved, as the admin interface reports it. */
 async function stateOf(fixture: Fixture) {
   const accounts = await fixture.admin("GET", "/accounts");
   return {
@@ -26,7 +26,7 @@ async function stateOf(fixture: Fixture) {
   };
 }
 
-/** An account of the test's own: a key with cap and budget, a child key, a revoked key, and some requests. */
+/** A test's own account: a key with cap and budget, a child key, a revoked key, and some requests. */
 async function useIt(fixture: Fixture) {
   const account = await fixture.admin("POST", "/accounts", {
     name: "mine – 私の",
@@ -176,7 +176,7 @@ test("keys that are named at a later start must be those of the file", async () 
   expect(refusal).toMatchObject({ code: "USAGE", message: `keys: "valid" is another key in ${data}` });
   expect(JSON.stringify(refusal)).not.toContain("gk-");
   await expect(start({ vaild: "gk-the-first-text" })).rejects.toThrow('there is no ready-made key named "vaild"');
-  // A refused start leaves the file to the next one.
+  // A refused start leaves the file for the next one.
   expect((await start({})).second).toBe(second);
 });
 

@@ -6,7 +6,7 @@ import { PROBES, type Seen } from "./support/probes.ts";
 
 type ProbeName = keyof typeof PROBES;
 
-/** Where a defect of each area shows. */
+/** The probe that shows the mutations of each area. */
 const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
   base: ["paths"],
   auth: ["keys"],
@@ -37,7 +37,7 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
   usage: ["chat", "messages", "streams"],
 };
 
-/** Defects that another probe shows than those of their area. */
+/** Mutations that a different probe shows than their area's. */
 const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "load.retry-after-herd": ["limits"],
   "load.world-stops": ["longPause"],
@@ -50,7 +50,7 @@ const SHOWN_BY_OTHER: Readonly<Record<string, readonly ProbeName[]>> = {
   "load.tiers-mixed-up": ["limits"],
 };
 
-/** Mutations that only a whole scenario or a load run shows. The kill matrix has the check that finds them. */
+/** Mutations that only a whole scenario or a load run shows. The kill matrix has the check that detects them. */
 const SHOWN_BY_CHECKS: readonly string[] = [
   "auth.list-to-browsers-without-key",
   "auth.revoked-vendor-key-wins",
@@ -144,7 +144,7 @@ async function seenBy(name: ProbeName, mutations: readonly string[]): Promise<re
   return await PROBES[name](fixture);
 }
 
-/** @returns true when the defect changes what at least one of its probes sees. */
+/** @returns true if the mutation changes what at least one of its probes sees. */
 async function shows({ name, area, needsLoad }: Mutation): Promise<boolean> {
   for (const probe of [
     ...(SHOWN_BY_OTHER[name] ?? SHOWN_BY[area] ?? []),
@@ -169,13 +169,13 @@ describe("without a defect", () => {
 });
 
 /**
- * All mutations take many minutes, so a plain run takes a ninth of each area, and less where waiting makes a probe slow.
- * The names decide which, so that the order of the table does not. `GATEWAY_MUTATIONS=.` takes all, another pattern those
- * whose names match.
+ * All mutations take many minutes, so a plain run takes a ninth of each area, and less if waiting makes a probe slow. The names
+ * decide which, so that the order of the table does not. `GATEWAY_MUTATIONS=.` takes all, another pattern those whose names
+ * match.
  */
 const SLOW_AREAS = ["load", "concurrency", "rate", "stream", "charge"];
 const only = process.env["GATEWAY_MUTATIONS"];
-// What is wrong towards real providers shows at these: `test/checks` judges it from their side.
+// Defects towards real providers show at these: `test/checks` judges them from the providers' side.
 const probed = MUTATIONS.filter(({ name, area }) => !SHOWN_BY_CHECKS.includes(name) && area !== "provider");
 const digest = ({ name }: Mutation) => createHash("sha256").update(name).digest("hex");
 const sample = Object.keys(SHOWN_BY).flatMap((area) => {

@@ -8,19 +8,19 @@ import { startFixture } from "./support/gateway-fixture.ts";
 
 const KEY = "sk-of-the-operator-4711";
 
-/** A gateway in front of an upstream with a scenario; every provider of it is asked in its order. */
+/** A gateway in front of an upstream with a scenario; it tries the providers in order. */
 async function inFront(scenario: object = { providers: { one: { models: { m: {} } } } }, options: object = {}) {
   const upstream = await upstreamOf(scenario);
   const providers = Object.values(upstream.providers).map((baseUrl) => ({ baseUrl, key: KEY }));
   const fixture = await startFixture({ upstreamTimeoutMs: 5_000, ...options, upstream: providers });
-  // What was asked at the start.
+  // Requests at the start.
   await upstream.control("/requests", { method: "DELETE" });
   return {
     ...fixture,
     upstream,
     chat: (body: object = {}, asked = {}) => fixture.chat({ model: "m", ...body }, asked),
     messages: (body: object = {}, asked = {}) => fixture.messages({ model: "m", ...body }, asked),
-    /** The inference requests that came to the providers. */
+    /** The inference requests that reached the providers. */
     posts: async () => (await upstream.requests()).filter(({ method }) => method === "POST"),
     balance: async () => (await accountOf(fixture)).balanceMicroUsd as number,
     inFlight: async () => (await accountOf(fixture)).inFlight as number,
@@ -195,7 +195,7 @@ describe("a caller that leaves", () => {
     });
     sent.end(JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "go" }] }));
     await new Promise<void>((resolve) => sent.once("response", (response) => resolve(void response.pause())));
-    // Two looks at the provider between which nothing moves: it waits for the reader.
+    // Two samples of the provider between which nothing changes: it waits for the reader.
     let before = -1;
     const [post] = await until(gateway.posts, ([first]) => {
       const events = first?.sentEvents ?? 0;

@@ -5,7 +5,7 @@ import { TestClock } from "./support/test-clock.ts";
 
 const row = ({ status, headers }: Reply) => `${status} ${headers["x-service-error-code"] ?? ""}`.trim();
 
-/** What the main account has paid since the last time it was asked. */
+/** What the main account has paid since the last call. */
 async function meter(fixture: Fixture): Promise<() => Promise<number>> {
   const read = async () => (await fixture.admin("GET", "/accounts/acct_1")).balanceMicroUsd;
   let before = await read();
@@ -99,7 +99,7 @@ describe.each([
     await using fixture = await startFixture();
     const { key } = await newKey(fixture, { [field]: 500 });
     const replies = await Promise.all(Array.from({ length: 40 }, () => fixture.chat({ model: "slow" }, { key })));
-    // A reply of twenty words costs 143: the fourth passes what is left, none after it.
+    // A reply of twenty words costs 143: the fourth exceeds the remaining amount, and none is served after it.
     expect(replies.filter(({ status }) => status === 200).length).toBe(4);
     expect(new Set(replies.map(row))).toEqual(new Set(["200", denial]));
   });

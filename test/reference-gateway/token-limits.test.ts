@@ -96,7 +96,7 @@ test.each<[string, TokenLimiter]>([
   expect([limiter.remaining(S), limiter.waitUs(30, S)]).toEqual([50, 0]);
 });
 
-/** A request of 41 prompt tokens whose reply is what it may be, 40. */
+/** A request of 41 prompt tokens whose reply uses its maximum, 40. */
 const LARGE = { messages: [{ role: "user", content: "word ".repeat(40) }], max_tokens: 40 };
 const keyOf = ({ ready }: Fixture) => ready.tokenLimits?.key ?? "";
 const remainingOf = ({ headers }: Reply) => Number(headers["x-ratelimit-remaining-tokens"]);
@@ -135,7 +135,7 @@ describe("an account with a limit on tokens", () => {
     ["reserved", 2],
   ] as const)("counting %s: what was held back for a reply and not used", async (counts, expected) => {
     await using fixture = await startFixture({ tokens: { perMinute: 400, counts } });
-    // 41 tokens in, 20 out, and 100 more that the reply might have been.
+    // 41 tokens in, 20 out, and 100 more that were reserved for the reply.
     const request = { ...LARGE, model: "slow", max_tokens: 120 };
     let served = 0;
     while ((await fixture.chat(request, { key: keyOf(fixture) })).status === 200) served += 1;

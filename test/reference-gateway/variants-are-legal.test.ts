@@ -52,7 +52,7 @@ describe.each(VARIANTS)("$name", ({ name, contract }) => {
         check(fixture.chat({ stream, model: "fail-500" }), (reply) => expect(reply.status).toBeGreaterThanOrEqual(500)),
         ...denials.map(([key, expected]) => check(fixture.chat({ stream }, { key }), isRequirement(expected))),
       );
-      // Streaming on this endpoint is not shown, so a gateway may refuse it altogether.
+      // The specification does not show streaming on this endpoint, so a gateway may refuse it altogether.
       if (stream && name === "messages.stream-refused") continue;
       checks.push(
         check(fixture.messages({ ...says, stream }, { headers }), echoes),

@@ -6,7 +6,7 @@ import { type Fixture, MESSAGES, startFixture } from "./support/gateway-fixture.
 
 const row = ({ status, headers }: Reply) => `${status} ${headers["x-service-error-code"] ?? ""}`.trim();
 
-/** The bytes of one response as they come from the connection. */
+/** The raw bytes of one response from the connection. */
 function raw(fixture: Fixture, body: object, path = "/v1/chat/completions"): Promise<string> {
   const text = JSON.stringify({ model: "echo-fast", messages: MESSAGES.messages, ...body });
   const { port } = new URL(fixture.ready.baseUrl);
@@ -75,7 +75,7 @@ test.each<[string, object, RegExp]>([
   expect(await raw(clean, body)).not.toMatch(shows);
 });
 
-/** A request that the checks of several orders answer differently. */
+/** A request whose response depends on the order of the checks. */
 const both = (key: "revoked" | "capped" | "empty" | "valid", body: object) => (fixture: Fixture) =>
   fixture.chat(body, { key: fixture.ready.keys[key] });
 const UNKNOWN = { model: "no-such-model" };

@@ -37,7 +37,7 @@ describe("junit", () => {
     const xml = render("junit");
     expect(await xmlProblems(xml)).toEqual([]);
     const read = readJunit(xml);
-    // The verdict is a case of its own beside the ten checks; this reader's total leaves skipped ones out.
+    // The verdict is a separate case in addition to the ten checks; this reader's total excludes skipped ones.
     expect(read).toMatchObject({ total: 8, failed: 4, errors: 1, skipped: 3 });
     const auth = read?.suites.find(({ name }) => name === "auth");
     expect(auth).toMatchObject({ total: 4, failed: 3, skipped: 1 });

@@ -7,7 +7,7 @@ import { recordOf, result } from "../support/records.ts";
 
 type Found = ReturnType<typeof elementsOf>[number];
 
-/** All that stands inside the figure of that title; empty when there is none. */
+/** Everything inside the figure with that title; empty if there is none. */
 function figureOf(phases: JudgedPhase[], title: string): Found[] {
   const run = loadRun("growth", { durationS: 120, phases });
   const record = recordOf([result("auth.good", "pass")], { load: { runs: [run] } });
@@ -19,7 +19,7 @@ function figureOf(phases: JudgedPhase[], title: string): Found[] {
   return found === undefined ? [] : inside(found);
 }
 
-/** Counts of the body of the table behind a figure. */
+/** Numbers in the body of the table behind a figure. */
 function countsIn(elements: readonly Found[]): number[][] {
   const [body] = elements.filter(({ tagName }) => tagName === "tbody");
   const rows = body?.childNodes.filter((node): node is Found => "tagName" in node) ?? [];
@@ -32,7 +32,7 @@ function countsIn(elements: readonly Found[]): number[][] {
 
 describe("the heat map", () => {
   const heat = { response: loadHeat(1, 60, 400), ttft: loadHeat(1, 60, 90) };
-  // 1,302 in each column, and a dozen slower ones in each of the later half.
+  // 1,302 in each column, and a dozen slower ones in each column of the second half.
   const ALL = 60 * 1_302 + 30 * 12;
 
   test.each(["Response times over time", "Times to first token over time"])("%s: a drawing and its counts", (title) => {

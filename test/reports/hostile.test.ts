@@ -19,7 +19,7 @@ function render(format: keyof typeof FORMATS): string {
   return [...FORMATS[format](SOURCE, "single").values()].join("");
 }
 
-/** What obeys or turns: the first such place, or nothing. Line feeds and tabs are no harm. */
+/** The first dangerous sequence (a control or a bidirectional mark), or nothing. Line feeds and tabs are harmless. */
 function harmIn(text: string): string | undefined {
   const place = text.search(/[^\n\t\P{Cc}]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
   return place < 0 ? undefined : JSON.stringify(text.slice(Math.max(0, place - 60), place + 20));
@@ -74,7 +74,7 @@ describe("a hostile record", () => {
     const allowed = [...own, "table", "thead", "tbody", "tr", "th", "td"];
     const elements = markdownElements(text);
     expect(elements.filter(({ tagName }) => !allowed.includes(tagName)).map(({ tagName }) => tagName)).toEqual([]);
-    // Columns of figures are to the right.
+    // Columns of figures are right-aligned.
     const attributes = elements.flatMap(({ attrs }) => attrs.map(({ name, value }) => `${name}=${value}`));
     expect(attributes.filter((one) => one !== "style=text-align:right")).toEqual([]);
     expect(text.includes("@everyone")).toBe(false);

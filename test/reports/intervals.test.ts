@@ -40,7 +40,7 @@ describe("figures with intervals", () => {
     const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
     expect(terminal).toContain("constant: steady from 12 to 60 s of the run: p50 410.0 ms there");
     expect(html).toContain("12 to 60 s");
-    // In the drawings over time as well.
+    // In the charts over time as well.
     expect(html).toContain(">steady</text>");
   });
 
@@ -52,13 +52,13 @@ describe("figures with intervals", () => {
 });
 
 test("the same warning about many responses is one line with its count", () => {
-  const wait = {
+  const wait: Parameters<typeof broken>[0] = {
     requirements: ["LIMIT-RATE-5"],
     name: "LIMIT-RATE-5",
     weight: "warn",
     expected: "seconds",
     observed: '""',
-  } as const;
+  };
   const checks = [
     result("load.w.retry-after.usable", "warn", { findings: [broken(wait), broken(wait), broken(wait)] }),
   ];

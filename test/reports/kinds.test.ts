@@ -15,7 +15,7 @@ import { SAMPLES } from "../support/sample-records.ts";
 
 const KINDS = Object.entries(SAMPLES);
 
-/** Problems of a rendering, by somebody else's reading of it. */
+/** Problems of a rendering, according to third-party code. */
 const READERS: Readonly<Record<Format, (text: string) => unknown>> = {
   html: (text) => {
     const ids = elementsOf(text).flatMap(({ attrs }) =>

@@ -8,7 +8,7 @@ import { CHECKS } from "../../suites/index.ts";
 import { elementsOf, markdownElements, textOf } from "../support/readers.ts";
 import { recordOf, result } from "../support/records.ts";
 
-/** Any variable is set: which ones a block names is not its matter. */
+/** Every variable is set: this test is not about which ones a block names. */
 const ENVIRONMENT = new Proxy({} as Record<string, string>, { get: (_, name) => `value-of-${String(name)}` });
 
 /** A target file with the block pasted over its sections of the same name. */

@@ -15,14 +15,14 @@ test("a real run states every requirement, and each check those that it covers",
   const blamed = checks.filter(({ status }) => status === "warn" || status === "flaky");
   expect(blamed.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
 
-  // By requirement: a check or a reason why there is none. The embedded gateway has no limit on tokens unless it is asked for.
+  // By requirement: a check, or the reason why there is none. The embedded gateway has no token limit by default.
   const limited = await judgeGateway({ suites: ["token-limits"], tokens: { perMinute: 4_000 } });
   const judged = [...checks, ...limited.results];
   const stated = new Set(judged.flatMap(({ findings }) => findings.flatMap(({ requirements }) => requirements)));
   const excluded = new Set<string>(EXCLUSIONS.map(({ requirement }) => requirement));
   expect(REQUIREMENTS.map(({ id }) => id).filter((id) => !stated.has(id) && !excluded.has(id))).toEqual([]);
 
-  // By check: what it covers it states here, or stated about a mutation that breaks it; and it states nothing else.
+  // By check: it states every requirement that it covers, here or about a mutation that breaks it, and no other.
   const broken = new Map<string, Set<string>>();
   for (const { killers } of readMatrix().kills)
     for (const [check, requirements] of Object.entries(killers))

@@ -4,12 +4,12 @@ import { type Browser, chromium } from "playwright-core";
 import { listening } from "./listening.ts";
 
 /**
- * A Chromium that comes as an npm package, so that no machine has to have one. `GAUNTLET_BROWSER` names another one, for
- * systems other than Linux.
+ * A Chromium from an npm package, so that no machine needs to have one. `GAUNTLET_BROWSER` names another one, for systems other
+ * than Linux.
  */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = process.env["GAUNTLET_BROWSER"] ?? (await bundled.executablePath());
-  // In a container there is often no user namespace for the sandbox; what is opened is our own.
+  // In a container there is often no user namespace for the sandbox; we only open our own pages.
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], headless: true });
 }
 
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript",
 };
 
-/** Serves files under a policy, as a CI server does with what a build left behind. */
+/** Serves files under a policy, as a CI server does with the files of a build. */
 export async function serve(files: ReadonlyMap<string, string>, policy: string): Promise<Site> {
   const server = createServer((request, response) => {
     const name = (request.url ?? "/").slice(1);

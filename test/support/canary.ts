@@ -9,13 +9,13 @@ export function filesBelow(folder: string): string[] {
   });
 }
 
-/** A key's long parts, and the forms in which they travel. */
+/** The long parts of a key, and its encoded forms. */
 export function tracesOf(key: string): string[] {
   const half = Math.ceil(key.length / 2);
   const parts = Array.from({ length: key.length - half + 1 }, (_, at) => key.slice(at, at + half));
   return [...parts, Buffer.from(key).toString("base64").slice(0, 24), encodeURIComponent(key)];
 }
 
-/** A key that stands nowhere else. */
+/** A key that occurs nowhere else. */
 export const canaryKey = (name: string): string =>
   `ck-${name}-${Buffer.from(name.padEnd(18, "~")).toString("hex").slice(0, 30)}Zq9`;

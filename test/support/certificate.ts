@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A certificate of this machine's own making for localhost, in a folder. @throws Error when openssl cannot make one. */
+/** A self-signed certificate for localhost, in a folder. @throws Error when openssl cannot make one. */
 export function selfSigned(folder: string): { readonly key: Buffer; readonly cert: Buffer; readonly certPath: string } {
   const keyPath = join(folder, "key.pem");
   const certPath = join(folder, "cert.pem");

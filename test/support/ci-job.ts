@@ -13,7 +13,7 @@ interface Step {
 /** What a CI service reads from a recipe. */
 export interface CiJob {
   readonly steps: readonly Step[];
-  /** Paths that the service reads when the steps have ended. */
+  /** Paths that the service reads after the steps. */
   readonly artifacts: readonly string[];
 }
 
@@ -33,12 +33,12 @@ interface Action {
   readonly runs: { readonly steps: readonly GithubStep[] };
 }
 
-/** Actions that prepare a machine, which is prepared. */
+/** Actions that prepare a machine; this one is prepared. */
 const PREPARING = /^actions\/(checkout|setup-node|cache\/restore)@v\d+$/;
-/** Actions that take files away when the steps have ended. */
+/** Actions that collect files after the steps. */
 const KEEPING = /^actions\/(upload-artifact|cache\/save)@v\d+$/;
 
-/** Reads the only job of a workflow. `action` is the file `action.yml` behind a step that `uses` our own action. */
+/** Reads the only job of a workflow. `action` is the file `action.yml` for a step that `uses` our own action. */
 export function githubJob(workflow: string, secrets: Secrets, action?: string): CiJob {
   const [job] = Object.values(parse(workflow).jobs as Record<string, { steps: GithubStep[] }>);
   const steps: Step[] = [];
@@ -111,7 +111,7 @@ export function jenkinsJob(pipeline: string, secrets: Secrets): CiJob {
   return { steps, artifacts: [one(/\bjunit '(.*?)'/), page, one(/archiveArtifacts artifacts: '(.*?)'/)] };
 }
 
-/** Runs the steps as CI services do: after a failed one only those that always run. */
+/** Runs the steps as CI services do: after a failed one, only those that always run. */
 export async function runJob({ steps }: CiJob, cwd: string, environment: NodeJS.ProcessEnv) {
   let code: number | null = 0;
   let output = "";
@@ -124,7 +124,7 @@ export async function runJob({ steps }: CiJob, cwd: string, environment: NodeJS.
   return { code, output };
 }
 
-/** Runs lines of a document in bash, which stops at the first that fails. */
+/** Runs lines of a document in bash, which stops at the first failure. */
 export async function runShell(script: string, cwd: string, env: NodeJS.ProcessEnv) {
   const options = ["--noprofile", "--norc", "-eo", "pipefail"];
   const child = spawn("bash", [...options, "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,16 +1,16 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /**
- * A provider of the chat dialect that answers later by exact times. Started as a program of its own, with the delays as its
- * arguments: `delayed-provider.ts RESPONSE FIRST EACH`, microseconds, for non-streaming responses, the first event of a
- * stream with its head, and each further one beside its usual gap. Prints its port. No wait is exact, so that it measures how long
- * it took from the request to the write, and from event to event: `GET /taken` has the medians since it was last asked, µs. What it
- * writes was serialised before: a program that has just waited in turns of its loop is quicker at that than one that was asleep.
- * Only requests that have the program to themselves count: the others wait for each other as well.
+ * A provider of the chat dialect that delays responses by exact times. Started as a separate program with the delays as
+ * arguments: `delayed-provider.ts RESPONSE FIRST EACH`, microseconds, for non-streaming responses, the first event of a stream
+ * with its head, and each further one in addition to its usual gap. Prints its port. No wait is exact, so it measures the time
+ * from the request to the write, and from event to event: `GET /taken` returns the medians since its last request, µs. Everything
+ * is serialised in advance: a program that has just waited in a busy loop serialises faster than one that was asleep. Only
+ * requests that have the program to themselves count: the others also wait for each other.
  */
 const EVENTS = 6;
 const GAP_US = 2_000;
-/** Timers may be so late; the rest of a wait is spent in turns of the loop. */
+/** Timers may be this late; the rest of a wait is spent in turns of the event loop. */
 const TIMER_LATE_US = 1_500;
 
 const [response = 0, first = 0, each = 0] = process.argv.slice(2).map(Number);
@@ -120,5 +120,5 @@ const server = createServer({ noDelay: true }, (socket) => {
   });
 });
 server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
-// It ends with whoever started it.
+// It ends with the process that started it.
 process.on("disconnect", () => process.exit(0));

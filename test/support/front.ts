@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { TestServer } from "./judge.ts";
 import { listening } from "./listening.ts";
 
-/** An answer of a front in place of the gateway's. */
+/** A response of the proxy instead of the gateway's. */
 export interface OwnAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,15 +10,18 @@ export interface OwnAnswer {
 }
 
 export interface FrontOptions {
-  /** Answers by itself, before the gateway is asked. @param path below the base address, such as `/messages`. */
+  /** Responds itself, without contacting the gateway. @param path below the base address, such as `/messages`. */
   readonly intercept?: (path: string) => OwnAnswer | undefined;
-  /** Delays a request until this resolves, before it goes to the gateway. */
+  /** Delays a request until this resolves, before it is forwarded. */
   readonly hold?: (path: string) => Promise<unknown> | undefined;
-  /** Says a refusal of the gateway, 4xx or 5xx, in other words. */
+  /** Rewrites a refusal of the gateway, 4xx or 5xx. */
   readonly reword?: (refusal: OwnAnswer, path: string, key: string | undefined) => OwnAnswer;
 }
 
-/** A server before a gateway that passes everything on as it comes, streams and disconnections too, but for what it changes. */
+/**
+ * A proxy in front of a gateway that forwards everything as it arrives, including streams and disconnections, except for its
+ * changes.
+ */
 export async function frontOf(baseUrl: string, { intercept, hold, reword }: FrontOptions): Promise<TestServer> {
   const upstream = new URL(baseUrl);
   const pathOf = ({ url = "" }: IncomingMessage) => url.replace(/^\/v1/, "").replace(/\?.*$/, "");
@@ -41,7 +44,7 @@ export async function frontOf(baseUrl: string, { intercept, hold, reword }: Fron
       setHost: false,
     });
     let isAnswered = false;
-    // A gateway may refuse before it has read the body, and close: its answer is on its way then.
+    // A gateway may refuse before it has read the body, and close: its response is on its way then.
     onward.on("error", () => isAnswered || response.destroy());
     response.on("close", () => onward.destroy());
     onward.on("response", async (answer) => {
@@ -75,7 +78,7 @@ function keyOf({ headers }: IncomingMessage): string | undefined {
   return headers.authorization?.replace(/^Bearer /, "") ?? headers["x-api-key"]?.toString();
 }
 
-/** A gateway without one of its dialects: its paths are not there. */
+/** A gateway without one of its dialects: its paths do not exist. */
 export function without(dialect: "chat" | "messages"): FrontOptions {
   const gone = dialect === "chat" ? /^\/chat\/completions/ : /^\/messages/;
   const answer = { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };

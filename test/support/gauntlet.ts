@@ -29,7 +29,7 @@ export function startGauntlet(
 ): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
-    // Under CI a target must be named: tests that mean CI say so.
+    // In CI a target must be named: tests for CI set it explicitly.
     env: { ...process.env, CI: "", NO_COLOR: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -70,7 +70,7 @@ export function startGauntlet(
   };
 }
 
-/** Runs the built command line to its end. A record that it wrote must be what the published schema says. */
+/** Runs the built command line to its end. A record that it wrote must match the published schema. */
 export async function gauntlet(
   args: readonly string[],
   environment: Record<string, string> = {},
@@ -90,7 +90,7 @@ export interface Folder extends Disposable {
   readonly path: string;
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export function temporaryFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), "gauntlet-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

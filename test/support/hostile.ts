@@ -3,7 +3,7 @@ import type { JudgedRun } from "../../src/record/index.ts";
 import { loadRun } from "./load-records.ts";
 import { broken, exchangeLine, recordOf, result } from "./records.ts";
 
-/** Something that must never be obeyed, in every language that a report is read in. */
+/** Something that must never be interpreted, in every language that a report is read in. */
 export const HOSTILE = [
   "<script>globalThis.pwned=1</script>",
   "<img src=x onerror=globalThis.pwned=1>",
@@ -24,7 +24,7 @@ export const HOSTILE = [
 /** 10 MB of it. */
 const GIANT = HOSTILE.repeat(Math.ceil(10_000_000 / HOSTILE.length));
 
-/** What a gateway says of itself that takes everything for a label. */
+/** The metrics of a gateway that uses everything as a label. */
 function hostileWatched(): NonNullable<JudgedRun["watched"]> {
   const leak = {
     resource: `process_open_fds{of="${HOSTILE}"}`,
@@ -48,7 +48,7 @@ function hostileWatched(): NonNullable<JudgedRun["watched"]> {
   };
 }
 
-/** A run against a gateway that puts the above wherever it can, and a target named by somebody who should not have. */
+/** A run against a gateway that puts the above wherever it can, and a target with a hostile name. */
 export function hostileSource(): ReportSource {
   const id = `auth.evil[${HOSTILE}]`;
   const finding = broken({

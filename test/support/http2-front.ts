@@ -6,10 +6,10 @@ export interface Http2Front extends AsyncDisposable {
   readonly baseUrl: string;
 }
 
-/** Of one HTTP/1.1 connection alone (RFC 9113, 8.2.2). */
+/** Specific to one HTTP/1.1 connection (RFC 9113, 8.2.2). */
 const HOP_BY_HOP = /^(?::.*|connection|keep-alive|transfer-encoding|upgrade|proxy-connection|host)$/;
 
-/** Speaks HTTP/2 without TLS before a gateway that speaks HTTP/1.1, as an edge does. @param baseUrl of the gateway. */
+/** An HTTP/2 proxy without TLS in front of an HTTP/1.1 gateway, like an edge. @param baseUrl of the gateway. */
 export async function http2Front(baseUrl: string): Promise<Http2Front> {
   const behind = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
@@ -32,7 +32,7 @@ export async function http2Front(baseUrl: string): Promise<Http2Front> {
     });
     onward.on("error", () => stream.destroy(new Error("no answer from behind the front")));
     stream.on("error", () => undefined);
-    // Who leaves here leaves there.
+    // A disconnection on this side is one on the other side.
     stream.on("close", () => onward.destroy());
     stream.pipe(onward);
   });

@@ -1,6 +1,6 @@
 import { checkOfPhase, type LoadPhase, type LoadRun, type Quantiles, type RunRecord } from "../../src/record/index.ts";
 
-/** Figures of a record that contradict each other, in words: none of them can be, whatever a gateway does. */
+/** Contradictory figures of a record, as text: none of them is possible, whatever a gateway does. */
 export function impossibleFigures({ load, checks, counts }: RunRecord): string[] {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return [

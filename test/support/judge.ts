@@ -11,7 +11,7 @@ export interface TestServer extends AsyncDisposable {
   readonly baseUrl: string;
 }
 
-/** An HTTP server of the test's own making. */
+/** A test's own HTTP server. */
 export async function httpServer(
   answer: (request: IncomingMessage, body: string, response: ServerResponse) => unknown,
 ): Promise<TestServer> {

@@ -1,6 +1,6 @@
 import { checkOfPhase, checksOfRun, type JudgedRun, readRecord, worstStatus } from "../../src/record/index.ts";
 
-/** The runs of load in a run folder, each with what its checks came to. */
+/** The load runs in a run folder, each with the results of its checks. */
 export function judgedRuns(folder: string): JudgedRun[] {
   const { load, checks } = readRecord(folder);
   return (load?.runs ?? []).map((run) => {

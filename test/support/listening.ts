@@ -5,7 +5,7 @@ export interface Listening extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Lets a server of the test's own making listen on any port of loopback. @param cut ends its connections before it closes. */
+/** Lets a test's own server listen on any port of loopback. @param cut ends its connections before it closes. */
 export async function listening(server: Server, cut: () => void): Promise<Listening> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -125,7 +125,7 @@ export function loadRun(name: string, overrides: Partial<JudgedRun> = {}): Judge
   };
 }
 
-/** Heat of requests that take about `usualMs`, with a slower kind beside it from the middle on. */
+/** Heat of requests that take about `usualMs`, with a slower kind in addition from the middle on. */
 export function loadHeat(everyS: number, columns: number, usualMs: number): LoadHeat {
   const rowOf = (ms: number) => Math.floor(Math.log10(ms * 1_000) * 10);
   return {
@@ -139,7 +139,7 @@ export function loadHeat(everyS: number, columns: number, usualMs: number): Load
   };
 }
 
-/** Heat that fills every requirement of four decades in another way in each column: as large as a drawing gets. */
+/** Heat that fills each column of the four decades differently: the largest possible drawing. */
 export function scatteredHeat(everyS: number, columns: number): LoadHeat {
   return {
     everyS,
@@ -152,10 +152,10 @@ export function scatteredHeat(everyS: number, columns: number): LoadHeat {
   };
 }
 
-/** A minute of seconds, as a gateway with a limit would make them. */
+/** A minute of seconds, as a gateway with a limit would produce them. */
 export function loadSeries(fromS: number, count: number, offered: number, limit: number): LoadSecond[] {
   return Array.from({ length: count }, (_, index) => {
-    // A repeatable ripple, so that lines in drawings are no rulers.
+    // A repeatable ripple, so that the lines in drawings are not straight.
     const ripple = Math.round(Math.sin((fromS + index) / 3) * offered * 0.08);
     const sent = offered + ripple;
     const admitted = Math.min(sent, limit);
@@ -176,7 +176,7 @@ export function loadSeries(fromS: number, count: number, offered: number, limit:
   });
 }
 
-/** A minute of the target's side: processes of a unit, and two series. */
+/** A minute of the target's metrics: processes of a unit, and two series. */
 export function watchedSide(): NonNullable<JudgedRun["watched"]> {
   const atS = Array.from({ length: 63 }, (_, second) => second);
   const grown = (second: number) => 200e6 + Math.min(second, 60) * 1e6;

@@ -1,7 +1,7 @@
 import { Agent, createServer, request as send } from "node:http";
 import { type Listening, listening } from "./listening.ts";
 
-/** A gateway with so many connections to its upstream: what comes meanwhile waits until one is free. */
+/** A gateway with this many connections to its upstream: further requests wait until one is free. */
 export async function queueingGateway(upstream: string, connections: number): Promise<Listening> {
   const { hostname, port, pathname } = new URL(upstream);
   const agent = new Agent({ keepAlive: true, maxSockets: connections });

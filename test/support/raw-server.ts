@@ -9,7 +9,7 @@ export interface RawServer extends Listening {
 }
 
 /**
- * A server that answers with bytes of the test's choosing, so that answers no HTTP library would send can be sent.
+ * A server that responds with bytes chosen by the test, to send responses that no HTTP library would.
  *
  * @param answer called once per request, when its head and declared body have arrived.
  */
@@ -45,7 +45,7 @@ export async function rawServer(
   return { ...open, requests, connections: () => connections };
 }
 
-/** An answer with a true length. */
+/** A response with a correct length. */
 export function response(body: string, { status = "200 OK", headers = "" } = {}): string {
   const length = Buffer.byteLength(body);
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n${headers}\r\n${body}`;

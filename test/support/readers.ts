@@ -11,7 +11,7 @@ import { validateXML } from "xmllint-wasm";
 
 const load = createRequire(import.meta.url);
 
-// Everything here reads our reports with other people's code.
+// Everything here reads our reports with third-party code.
 
 /** Problems that libxml2 finds in an XML document. */
 export async function xmlProblems(xml: string): Promise<readonly string[]> {
@@ -24,7 +24,7 @@ export async function xmlProblems(xml: string): Promise<readonly string[]> {
   return errors.map(({ message }) => message);
 }
 
-/** A JUnit file as a tool reads it that shows results in chats. */
+/** Reads a JUnit file like a tool that shows results in chats. */
 export function readJunit(xml: string) {
   const folder = mkdtempSync(join(tmpdir(), "gauntlet-junit-"));
   try {
@@ -49,7 +49,7 @@ export function ctrfProblems(text: string): string {
 
 export function sarifProblems(text: string): string {
   const path = join(load.resolve("@microsoft/jest-sarif"), "..", "schemas", "sarif-2.1.0-rtm.5.json");
-  // The schema names a draft that this validator no longer reads; it uses nothing of it that later ones lack.
+  // The schema names a draft that this validator no longer supports; it uses nothing that later drafts lack.
   const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(path, "utf8"));
   return schemaProblems(schema, JSON.parse(text));
 }
@@ -74,7 +74,7 @@ export function elementsOf(html: string): Element[] {
   return walk(parse(html));
 }
 
-/** Elements that a Markdown text comes to, where the host lets HTML through. */
+/** Elements that a Markdown text renders to, if the host allows HTML. */
 export function markdownElements(markdown: string): Element[] {
   return walk(parseFragment(new MarkdownIt({ html: true, linkify: false }).render(markdown)));
 }

@@ -8,7 +8,7 @@ const schema = JSON.parse(readFileSync(new URL("../../schemas/run.schema.json", 
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { "date-time": true } });
 const validate = ajv.compile(schema);
 
-/** Complaints about the record of a run folder: by the published schema, and figures that cannot be. None without a record. */
+/** Problems of the record of a run folder: schema violations, and impossible figures. None without a record. */
 export function recordProblems(folder: string): string[] {
   const file = join(folder, "run.json");
   if (!existsSync(file)) return [];

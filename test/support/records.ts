@@ -12,7 +12,7 @@ import {
 } from "../../src/record/index.ts";
 import { REQUIREMENTS } from "../../src/requirements/index.ts";
 
-/** A finding that was broken, by default of a requirement that every version knows. */
+/** A broken finding, by default for a requirement that every version knows. */
 export function broken(overrides: Partial<Finding> = {}): Finding {
   return {
     name: "AUTH-3",
@@ -54,7 +54,7 @@ export function result(id: string, status: Status, overrides: Partial<CheckResul
   };
 }
 
-/** A whole record around some results; it fits the schema or the test that made it is wrong. */
+/** A complete record around some results; if it does not match the schema, the test that made it is wrong. */
 export function recordOf(
   ownChecks: readonly CheckResult[],
   { load, ...overrides }: Omit<Partial<RunRecord>, "load"> & { readonly load?: JudgedLoad | undefined } = {},

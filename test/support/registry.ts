@@ -2,16 +2,16 @@ import { execFileSync } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listening } from "./listening.ts";
 
-/** Names that Gauntlet has or could be taken to have. Nobody owns them on a registry while it is not published. */
+/** Names that Gauntlet has or that could be mistaken for it. Nobody owns them on a registry while it is not published. */
 const OUR_NAMES: readonly string[] = ["gauntlet", "gateway-gauntlet"];
 
 export interface Registry extends AsyncDisposable {
   readonly url: string;
-  /** Requests for one of our names, which were answered 403. */
+  /** Requests for one of our names, which got a 403. */
   readonly denied: readonly string[];
 }
 
-/** A registry that has what the configured one has, without our names. */
+/** A registry with the content of the configured one, without our names. */
 export async function startRegistry(): Promise<Registry> {
   const configured = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim().replace(/\/$/, "");
   const denied: string[] = [];
@@ -22,7 +22,7 @@ export async function startRegistry(): Promise<Registry> {
       denied.push(`${method} ${url}`);
       response.writeHead(403).end();
     } else if (method !== "GET") {
-      // Advisories are asked for with POST; no installation needs them.
+      // Advisories are requested with POST; no installation needs them.
       response.writeHead(404).end();
     } else {
       void passOn(`${configured}${url}`, request, response);
@@ -34,13 +34,13 @@ export async function startRegistry(): Promise<Registry> {
 
 async function passOn(url: string, { headers }: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    // Without a short form of the document, npm reads a hundred times as much.
+    // Without the abbreviated document, npm reads a hundred times as much.
     const fetched = await fetch(url, { headers: { accept: headers.accept ?? "*/*" } });
     const body = Buffer.from(await fetched.arrayBuffer());
     response.writeHead(fetched.status, { "content-type": fetched.headers.get("content-type") ?? "application/json" });
     response.end(body);
   } catch {
-    // npm tries again what is cut off, as it does with the registry itself.
+    // npm retries truncated downloads, as it does with the registry itself.
     response.destroy();
   }
 }

@@ -1,5 +1,5 @@
-// Loaded with `--import` before a command starts: resolves the name of another host to this machine, so that no request of a test leaves
-// it.
+// Loaded with `--import` before a command starts: resolves the name of another host to this machine, so that no test sends
+// requests to the network.
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 

@@ -272,7 +272,7 @@ const POLICY: RunRecord["policy"] = {
   ],
 };
 
-/** A record of every kind that a renderer must cope with. */
+/** A record of every kind that a renderer must handle. */
 export const SAMPLES: Readonly<Record<string, RunRecord>> = {
   "all green": recordOf([result("auth.good", "pass"), result("models.good", "pass")]),
   failures: recordOf(MIXED, {

@@ -26,13 +26,13 @@ export interface Times {
   readonly nonce?: string;
   /** `true`: the connection was reset in the middle of the body. */
   readonly isCut?: boolean;
-  /** `false`: the connection was reset before anything came. */
+  /** `false`: the connection was reset before anything arrived. */
   readonly isAnswered?: boolean;
 }
 
 let count = 0;
 
-/** A response that came whole at one moment. */
+/** A response that arrived completely at one moment. */
 export function seen({
   sentMs,
   endMs,
@@ -91,7 +91,7 @@ export function seen({
   );
 }
 
-/** What a check without parameters says of a recording, of which it reads only a part. */
+/** What a check without parameters reports for a recording of which it reads only a part. */
 export function judged(id: string, recording: object) {
   const [instance] = CHECKS.filter((check) => check.id === id).flatMap((check) => instancesOf(check));
   if (instance === undefined) throw new Error(`no check ${id}`);

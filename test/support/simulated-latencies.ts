@@ -7,7 +7,7 @@ type Latencies = (random: Random) => (place: number) => number;
 
 const normal = (random: Random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
-/** Neighbours correlate so much; a value and the one 45 requests later hardly any more. */
+/** Correlation of neighbours; a value and the one 45 requests later are almost uncorrelated. */
 const CORRELATION = 0.95;
 
 /** Known distributions of response times. */
@@ -37,9 +37,9 @@ const PREPARED: PreparedRequest = {
 };
 
 /**
- * Counts a run of requests at an even pace as the load engine does: each when it has ended.
+ * Counts a run of evenly spaced requests like the load engine: each when it has ended.
  *
- * @param isEnough asked after each second whether to end here.
+ * @param isEnough called after each second to decide whether to end here.
  */
 export function simulatedRun(
   name: DistributionName,
@@ -59,7 +59,7 @@ export function simulatedRun(
   return tally;
 }
 
-/** The true quantile of a distribution over a whole run, ms: of two million values. */
+/** The true quantile of a distribution over a whole run, ms: from two million values. */
 export function trueQuantilesMs(name: DistributionName, shares: readonly number[]): number[] {
   const values = new Float64Array(2_000_000);
   const perRun = 20_000;

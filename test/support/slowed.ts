@@ -4,8 +4,8 @@ import type { ChildProcess } from "node:child_process";
 const TURN_MS = 100;
 
 /**
- * Gives a process only a share of the time, as on a machine with many times the load that it has processors for: it is stopped for the
- * rest of every turn. Costs nothing, where a real load would disturb other tests.
+ * Gives a process only a share of the time, as on a heavily overloaded machine: it is stopped for the rest of every turn. Uses no
+ * CPU time, whereas a real load would disturb other tests.
  */
 export function slowed(child: ChildProcess, share: number): Disposable {
   const signal = (name: NodeJS.Signals) => {

@@ -2,14 +2,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** Microseconds that a provider waits before whole responses, before the first event of a stream, and beside its gaps. */
+/**
+ * Microseconds that a provider waits before non-streaming responses, before the first event of a stream, and in addition to its
+ * gaps.
+ */
 export interface Delays {
   readonly response: number;
   readonly first: number;
   readonly each: number;
 }
 
-/** Starts `delayed-provider.ts` in a process of its own. */
+/** Starts `delayed-provider.ts` in a separate process. */
 export async function startDelayedProvider({ response, first, each }: Delays) {
   const file = fileURLToPath(new URL("./delayed-provider.ts", import.meta.url));
   const args = ["--import", "tsx", file, ...[response, first, each].map(String)];
@@ -18,7 +21,7 @@ export async function startDelayedProvider({ response, first, each }: Delays) {
   const origin = `http://127.0.0.1:${Number(String(line))}`;
   return {
     origin,
-    /** How long it took since it was last asked, medians: from request to response, to first event, and from event to event. */
+    /** Measured delays since the last call, medians: from request to response, to first event, and from event to event. */
     taken: async () => (await (await fetch(`${origin}/taken`)).json()) as Delays,
     [Symbol.asyncDispose]: async () => {
       const ended = once(child, "exit");

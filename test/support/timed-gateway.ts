@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Answers every chat request after a time. @param latencyMs of a request that came so many seconds after the first. */
+/** Responds to every chat request after a delay. @param latencyMs of a request that arrived this many seconds after the first. */
 export async function timedGateway(latencyMs: (atS: number) => number) {
   let firstMs: number | undefined;
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };

@@ -1,7 +1,10 @@
 import { expect, type TestContext } from "vitest";
 import type { JudgedRun } from "../../src/record/index.ts";
 
-/** On a machine that is too busy nothing is said about the gateway: right, but it shows nothing, and counts as skipped. */
+/**
+ * On a machine that is too busy the run is inconclusive about the gateway: this is correct, but shows nothing, and counts as
+ * skipped.
+ */
 export function skipWhereLate({ skip }: Pick<TestContext, "skip">, { verdict, generator, reasons }: JudgedRun): void {
   if (generator.valid) return;
   expect(verdict, reasons.join("; ")).toBe("inconclusive");

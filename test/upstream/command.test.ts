@@ -30,7 +30,7 @@ test("the commands of docs/upstream.md work one after the other", () => {
     cwd: folder.path,
     env: { ...process.env, PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` },
     encoding: "utf8",
-    // A shell whose input is a socket takes itself for one of a network, and reads the machine's set-up.
+    // A shell whose input is a socket assumes a network session, and reads the machine's start-up files.
     stdio: ["ignore", "pipe", "pipe"],
   });
   expect(done.stderr.split("\n").filter((line) => !line.startsWith("gauntlet: "))).toEqual([""]);
@@ -61,7 +61,7 @@ test("the scenario of docs/upstream.md is one, and its table has every field", a
   expect(named.sort()).toEqual(fieldsOfBehaviour().sort());
 });
 
-/** Every field of a behaviour: those with defaults come by themselves. */
+/** Every field of a behaviour; those with defaults are filled in. */
 function fieldsOfBehaviour(): string[] {
   const scenario = scenarioSchema.parse({
     providers: {

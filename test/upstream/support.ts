@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { scenarioSchema, startUpstream, type UpstreamRequest } from "../../src/upstream/index.ts";
 
-/** Starts the providers of a scenario, with what tests ask of them. */
+/** Starts the providers of a scenario, with helpers for tests. */
 export async function upstreamOf(scenario: unknown = {}) {
   const running = await startUpstream({
     host: "127.0.0.1",
@@ -29,7 +29,7 @@ export async function upstreamOf(scenario: unknown = {}) {
     controlUrl,
     control,
     requests,
-    /** Waits until a request has ended, and gives it. */
+    /** Waits until a request has ended, and returns it. */
     async ended(id = 1): Promise<UpstreamRequest> {
       for (;;) {
         const one = (await requests()).find((request) => request.id === id);
@@ -39,7 +39,9 @@ export async function upstreamOf(scenario: unknown = {}) {
     },
     post: (path: string, body: unknown, init: RequestInit = {}) =>
       fetch(`${base}/${path}`, { method: "POST", body: JSON.stringify(body), ...init }),
-    /** Sends bytes as they are on a connection of its own, in parts, and gives what came until it was closed or `until` was there. */
+    /**
+     * Sends raw bytes on a separate connection, in parts, and returns what arrived until it was closed or `until` was received.
+     */
     raw: (parts: readonly (string | Buffer)[], until: (text: string) => boolean) =>
       new Promise<string>((resolve, reject) => {
         const socket = connect(Number(new URL(base).port), "127.0.0.1");

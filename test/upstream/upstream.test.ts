@@ -194,7 +194,7 @@ describe("the log", () => {
   });
 
   test("shows that a gateway that does not read is not written to", async () => {
-    // 64 MiB: what nobody reads stays in a few buffers.
+    // 64 MiB: only a few buffers hold what nobody reads.
     const m = { pieces: 64, pieceBytes: 1_048_576 };
     await using upstream = await upstreamOf({ providers: { one: { models: { m } } } });
     const leave = new AbortController();

@@ -1,4 +1,4 @@
-/** What a program of an SDK says of one thing it tried. */
+/** What a program reports about one thing it tried with an SDK. */
 export interface ExpectedCall {
   readonly what: string;
   readonly got: unknown;
@@ -8,7 +8,7 @@ type Language = "js" | "python";
 
 const fact = (what: string, got: unknown): ExpectedCall => ({ what, got });
 
-/** Classes of errors by status; which status has a class of its own differs from SDK to SDK. */
+/** Classes of errors by status; which statuses have a separate class depends on the SDK. */
 type Classes = Readonly<Record<401 | 402 | 404 | 429 | 500 | 504, string>>;
 
 const COMMON = {
@@ -27,7 +27,7 @@ const CLASSES: Readonly<Record<"chat" | "messages", (language: Language) => Clas
   messages: () => ({ ...COMMON, 402: "PaymentRequiredError", 504: "GatewayTimeoutError" }),
 };
 
-/** The error that every denial and failure has to come to, streamed or not: its class, status, reason, request id. */
+/** The expected error for every denial and failure, streaming or not: its class, status, reason, request id. */
 const errors = (classes: Classes): ExpectedCall[] =>
   (
     [
@@ -46,7 +46,7 @@ const errors = (classes: Classes): ExpectedCall[] =>
 
 const TOOL = { city: "Paris" };
 
-/** What every SDK of a dialect must come to. */
+/** The expected results for every SDK of a dialect. */
 export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Language) => readonly ExpectedCall[]>> = {
   chat: (language) => [
     fact("models", true),

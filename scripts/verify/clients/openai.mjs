@@ -1,5 +1,5 @@
-// A program that uses the openai SDK as its documentation shows, with all defaults. `complete`: calls, tools and errors
-// against a reference gateway, one line of JSON per fact. Otherwise: what a scenario of `gauntlet client` asks for.
+// A program that uses the openai SDK as documented, with all defaults. `complete`: calls, tools and errors against a reference
+// gateway, one line of JSON per fact. Otherwise: what a scenario of `gauntlet client` requests.
 import OpenAI from "openai";
 
 const { env } = process;

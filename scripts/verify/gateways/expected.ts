@@ -6,11 +6,11 @@ import { TIMING } from "../evaluate.ts";
 
 const expectation = z.strictObject({
   check: z.string(),
-  /** What stands in the brackets of an instance; left out: every instance that was judged. */
+  /** The part of an instance in brackets; omitted: every instance that was judged. */
   cases: z.array(z.string()).min(1).optional(),
-  /** One sentence: why it is a true statement about this gateway. */
+  /** One sentence: why this is a true statement about this gateway. */
   why: z.string(),
-  /** In some runs only, and why not in all. */
+  /** Only in some runs; the reason why not in all. */
   sometimes: z.string().optional(),
 });
 
@@ -19,24 +19,24 @@ const schema = z.strictObject({ fail: z.array(expectation), warn: z.array(expect
 type ExpectedResult = z.infer<typeof expectation>;
 export type Expected = z.infer<typeof schema>;
 
-/** What an example says that a run shows. @throws for a file that says it wrongly. */
+/** What a run of the example is expected to show. @throws if the file is invalid. */
 export function readExpected(file: string): Expected {
   return schema.parse(existsSync(file) ? parse(readFileSync(file, "utf8")) : { fail: [], warn: [] });
 }
 
 export interface Compared {
-  /** Instances that fail, and are known to. */
+  /** Instances that are known to fail. */
   readonly failures: number;
   readonly warnings: number;
-  /** What is otherwise than expected. */
+  /** Unexpected results. */
   readonly problems: readonly string[];
-  /** Warnings about time alone that are not expected: a machine that several gateways share can cause them. */
+  /** Unexpected warnings that are only about timing: several gateways on one machine can cause them. */
   readonly late: readonly string[];
 }
 
 const JUDGED: ReadonlySet<string> = new Set(["pass", "fail", "warn", "observed", "flaky"]);
 
-/** Holds the results of a run against what is known of the gateway. Pure. */
+/** Compares the results of a run with what is known about the gateway. Pure. */
 export function compareWith({ fail, warn }: Expected, results: readonly CheckResult[]): Compared {
   const problems = results
     .filter(({ status }) => status === "harness-error")
@@ -58,7 +58,7 @@ export function compareWith({ fail, warn }: Expected, results: readonly CheckRes
   return { failures: count("fail"), warnings: count("warn"), problems, late };
 }
 
-/** Whether all that a result holds against the gateway is how long something took. */
+/** Whether a result only blames the gateway for how long something took. */
 function isAboutTime({ findings = [] }: CheckResult): boolean {
   const broken = findings.filter(({ outcome }) => outcome === "broken");
   return (

@@ -1,4 +1,4 @@
-/** A query as Prisma's engine takes it in its JSON protocol, and under which name its result is wanted. */
+/** A query in the JSON protocol of Prisma's engine, and the name under which its result is requested. */
 export interface EngineQuery {
   readonly alias: string;
   readonly body: {
@@ -10,7 +10,7 @@ export interface EngineQuery {
 
 export type Fields = Record<string, unknown>;
 
-/** Longer names first where one begins with another. */
+/** Longer names first if one is a prefix of another. */
 const ACTIONS = [
   "findUniqueOrThrow",
   "findFirstOrThrow",
@@ -79,7 +79,7 @@ class Cursor {
 
   string(): string {
     const written = this.match(STRING) ?? this.fail('"');
-    // Line breaks stand in its strings as they are, which JSON does not allow.
+    // Its strings contain raw line breaks, which JSON does not allow.
     return JSON.parse(
       written.replace(/\p{Cc}/gu, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`),
     );
@@ -128,10 +128,10 @@ function readSelection(cursor: Cursor): Fields | undefined {
 }
 
 /**
- * Reads the GraphQL text that Prisma's client for Python speaks, of which the engine's WebAssembly build knows only the
- * JSON form: `query Name(…) { alias: findManyThing(…) { … } }`.
+ * Reads the GraphQL text that Prisma's Python client sends; the engine's WebAssembly build only accepts the JSON form: `query
+ * Name(…) { alias: findManyThing(…) { … } }`.
  *
- * @throws SyntaxError for text that is no such query.
+ * @throws SyntaxError for text that is not such a query.
  */
 export function readGraphql(text: string): EngineQuery {
   const cursor = new Cursor(text);

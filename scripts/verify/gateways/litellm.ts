@@ -8,7 +8,7 @@ import { type Program, run, startProgram } from "./program.ts";
 
 const PACKAGES = ["litellm[proxy]==1.106.2", "prisma==0.15.0"];
 
-/** What `query-engine.ts` is made of. */
+/** The packages that `query-engine.ts` needs. */
 const ENGINE_PACKAGES = [
   "@prisma/client@5.17.0",
   "@prisma/adapter-pg@5.17.0",
@@ -16,7 +16,7 @@ const ENGINE_PACKAGES = [
   "pg@8.13.1",
 ];
 
-/** Nothing is fetched, nothing is sent home, and what it says is not much. */
+/** Nothing is downloaded, no telemetry is sent, and it logs little. */
 const QUIET = {
   LITELLM_LOCAL_MODEL_COST_MAP: "True",
   LITELLM_TELEMETRY: "False",
@@ -25,7 +25,7 @@ const QUIET = {
   PYTHONDONTWRITEBYTECODE: "1",
 };
 
-/** Milliseconds until it answers: 15 s on a machine with two cores. */
+/** Milliseconds until it responds: 15 s on a machine with two cores. */
 const START_MS = 180_000;
 
 const bin = (tools: string) => join(tools, "litellm", "bin");
@@ -39,12 +39,12 @@ function install(tools: string): void {
   });
 }
 
-/** @returns why there can be none here. */
+/** @returns why it cannot run here. */
 function missingPython(): string | undefined {
   try {
     run(["python3", "-c", "import venv"], { cwd: "." });
   } catch {
-    // Whatever the reason is, nothing can be installed.
+    // Whatever the reason, nothing can be installed.
     return "there is no Python 3 with venv";
   }
   return undefined;
@@ -68,7 +68,7 @@ export async function startProxy(place: Place, name: string, env: Readonly<Recor
     logs: place.logs,
     env: { ...QUIET, HOME: home, ...place.env, ...env },
   });
-  // Not /health: that one asks every model of every provider.
+  // Not /health: that sends a request to every model of every provider.
   await program.answers(`http://127.0.0.1:${place.port}/health/liveliness`, START_MS);
   return program;
 }
@@ -135,12 +135,12 @@ function sitePackages(tools: string): string {
   return run([join(bin(tools), "python"), "-c", script], { cwd: tools }).trim();
 }
 
-/** Writes the client for LiteLLM's tables, as `prisma generate` of its documentation does. */
+/** Generates the client for LiteLLM's tables, as `prisma generate` does according to its documentation. */
 function generateClient(tools: string): void {
   const packages = sitePackages(tools);
   if (existsSync(join(packages, "prisma", "client.py"))) return;
   const schema = readFileSync(join(packages, "litellm/proxy/schema.prisma"), "utf8");
-  // Without the names of platforms nothing but the engine named here is looked for.
+  // Without platform names only the engine named here is looked for.
   writeFileSync(join(tools, "engine", "schema.prisma"), schema.replaceAll(/^.*binaryTargets.*\n/gm, ""));
   const home = join(tools, "home");
   mkdirSync(home, { recursive: true });
@@ -156,7 +156,7 @@ function generateClient(tools: string): void {
   });
 }
 
-/** Makes LiteLLM's tables, as `prisma migrate deploy` would. */
+/** Creates LiteLLM's tables, as `prisma migrate deploy` would. */
 function migrate(tools: string, postgres: Postgres): void {
   const folder = join(sitePackages(tools), "litellm_proxy_extras", "migrations");
   const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>

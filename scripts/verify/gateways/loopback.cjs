@@ -1,4 +1,4 @@
-// node -r ./loopback.cjs SERVER: whatever a program listens on, it listens on loopback alone. Portkey has no option for it.
+// node -r ./loopback.cjs SERVER: makes a program listen on loopback only, whatever address it requests. Portkey has no such option.
 const { Server } = require("node:net");
 
 const { listen } = Server.prototype;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Gateway, Place } from "./gateway.ts";
 import { type Program, run, startProgram } from "./program.ts";
 
-/** From 1.14 on, @hono/node-server makes every streamed answer a 500, "TypeError: immutable". */
+/** From 1.14 on, @hono/node-server turns every streamed response into a 500, "TypeError: immutable". */
 const PACKAGES = ["@portkey-ai/gateway@1.15.2", "@hono/node-server@1.13.8", "hono@4.9.7"];
 
 const SERVER = "node_modules/@portkey-ai/gateway/build/start-server.js";

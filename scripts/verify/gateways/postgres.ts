@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, run, startProgram, type User } from "./program.ts";
 
 export interface Postgres extends AsyncDisposable {
-  /** Of an empty database of its own. */
+  /** Of a separate empty database. */
   readonly url: string;
   /** Runs a script. @throws when a statement fails */
   sql(script: string): void;
 }
 
-/** Where Debian and its kin keep the server's programs, beside the PATH. */
+/** Where Debian and its derivatives keep the server's programs, in addition to the PATH. */
 const DEBIAN = "/usr/lib/postgresql";
 
 /** @returns the folder with initdb, postgres and psql. */
@@ -22,7 +22,7 @@ function programs(): string | undefined {
   return folders.find((folder) => ["initdb", "postgres", "psql"].every((name) => existsSync(join(folder, name))));
 }
 
-/** Postgres refuses to be run by root. @returns undefined where there is nobody else to run it. */
+/** Postgres refuses to run as root. @returns undefined if there is no other user to run it as. */
 function user(): User | "own" | undefined {
   if (process.getuid?.() !== 0) return "own";
   const idOf = (option: string) =>
@@ -31,7 +31,7 @@ function user(): User | "own" | undefined {
   return Number.isNaN(found.uid) || Number.isNaN(found.gid) ? undefined : found;
 }
 
-/** @returns why there can be none here. */
+/** @returns why Postgres cannot run here. */
 export function missingPostgres(): string | undefined {
   if (programs() === undefined)
     return "there is no Postgres here: neither initdb, postgres and psql in PATH nor Debian's package";
@@ -39,7 +39,7 @@ export function missingPostgres(): string | undefined {
   return undefined;
 }
 
-/** Starts a server with an empty database on loopback; its data are gone when it ends. */
+/** Starts a server with an empty database on loopback; its data are deleted when it ends. */
 export async function startPostgres(logs: string): Promise<Postgres> {
   const bin = programs() ?? "";
   const owner = user();
@@ -56,7 +56,7 @@ export async function startPostgres(logs: string): Promise<Postgres> {
     cwd: folder,
     logs,
     user: as,
-    // It breaks connections off; asked more politely it would wait for them.
+    // Closes connections; a gentler signal would wait for them.
     endsBy: "SIGINT",
   });
   const psql = (database: string, script: string) => {
@@ -81,10 +81,10 @@ export async function startPostgres(logs: string): Promise<Postgres> {
   };
 }
 
-/** Longest wait for a server that starts, ms. */
+/** Maximum wait for the server to start, ms. */
 const START_MS = 60_000;
 
-/** It listens before it answers: until then every connection gets an error. */
+/** It listens before it is ready: until then every connection gets an error. */
 async function untilItAnswers(ask: () => void): Promise<void> {
   for (const untilMs = Date.now() + START_MS; ; await sleep(200)) {
     try {

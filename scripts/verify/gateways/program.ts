@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Milliseconds that a program gets to end by itself; Postgres and LiteLLM take one or two seconds. */
+/** Milliseconds that a program gets to exit after the signal; Postgres and LiteLLM take one or two seconds. */
 const GRACE_MS = 10_000;
 
 export interface ProgramOptions {
@@ -16,9 +16,9 @@ export interface ProgramOptions {
   /** Folder for its log. */
   readonly logs: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** As which user it runs, where it is not this one. */
+  /** The user to run it as, if not the current one. */
   readonly user?: User | undefined;
-  /** What asks it to end. Default: SIGTERM. */
+  /** Signal that stops it. Default: SIGTERM. */
   readonly endsBy?: NodeJS.Signals;
 }
 
@@ -27,19 +27,24 @@ export interface User {
   readonly gid: number;
 }
 
-/** A started program, or several of which one is meant. */
+/** A started program, or one of several. */
 export interface Running extends AsyncDisposable {
-  /** @returns how the program ended and the end of its log, where nobody asked it to end; `undefined` while it runs. */
+  /** @returns how the program exited and the end of its log, if nobody stopped it; `undefined` while it runs. */
   ended(): string | undefined;
 }
 
 export interface Program extends Running {
   readonly log: string;
-  /** Waits until the address answers with a status below 400. Otherwise, after `limitMs` at the latest, ends it. @throws then */
+  /**
+   * Waits until the address responds with a status below 400. Otherwise ends it after `limitMs` at the latest. @throws in that
+   * case
+   */
   answers(url: string, limitMs: number, headers?: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** Starts a program in a process group of its own, so that whatever it started ends with it, also when this process is interrupted. */
+/**
+ * Starts a program in its own process group, so that everything it started ends with it, also when this process is interrupted.
+ */
 export function startProgram({
   name,
   command,
@@ -96,7 +101,7 @@ export function startProgram({
   };
 }
 
-/** Tells a whole group; one that is gone needs no word. */
+/** Signals a whole group; one that no longer exists needs no signal. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
@@ -106,7 +111,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Runs a command to its end. @throws unless it ends with 0. */
+/** Runs a command until it exits. @throws unless the exit code is 0. */
 export function run(
   command: readonly [string, ...string[]],
   options: Pick<ProgramOptions, "cwd" | "env" | "user"> & { readonly input?: string },
@@ -124,7 +129,7 @@ export function run(
   throw new Error(`${command.slice(0, 4).join(" ")} ended with ${status} ${error?.message ?? ""}\n${stderr ?? ""}`);
 }
 
-/** @returns `wanted` where it is free, so that what is written shows the ports of the examples; else any other. */
+/** @returns `wanted` if it is free, so that the output shows the ports of the examples; otherwise any other. */
 export async function freePort(wanted: number): Promise<number> {
   for (const port of [wanted, 0]) {
     const server = createServer();

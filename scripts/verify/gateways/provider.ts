@@ -4,12 +4,12 @@ import { MAIN } from "../../../test/support/gauntlet.ts";
 import { type Program, startProgram } from "./program.ts";
 
 /**
- * How the provider behind every gateway is started: the reference gateway, with limits that nobody meets and a model that is
- * silent for longer than anybody waits. `examples/README.md` shows the same.
+ * How the provider behind every gateway is started: the reference gateway, with limits that are never reached and a model that is
+ * silent for longer than any client waits. `examples/README.md` shows the same.
  */
 export const PROVIDER_OPTIONS = "--limits 600000:10000 --upstream-timeout 60000";
 
-/** How its streams break off: the connection is cut, or the stream ends properly and too early, both without a word. */
+/** How its streams are interrupted: the connection is reset, or the stream ends properly and too early, both without an error. */
 export const CUTS = {
   connection: "--variant errors.cut-stream-without-item",
   end: "--mutation upstream.cut-without-word",

@@ -1,7 +1,7 @@
-// Stands in for Prisma's query engine, a program that no package registry has: the same interface over HTTP, served by the
-// WebAssembly build of that engine in npm's @prisma/client. LiteLLM's client for Python starts it.
+// Replaces Prisma's query engine, a program that no package registry has: the same HTTP interface, served by the WebAssembly
+// build of that engine in npm's @prisma/client. LiteLLM's Python client starts it.
 //
-//   ENGINE_MODULES=FOLDER query-engine.ts -p PORT       FOLDER has what `ENGINE_PACKAGES` of litellm.ts names
+//   ENGINE_MODULES=FOLDER query-engine.ts -p PORT       FOLDER has the `ENGINE_PACKAGES` of litellm.ts
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { isObject, member } from "../../../src/core/index.ts";
 import { type Fields, readGraphql } from "./graphql-text.ts";
 
-/** The version that the client for Python asks for. */
+/** The version that the Python client requests. */
 const VERSION = "query-engine 393aa359c9ad4a4bb28630fb5613f9c281cde053";
 
-/** Longest wait for a transaction to begin, and longest transaction, milliseconds; the engine's own defaults. */
+/** Maximum wait for a transaction to begin, and maximum duration of one, milliseconds; the engine's own defaults. */
 const TRANSACTION = { max_wait: 2_000, timeout: 5_000 };
 
 const NO_TRACE = "{}";
@@ -56,7 +56,7 @@ async function startEngine(datamodel: string): Promise<Engine> {
   return engine;
 }
 
-/** The fields of each model that hold JSON: their values come as text, and would be stored as a string of text. */
+/** The fields of each model that hold JSON: their values arrive as text, and would be stored as a JSON string. */
 function jsonFields(datamodel: string): ReadonlyMap<string, ReadonlySet<string>> {
   const models = [...datamodel.matchAll(/^model (\w+) \{([\s\S]*?)^\}/gm)];
   return new Map(
@@ -82,7 +82,7 @@ function tagJson(input: Fields, fields: ReadonlySet<string> | undefined): void {
   }
 }
 
-/** Values as the client for Python wants them: without the names of their types. */
+/** Values as the Python client expects them: without type names. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isObject(value)) return value;
@@ -92,7 +92,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
 }
 
-/** A result under the name that its query asked for. */
+/** A result under the name that its query requested. */
 function named(result: unknown, alias: string): unknown {
   const errors = member(result, "errors");
   if (Array.isArray(errors) && errors.length > 0) return result;
@@ -152,7 +152,7 @@ async function serve(port: number): Promise<void> {
 
   createServer(async (request, response) => {
     const result = await answer(request).catch((error: unknown) => {
-      // As the engine tells its errors: the client reads them from the body, whatever the status.
+      // The engine's format of errors: the client reads them from the body, whatever the status.
       const message = String(error);
       return {
         errors: [{ error: message, user_facing_error: { is_panic: false, message, error_code: "P2010", meta: {} } }],

@@ -23,22 +23,22 @@ export interface Surroundings {
 }
 
 interface Started extends AsyncDisposable {
-  /** Its target file, without what is said of the upstream. */
+  /** Its target file, without the section about the upstream. */
   readonly target: Readonly<Record<string, unknown>>;
 }
 
-/** A gateway that is configured in front of two providers: when the first one fails, the second is asked. */
+/** A gateway configured with two providers: if the first one fails, it sends to the second. */
 export interface InFront {
   readonly name: string;
   readonly title: string;
-  /** Most requests to providers for one of a client, by its configuration. */
+  /** Maximum number of provider requests for one client request, according to its configuration. */
   readonly attempts: number;
   missing(): string | undefined;
   install(folder: string): void;
   start(surroundings: Surroundings): Promise<Started>;
 }
 
-/** The operator's key at the providers: they take any. */
+/** The operator's key at the providers: they accept any. */
 const PROVIDER_KEY = `sk-provider-${randomBytes(16).toString("hex")}`;
 process.env["PROVIDER_KEY"] = PROVIDER_KEY;
 
@@ -131,7 +131,7 @@ const own = (provider: string) => ({
   max_retries: 0,
 });
 
-/** Portkey, whose configuration comes with each request: the second provider when the first one fails, no retries. */
+/** Portkey, whose configuration is sent with each request: the second provider if the first one fails, no retries. */
 const portkeyInFront: InFront = {
   name: "portkey",
   title: "Portkey 1.15.2",
@@ -162,7 +162,7 @@ const portkeyInFront: InFront = {
   },
 };
 
-// It keeps no keys: any will do, so that this one is the caller's own.
+// It stores no keys: any works, so this one is the caller's own.
 process.env["PORTKEY_KEY"] = `pk-${randomBytes(16).toString("hex")}`;
 
 export const IN_FRONT: readonly InFront[] = [reference, liteLlm, portkeyInFront];

@@ -13,7 +13,7 @@ interface Measured {
   readonly measuredOn: string;
 }
 
-/** The page with what was measured: docs/overhead-measured.md. */
+/** The page with the measurements: docs/overhead-measured.md. */
 export function measuredPage({ overhead: { overhead, verdict }, suites, machine, measuredOn }: Measured): string {
   if (overhead === undefined) throw new Error("the record has no overhead");
   const { arms, control, ceilingPerS, rounds } = overhead;
@@ -63,7 +63,7 @@ const ofSuite = ({ checks }: RunRecord) => checks.filter(({ id }) => suiteOf(id)
 
 const countOf = (record: RunRecord, status: string) => ofSuite(record).filter((one) => one.status === status).length;
 
-/** The few deviations behind what failed and warned, each with the checks that show it. */
+/** The few deviations behind the failures and warnings, each with the checks that show it. */
 function findingsOf(title: string, { causes }: RunRecord): string {
   if (causes.length === 0) return `**${title}**: nothing failed or warned.`;
   const rows = causes.map(({ title: what, requirement, weight, checks }) => {

@@ -1,5 +1,5 @@
-// How long `npm start` takes after its set-up: until the first suite has its verdict, and in all. Writes docs/npm-start.json, which
-// the README repeats. The machine must have nothing else to do.
+// How long `npm start` takes after its set-up: until the verdict of the first suite, and in total. Writes docs/npm-start.json,
+// which the README repeats. The machine must be idle.
 //
 //   npm run verify:start
 import { spawn, spawnSync } from "node:child_process";
@@ -11,11 +11,13 @@ import { createInterface } from "node:readline";
 import type { RunRecord } from "../../../src/record/index.ts";
 import { ROOT } from "../../docs/generated-files.ts";
 
-/** What is promised, seconds. A tier alone takes 136: its rate window is filled, waited for and then overloaded for a minute. */
+/**
+ * The promised times, seconds. A tier alone takes 136: its rate window is filled, waited for and then overloaded for a minute.
+ */
 const FIRST_VERDICT_S = 30;
 const WHOLE_S = 180;
 
-/** What docs/npm-start.json holds. */
+/** Content of docs/npm-start.json. */
 export interface StartTimes {
   readonly measuredOn: string;
   readonly machine: string;

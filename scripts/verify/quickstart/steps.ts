@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { ROOT } from "../../docs/generated-files.ts";
 
-/** One command of the block, or several that are one to the shell: with its continued lines, and its here-document. */
+/** One command of the block, or several that the shell treats as one: with continued lines and here-document. */
 const STEP = /^[^\n]*<<'?(\w+)'?\n[\s\S]*?\n\1$|^(?:[^\n]*\\\n)*[^\n]+$/gm;
 
-/** The steps of the block of the README that a newcomer follows, as they stand there. */
+/** The steps of the README's block for new users, verbatim. */
 export function quickstartSteps(): string[] {
   const readme = readFileSync(`${ROOT}README.md`, "utf8");
   const blocks = [...readme.matchAll(/<!-- quickstart -->\n\n```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);

@@ -17,7 +17,7 @@ import {
 const KB64 = Buffer.from("a".repeat(64 * 1024));
 const MIB = 1024 * 1024;
 
-/** Made when first needed: a gigabyte of zeros in little more than a megabyte. */
+/** Created when first needed: a gigabyte of zeros in little more than a megabyte. */
 function once(make: () => Buffer): () => Buffer {
   let made: Buffer | undefined;
   return () => {
@@ -37,7 +37,7 @@ const twiceBomb = once(() => gzipSync(gzipBomb()));
 const deflateBomb = once(() => deflateSync(Buffer.alloc(128 * MIB), { level: 9 }));
 const hundredMb = once(() => Buffer.alloc(100 * MIB, "e"));
 
-/** Head and body apart, so that a large body is not copied for each answer. */
+/** Head and body separate, so that a large body is not copied for each response. */
 function large(socket: Socket, body: Buffer, status: string, ...fields: string[]): void {
   socket.write(head(status, JSON_TYPE, `content-length: ${body.length}`, ...fields));
   socket.write(body);
@@ -47,7 +47,7 @@ const coded = (coding: string, body: () => Buffer, status = "200 OK") => ({
   answer: (socket: Socket) => large(socket, body(), status, `content-encoding: ${coding}`),
 });
 
-/** Bodies without end, too large, too slow, or folded up. */
+/** Bodies that are endless, too large, too slow, or compressed. */
 export const BODIES: readonly Behaviour[] = [
   {
     name: "body.endless-by-length",

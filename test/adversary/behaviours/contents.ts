@@ -11,7 +11,7 @@ const streams = (body: string | Buffer): Pick<Behaviour, "answer"> => ({
     ),
 });
 
-/** Contents that no JSON library would write. */
+/** Content that no JSON library would write. */
 export const CONTENTS: readonly Behaviour[] = [
   { name: "json.a-million-lists-deep", ...says(deep("[", "]")) },
   { name: "json.a-million-objects-deep", ...says(`${'{"a":'.repeat(1_000_000)}1${"}".repeat(1_000_000)}`) },

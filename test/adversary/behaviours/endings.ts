@@ -11,7 +11,7 @@ import {
   whole,
 } from "../behaviour.ts";
 
-/** Connections that end where none should, and lengths that are not true. */
+/** Connections that end where none should, and incorrect lengths. */
 export const ENDINGS: readonly Behaviour[] = [
   { name: "reset.at-connect", onConnect: (socket) => void socket.resetAndDestroy(), unreachable: true },
   { name: "close.at-connect", onConnect: (socket) => void socket.end(), unreachable: true },

@@ -3,7 +3,7 @@ import { type Behaviour, denial, drip, flood, head, JSON_TYPE, reply, whole } fr
 const LONG = Buffer.from("a".repeat(64 * 1024));
 const repeated = (line: string, times: number) => Array.from({ length: times }, () => line);
 
-/** Heads without end, of odd sizes, or of another protocol. */
+/** Heads without end, with unusual sizes, or of another protocol. */
 export const HEADS: readonly Behaviour[] = [
   { name: "head.never" },
   { name: "head.one-byte-per-second", answer: (socket) => drip(socket, head("200 OK", JSON_TYPE)) },

@@ -5,7 +5,7 @@ const redirect =
   (socket, _request, { trap }) =>
     void socket.write(head(status, `location: ${to(trap)}`, "content-length: 0"));
 
-/** Redirects, refusals, waits, and addresses at which there is no gateway. */
+/** Redirects, refusals, waits, and addresses without a gateway. */
 export const REDIRECTS: readonly Behaviour[] = [
   { name: "redirect.301", answer: redirect("301 Moved", (trap) => `${trap}/v1/models`) },
   { name: "redirect.302", answer: redirect("302 Found", (trap) => `${trap}/v1/chat/completions`) },

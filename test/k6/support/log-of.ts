@@ -7,7 +7,7 @@ interface Ready {
   readonly keys: { readonly valid: string; readonly second: string };
 }
 
-/** What the gateway itself says that it got. */
+/** What the gateway itself reports that it received. */
 export interface GatewayLog {
   readonly total: number;
   readonly admitted: number;
@@ -19,11 +19,11 @@ export interface LoggedGateway extends AsyncDisposable {
   readonly ready: Ready;
   /** Of the account of `valid`. */
   log(): Promise<GatewayLog>;
-  /** Resolves when so many requests have arrived. */
+  /** Resolves when this many requests have arrived. */
   got(total: number): Promise<void>;
 }
 
-/** A reference gateway in a process of its own, with its log. */
+/** A reference gateway in a separate process, with its log. */
 export async function loggedGateway(args: readonly string[]): Promise<LoggedGateway> {
   const running: Running = startGauntlet(["gateway", ...args]);
   const text = await running.printed(/\{"event":"ready".*\}\n/s);

@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
 
 export interface Namespaces extends Disposable {
-  /** Address at which what runs outside is reached from inside. */
+  /** Address at which the outside is reached from inside. */
   readonly host: string;
   readonly inside: readonly { readonly name: string; readonly address: string }[];
 }
 
 /**
- * Network namespaces on a bridge of their own, as machines would be on a network.
+ * Network namespaces on a separate bridge, like machines on a network.
  *
- * @returns `undefined` where this process may not make them.
+ * @returns `undefined` if this process may not create them.
  */
 export function makeNamespaces(count: number): Namespaces | undefined {
   const tag = `gx${(process.pid % 46_656).toString(36)}`;
@@ -21,7 +21,7 @@ export function makeNamespaces(count: number): Namespaces | undefined {
       try {
         ip(...args);
       } catch {
-        // Was not made, or is gone.
+        // Was not created, or no longer exists.
       }
     }
   };

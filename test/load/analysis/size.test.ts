@@ -31,7 +31,7 @@ describe("the tier that a workload needs", () => {
   ])("%d per second of %d ms: %s", (ratePerS, ms, tier) => {
     const sizing = sizeWorkload(workload({ kind: "constant", ratePerS, durationS: 300 }), () => ms, { seed: 1 });
     expect(sizing.needs).toBe(tier);
-    // Little's law and the simulation are two ways to the same number; the end of the run is the difference.
+    // Little's law and the simulation compute the same number in two ways; they differ by the end of the run.
     expect(Math.abs(sizing.littleInFlight - sizing.meanInFlight) / sizing.littleInFlight).toBeLessThan(0.06);
   });
 

@@ -1,13 +1,13 @@
 import { seededRandom } from "../../../src/core/index.ts";
 
-/** What a trace says of a request, whatever its format. */
+/** The content of a trace for a request, whatever its format. */
 export interface Arrived {
   readonly atMs: number;
   readonly prompt: number;
   readonly output: number;
 }
 
-/** Arrivals as a trace has them: of uneven gaps and sizes, whole milliseconds. */
+/** Arrivals like those of a trace: uneven gaps and sizes, whole milliseconds. */
 export function arrivalsOf(count: number, { spanMs, seed }: { spanMs: number; seed: number }): Arrived[] {
   const random = seededRandom(seed);
   const between = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));

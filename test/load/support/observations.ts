@@ -1,6 +1,6 @@
 import type { Observation } from "../../../src/judging/index.ts";
 
-/** A request of a run so many seconds after its first. */
+/** A request this many seconds after the first of the run. */
 export function sent(atS: number, more: Partial<Observation> = {}): Observation {
   const sentUs = 1_000_000_000 + atS * 1_000_000;
   return {

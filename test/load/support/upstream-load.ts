@@ -24,20 +24,18 @@ export interface SentBody {
 }
 
 interface SentToOptions {
-  /** Beside the workload, by name. */
+  /** Files next to the workload, by name. */
   readonly files?: Record<string, string>;
-  /** What the server answers. */
+  /** What the server responds. */
   readonly scenario?: object;
   readonly seed?: number;
-  /** Stops the sending, as an interruption does, once the server has noted such requests. */
-  /** Sends this part of it, and gives what a shard hands over. */
+  /** Stops sending, like an interruption, once the server has recorded this many requests. */
+  /** Sends this part of it, and returns what a shard hands over. */
   readonly part?: { readonly index: number; readonly of: number };
   readonly stopWhen?: (requests: readonly UpstreamRequest[]) => boolean;
 }
 
-/**
- * Sends a workload file to a server that notes every request, and gives what the server noted.
- */
+/** Sends a workload file to a server that records every request, and returns the recording. */
 export async function sentTo(
   workload: object,
   { files = {}, scenario = {}, seed = 5, stopWhen, part }: SentToOptions = {},
@@ -81,7 +79,7 @@ export async function sentTo(
   const requests = (await upstream.requests()).toSorted((a, b) => a.receivedMs - b.receivedMs);
   return {
     run,
-    /** As it comes out of the file in which it is handed over. */
+    /** As read from the file in which it is handed over. */
     shardFile: handedOver && throughFile(resolved, handedOver),
     phase: run.phases[0],
     requests,

@@ -1,11 +1,11 @@
 import { Agent, request } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-/** How the body of a response came to its end. */
+/** How the body of a response ended. */
 export type End = "complete" | "aborted" | "refused" | "hangs";
 
 export interface Reply {
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   readonly status: number;
   /** Names in lower case; several values are joined with a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
@@ -24,17 +24,17 @@ export interface Asked {
   readonly path: string;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, text and bytes as they are. */
+  /** An object is sent as JSON, text and bytes unchanged. */
   readonly body?: unknown;
   readonly agent?: Agent | undefined;
-  /** Gives up this long after the last byte. Default: 10,000; some variants begin after 5,000. */
+  /** Times out this long after the last byte. Default: 10,000; some variants start after 5,000. */
   readonly idleMs?: number;
   readonly signal?: AbortSignal;
   /** Called with every piece. */
   onPiece?(bytes: Buffer): void;
 }
 
-/** One request, by Node's own client: the harness must not be what its reference gateway is tested with. */
+/** One request, with Node's own client: the harness must not test its own reference gateway with its own client. */
 export function sendTo(baseUrl: string, requested: Asked): Promise<Reply> {
   const { path, key, body, agent, idleMs = 10_000, signal } = requested;
   const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
@@ -99,7 +99,7 @@ function headersOf(raw: readonly string[]): Pick<Reply, "headers" | "headerNames
   return { headers, headerNames };
 }
 
-/** The body, unpacked as its label says. Throws when the label is wrong. */
+/** The body, decompressed as its label says. Throws if the label is wrong. */
 export function textOf({ bytes, headers }: Reply): string {
   switch (headers["content-encoding"]) {
     case "gzip":

@@ -10,7 +10,7 @@ import { MAIN, temporaryFolder } from "../../support/gauntlet.ts";
 import { sendTo } from "./client.ts";
 import { CHAT } from "./gateway-fixture.ts";
 
-/** Runs one query on a data file, also on one that a gateway has open: on a copy of it and its log. */
+/** Runs one query on a data file, even if a gateway has it open: on a copy of the file and its log. */
 export function query<Row>(file: string, sql: string): Row[] {
   using folder = temporaryFolder();
   const copy = join(folder.path, "copy.db");
@@ -30,11 +30,11 @@ export async function untilSaved(file: string, sql: string): Promise<void> {
 }
 
 interface Limits {
-  /** What the shell that starts it is told before, such as `ulimit -f 400`. */
+  /** Shell commands before it is started, such as `ulimit -f 400`. */
   readonly limits?: string;
 }
 
-/** `gauntlet gateway --data FILE` in a process of its own, which is ready. */
+/** `gauntlet gateway --data FILE` in a separate process that is ready. */
 export async function startProcess(file: string, options: readonly string[] = [], { limits = ":" }: Limits = {}) {
   const command = [`${limits}; exec "$0" "$@"`, process.execPath, MAIN, "gateway", "--data", file, ...options];
   const child = spawn("sh", ["-c", ...command], { stdio: ["ignore", "pipe", "pipe"] });

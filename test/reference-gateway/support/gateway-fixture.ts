@@ -6,7 +6,7 @@ import {
 } from "../../../src/reference-gateway/index.ts";
 import { type Asked, type Reply, sendTo } from "./client.ts";
 
-/** Providers that answer in milliseconds. */
+/** Providers that respond within milliseconds. */
 export const QUICK = { pieces: 8, paceMs: 4, slowMs: 120, upstreamTimeoutMs: 40 } as const satisfies GatewayOptions;
 
 export interface Fixture extends AsyncDisposable {
@@ -24,7 +24,7 @@ export interface Fixture extends AsyncDisposable {
 export const CHAT = { model: "echo-fast", messages: [{ role: "user", content: "Say hello" }] };
 export const MESSAGES = { ...CHAT, max_tokens: 64 };
 
-/** A gateway of the test's own, with quick providers. */
+/** A test's own gateway, with fast providers. */
 export async function startFixture(options: GatewayOptions = {}): Promise<Fixture> {
   const gateway = await startGateway({ ...QUICK, ...options });
   const { ready } = gateway;

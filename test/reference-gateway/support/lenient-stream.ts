@@ -1,4 +1,4 @@
-/** The data of a stream in whatever framing: event streams with any line ends, lines of JSON, or bare documents. */
+/** The data of a stream in any framing: event streams with any line ends, lines of JSON, or bare documents. */
 export function dataOf(text: string): string[] {
   const plain = text.replace(/^\ufeff/, "");
   if (!/^(data|event|id|retry|:|trace)/m.test(plain)) return documents(plain);
@@ -8,7 +8,7 @@ export function dataOf(text: string): string[] {
   });
 }
 
-/** JSON documents with white space between them. */
+/** JSON documents separated by white space. */
 function documents(text: string): string[] {
   const found: string[] = [];
   let held = "";

@@ -5,12 +5,12 @@ import { CHAT, type Fixture, MESSAGES } from "./gateway-fixture.ts";
 /** What a probe saw, without what differs from run to run. */
 export type Seen = string;
 
-/** Sends some requests and tells what came back. */
+/** Sends some requests and describes the responses. */
 export type Probe = (fixture: Fixture) => Promise<Seen[]>;
 
 const IDLE_MS = 250;
 
-/** Texts that show what becomes of characters, spaces and escapes. */
+/** Text that shows how characters, spaces and escapes are handled. */
 const TRICKY = 'Größe 東京 🚀 end\n\n"quoted" <b>&amp;</b> \\ tab\t  two  spaces naïve';
 const LONG = Array.from({ length: 900 }, (_none, index) => `word${index}`).join(" ");
 
@@ -23,7 +23,7 @@ const raw = (path: string, body: string | Buffer, headers: Record<string, string
   headers,
 });
 
-/** Sends requests one after the other, each on a connection of its own unless an agent is given. */
+/** Sends sequential requests, each on a separate connection unless an agent is given. */
 async function each(fixture: Fixture, requests: readonly Asked[], agent?: Agent): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const requested of requests) seen.push(describe(await fixture.send({ idleMs: IDLE_MS, agent, ...requested })));
@@ -48,7 +48,7 @@ function describe(reply: Reply): Seen {
   return [reply.status, reply.end, headers.sort().join("; "), body].join("\n");
 }
 
-/** Values that differ from run to run become classes: a wrong length shows as an abort or a hang already. */
+/** Values that differ from run to run are replaced by classes: a wrong length already shows as an abort or a hang. */
 function classOf(name: string, value: string, status: number): string {
   if (name === "content-length") return "present";
   if (name === "x-ratelimit-remaining" && status === 200) return "present";
@@ -96,7 +96,7 @@ const SCHEMA = { type: "object", properties: { one: { type: "string" }, two: { t
 
 const usage = { stream: true, stream_options: { include_usage: true } };
 
-/** Requests by what they are about. */
+/** Probes by subject. */
 export const PROBES = {
   paths: (fixture) =>
     each(fixture, [
@@ -248,7 +248,7 @@ export const PROBES = {
     agent.destroy();
     return seen;
   },
-  /** How many milliseconds the first and the middle byte of a stream come before its last, in coarse steps. */
+  /** How many milliseconds the first and the middle byte of a stream arrive before its last, in coarse steps. */
   pace: async (fixture) => {
     const agent = keepAlive();
     const seen: Seen[] = [];
@@ -325,8 +325,8 @@ export const PROBES = {
       seen.push(...(await each(fixture, variants)), ...(await each(fixture, variants.slice(0, 2), agent)));
       seen.push(...(await each(fixture, [chat(), { ...chat(), key: keys.second }])));
     }
-    // The clock moves: after a wait, at other midnights, and over the day's boundary. It begins at two in the morning of this
-    // day, so that what is seen does not depend on when the test is run.
+    // The clock moves: after a wait, at other midnights, and past the end of the day. It starts at two in the morning of the
+    // current day, so that the result does not depend on the time of the test.
     const dayMs = 24 * 3_600_000;
     for (const shift of [
       { shiftWallMs: 2 * 3_600_000 - (Date.now() % dayMs) },
@@ -429,7 +429,7 @@ export const PROBES = {
     for (const agent of agents) agent.destroy();
     return [JSON.stringify(counts), ...details];
   },
-  /** Requests until the tokens of an account are used up; a minute later, some at once. */
+  /** Requests until the tokens of an account are used up; a minute later, some concurrent ones. */
   tokens: async (fixture) => {
     const key = fixture.ready.tokenLimits?.key;
     const large = { ...says("word ".repeat(40)), max_tokens: 40 };
@@ -545,7 +545,7 @@ export const PROBES = {
     return seen.map((text) => text.replaceAll(fixture.ready.keys.valid, "KEY"));
   },
   many: (fixture) => manyProbe(fixture),
-  /** Quick requests for longer than a gateway that stops now and then can hide it: sixteen seconds. */
+  /** Fast requests for longer than the interval at which a gateway occasionally stops: sixteen seconds. */
   longPause: async (fixture) => {
     let stopped = false;
     for (let turn = 0; turn < 160 && !stopped; turn += 1) {
@@ -575,7 +575,7 @@ async function account(fixture: Fixture, text: string): Promise<{ balance: numbe
   return { balance: balanceMicroUsd, spent: key.spentMicroUsd, today: key.spentTodayMicroUsd };
 }
 
-/** Reaches the concurrency limit of an account in several ways, sends more, and looks whether there is room afterwards. */
+/** Reaches the concurrency limit of an account in several ways, sends more, and checks whether capacity is free afterwards. */
 async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
   const { key, second } = fixture.ready.limited[1] ?? { key: "", second: "" };
   const seen: Seen[] = [];
@@ -634,7 +634,7 @@ async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
     ),
   );
   await settle();
-  // One asked late in the life of four streams.
+  // One request late in the life of four streams.
   const held = [1, 2, 3, 4].map(() => slow({ stream: true }));
   await new Promise((resolve) => setTimeout(resolve, 60));
   tell("late", [
@@ -678,7 +678,7 @@ async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
 
 const TICK_MS = 5;
 
-/** Counts the time for which this process was kept from its timers. */
+/** Measures for how long this process could not run its timers. */
 function ownStalls() {
   let last = performance.now();
   let totalMs = 0;
@@ -697,7 +697,7 @@ function ownStalls() {
   };
 }
 
-/** Many requests, one after the other and at a time. Seen are sums, and whether times are out of the usual. */
+/** Many requests, sequential and concurrent. The results are sums, and whether latencies are unusual. */
 async function manyProbe(fixture: Fixture): Promise<Seen[]> {
   const { keys } = fixture.ready;
   const agents = [keepAlive(), keepAlive()];
@@ -715,7 +715,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
     const startMs = performance.now();
     const stalledMs = stalls.totalMs;
     const reply = await fixture.send({ idleMs: 8_000, ...requested });
-    // What a busy machine kept from this process is no time of the gateway.
+    // Delays of this process on a busy machine are not the gateway's time.
     times.push(performance.now() - startMs - (stalls.totalMs - stalledMs));
     return reply;
   };
@@ -748,7 +748,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
       const turns = index === 9 ? HISTORY : says(`crowd-${index} end`);
       const model = index % 3 === 0 ? "echo-stream" : "slow";
       const slow = fixture.send({ ...kind({ model, stream: index % 3 !== 1 }), key, idleMs: 8_000 });
-      // By then every slow one runs, and the others meet the concurrency limit.
+      // By then all slow ones are running, and the others meet the concurrency limit.
       await new Promise((resolve) => setTimeout(resolve, 15));
       const quick = await timed({ ...kind({ ...turns, stream: index % 4 === 0 }), key, agent });
       note("crowd", quick, index === 9 ? "third" : `crowd-${index} end`);

@@ -18,7 +18,7 @@ export class TestClock implements Clock {
     return this.monotonicMs * 1_000;
   }
 
-  /** Moves both hands. */
+  /** Advances both the wall clock and the monotonic clock. */
   pass(ms: number): void {
     this.wallMs += ms;
     this.monotonicMs += ms;

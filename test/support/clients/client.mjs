@@ -1,4 +1,4 @@
-// A client of a model gateway that keeps the retry rules, or breaks some of them: `node client.mjs [defect,…]`.
+// A client of a model gateway that follows the retry rules, or breaks some of them: `node client.mjs [defect,…]`.
 const { env } = process;
 const {
   GAUNTLET_BASE_URL: base,
@@ -17,7 +17,7 @@ const FINAL = ["insufficient_credits", "quota_exceeded", "budget_exhausted", "in
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** As many requests at a time as the account bears; fewer after a denial for concurrency. */
+/** As many concurrent requests as the account allows; fewer after a concurrency denial. */
 const lane = { limit: Number(calls), running: 0, waiting: [] };
 async function enter() {
   while (lane.running >= lane.limit) await new Promise((resolve) => lane.waiting.push(resolve));
@@ -35,7 +35,7 @@ function backoffMs(attempt) {
   return is("no-jitter") ? full : full * (0.5 + Math.random() / 2);
 }
 
-/** Milliseconds to wait; `undefined` where there is no usable Retry-After. */
+/** Milliseconds to wait; `undefined` without a usable Retry-After. */
 function retryAfterMs(value) {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
@@ -72,7 +72,7 @@ async function send(messages, extra = {}) {
   return fetch(`${base}/${dialect}`, { method: "POST", headers, body, signal, redirect: "manual" });
 }
 
-/** Text of a stream, as far as it came. */
+/** Text of a stream, as far as it was received. */
 async function read(response) {
   let [raw, whole] = ["", true];
   try {

@@ -1,4 +1,4 @@
-// A client of ill will: does what its argument says to the scripted gateway, or to whoever reads its output.
+// A malicious client: does what its argument says to the scripted gateway, or to whatever reads its output.
 import { appendFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -9,7 +9,7 @@ const authorization = `Bearer ${key}`;
 const socket = () => connect(Number(base.port), base.hostname).on("error", () => {});
 
 const KINDS = {
-  /** Lists, with good and bad keys, as fast as it can: no call that a scenario answers. */
+  /** Lists, with valid and invalid keys, as fast as it can: no call that a scenario answers. */
   flood: () => {
     const again = () => {
       const sent = request(`${base}/models`, { headers: { authorization } }, (response) => {
@@ -19,7 +19,7 @@ const KINDS = {
     };
     for (let lane = 0; lane < 50; lane++) again();
   },
-  /** Every request is another call, so that none has too many attempts. */
+  /** Every request is a different call, so that none has too many attempts. */
   calls: () => {
     let number = 0;
     const again = () => {
@@ -45,7 +45,7 @@ const KINDS = {
     sent.on("error", () => {});
     more();
   },
-  /** Many bodies of the largest size that is taken, each as a call of its own. */
+  /** Many bodies of the maximum accepted size, each as a separate call. */
   bodies: () => {
     const filling = "x".repeat(12 << 20);
     const again = (number) => {
@@ -62,7 +62,7 @@ const KINDS = {
     };
     again(0);
   },
-  /** Bytes that are no HTTP, heads without end, requests that never end. */
+  /** Bytes that are not HTTP, endless heads, endless requests. */
   garbage: () => {
     for (let lane = 0; lane < 200; lane++) {
       const open = socket();
@@ -77,11 +77,11 @@ const KINDS = {
       });
     }
   },
-  /** More connections than anybody needs, all of them idle. */
+  /** More connections than anyone needs, all of them idle. */
   connections: () => {
     for (let lane = 0; lane < 3_000; lane++) socket();
   },
-  /** Output without end, with the key and escape sequences in it. */
+  /** Endless output that contains the key and escape sequences. */
   output: () => {
     const text = `\u001b]0;title\u0007\u001b[2J${key} ${"z".repeat(1 << 16)}\n`;
     const more = (stream) => {
@@ -91,7 +91,7 @@ const KINDS = {
     more(process.stdout);
     more(process.stderr);
   },
-  /** Does not end when it is asked to, and leaves a child behind that holds the pipes. */
+  /** Ignores the request to stop, and leaves a child behind that holds the pipes. */
   stays: async () => {
     process.on("SIGTERM", () => {});
     const { spawn } = await import("node:child_process");
@@ -115,7 +115,7 @@ const KINDS = {
   },
 };
 
-// So that the test knows what must not be found anywhere else.
+// So that the test knows what must not appear anywhere else.
 appendFileSync(process.env.KEYS_FILE, `${key}\n`);
 await KINDS[process.argv[2]]();
 setInterval(() => {}, 1_000);
