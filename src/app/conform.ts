@@ -144,7 +144,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     signal: interruption.signal,
     provisioner: opened.provisioner,
     ...run,
-    onAnswer: ({ exchange, requested }) => folder.exchange({ asked: requested, exchange }),
+    onAnswer: ({ exchange, requested }) => folder.exchange({ requested, exchange }),
     onWait: (wait) => progress?.waiting(wait),
     inFlightOfLoad: () => tiers?.inFlight ?? 0,
     onStopped: () => interruption.stop(),

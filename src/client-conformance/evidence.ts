@@ -1,3 +1,4 @@
+import type { ExchangeLine } from "../record/index.ts";
 import { type Attempt, headerOf } from "./observation.ts";
 
 /**
@@ -5,7 +6,7 @@ import { type Attempt, headerOf } from "./observation.ts";
  *
  * @param startMs monotonic milliseconds at the start of the run.
  */
-export function evidenceOf({ id, request, answer }: Attempt, scenario: string, startMs: number): object {
+export function evidenceOf({ id, request, answer }: Attempt, scenario: string, startMs: number): ExchangeLine {
   const us = (ms: number) => Math.round((ms - startMs) * 1_000);
   const answered = answer?.beganMs === undefined ? undefined : answer;
   return {

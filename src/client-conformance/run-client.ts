@@ -1,4 +1,4 @@
-import type { CheckResult } from "../record/index.ts";
+import type { CheckResult, ExchangeLine } from "../record/index.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { ClientRun } from "./observation.ts";
 import { judgeScenario, scenarioNotRun } from "./result.ts";
@@ -11,7 +11,7 @@ interface ClientOptions extends RunOptions {
   readonly jobs: number;
   readonly onStart: (scenario: Scenario) => void;
   /** Called with every result, the runs it is based on, and its evidence, not redacted. */
-  readonly onResult: (result: CheckResult, runs: readonly ClientRun[], evidence: readonly object[]) => void;
+  readonly onResult: (result: CheckResult, runs: readonly ClientRun[], evidence: readonly ExchangeLine[]) => void;
 }
 
 interface Judged {

@@ -38,7 +38,15 @@ export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, EXCHANGES, readExchanges } from "./read-exchanges.ts";
 export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./retry-after-section.ts";
-export { RECORDINGS, RunFolder, readRecord, readRun, type StoredRun, writeAtomically } from "./run-folder.ts";
+export {
+  type ExchangeLine,
+  RECORDINGS,
+  RunFolder,
+  readRecord,
+  readRun,
+  type StoredRun,
+  writeAtomically,
+} from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, DECIDED, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
 export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./watched-section.ts";

@@ -12,6 +12,14 @@ export const RECORDINGS: string = join("exchanges", "recordings.ndjson.gz");
 /** How much of the journal a machine that loses power may lose, ms. */
 const SYNC_MS = 1_000;
 
+/** A line of `exchanges.ndjson.gz`: an exchange, and what was requested with it. */
+export interface ExchangeLine {
+  readonly requested: object;
+  readonly exchange: object;
+  /** Of a load run. */
+  readonly phase?: string;
+}
+
 /**
  * The folder of one run. Lines are appended as things happen, each compressed and in one write, so that a kill at any time
  * leaves complete lines; the record is written to a temporary file next to it and renamed.
@@ -62,8 +70,8 @@ export class RunFolder implements Disposable {
     this.#append(this.#journal, { at: new Date().toISOString(), ...event });
   }
 
-  exchange(exchange: object): void {
-    this.#append(this.#exchanges, exchange);
+  exchange(line: ExchangeLine): void {
+    this.#append(this.#exchanges, line);
   }
 
   /** @param round 0 for the first time that a check was run. */
