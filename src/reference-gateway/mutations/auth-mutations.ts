@@ -13,13 +13,13 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.list-without-key",
     [...MISSING, "MODELS-5"],
-    "The model list is open to requests without a key.",
+    "The model list needs no key.",
     overlook("invalid_api_key", both(onModels, missingKey)),
   ),
   mutation(
     "auth.list-to-browsers-without-key",
     [...MISSING, "MODELS-5"],
-    "A client that accepts web pages gets the model list without a key.",
+    "A client that accepts HTML gets the model list without a key.",
     overlook(
       "invalid_api_key",
       both(onModels, missingKey, ({ arrival }) => String(arrival.headers["accept"]).includes("text/html")),
@@ -28,7 +28,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.list-with-any-key",
     UNKNOWN,
-    "The model list takes any bearer key, issued or not.",
+    "The model list accepts any bearer key, issued or not.",
     overlook("invalid_api_key", both(onModels, unknownKey)),
   ),
   mutation(
@@ -40,13 +40,13 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.messages-with-any-key",
     [...UNKNOWN, "STREAM-2"],
-    "The messages endpoint never looks its keys up.",
+    "The messages endpoint accepts unknown keys.",
     overlook("invalid_api_key", both(onMessages, unknownKey)),
   ),
   mutation(
     "auth.unknown-key-500",
     [...UNKNOWN, "ERR-HDR-1"],
-    "A key that was never issued is an internal error.",
+    "A key that was never issued gets 500.",
     onDenial("invalid_api_key", unknownKey, insteadOf("internal_error")),
   ),
   mutation(
@@ -64,7 +64,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.unknown-key-200",
     [...UNKNOWN, "ERR-200-1"],
-    "A key that was never issued gets 200 with the refusal in the body.",
+    "A key that was never issued gets 200 with the error in the body.",
     onDenial("invalid_api_key", unknownKey, status(200)),
   ),
   mutation(
@@ -76,7 +76,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.missing-key-has-own-reason",
     [...MISSING, "MODELS-5", "ERR-HDR-1"],
-    "A request without a key is denied with a reason of its own, missing_api_key.",
+    "A request without a key is denied with a custom reason, missing_api_key.",
     onDenial("invalid_api_key", missingKey, (response) => ({
       ...response,
       headers: response.headers.map(([name, value]) => [name, value === "invalid_api_key" ? "missing_api_key" : value]),
@@ -85,7 +85,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.missing-key-unknown-model-first",
     [...MISSING, "ERR-HDR-1"],
-    "A chat request without a key gets the answer that its model does not exist.",
+    "A chat request without a key gets model_not_found.",
     onDenial(
       "invalid_api_key",
       both(missingKey, (call) => call.endpoint === "chat"),
@@ -95,7 +95,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.missing-key-302",
     [...MISSING, "MODELS-5"],
-    "A request without a key is sent on to a login page.",
+    "A request without a key is redirected to a login page.",
     onDenial("invalid_api_key", missingKey, (response) => ({
       ...response,
       status: 302,
@@ -105,7 +105,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.list-401-plain",
     [...MISSING, "AUTH-3", "MODELS-5", "ERR-HDR-1", "ERR-BODY-2"],
-    "On the model list a refused key gets a bare 401 without reason and envelope.",
+    "An invalid key on the model list gets a bare 401: no reason, no error envelope.",
     onDenial("invalid_api_key", onModels, (response, call) => ({
       ...text("Unauthorized", "text/plain")(response, call),
       headers: [["WWW-Authenticate", "Bearer"]],
@@ -114,13 +114,13 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.revoked-as-invalid",
     [...REVOKED, "ERR-HDR-1"],
-    "A revoked key gets the answer that it never existed.",
+    "A revoked key is reported as unknown.",
     onDenial("key_revoked", () => true, insteadOf("invalid_api_key")),
   ),
   mutation(
     "auth.revoked-as-invalid-on-stream",
     [...REVOKED, "ERR-HDR-1", "STREAM-2"],
-    "A revoked key gets the answer that it never existed, when it asks for a stream.",
+    "A revoked key is reported as unknown on streaming requests.",
     onDenial("key_revoked", streaming, insteadOf("invalid_api_key")),
   ),
   mutation(
@@ -132,7 +132,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.revoked-served-on-messages",
     [...REVOKED, "STREAM-2"],
-    "Revocation is not looked at on the messages endpoint.",
+    "The messages endpoint does not check for revoked keys.",
     overlook("key_revoked", onMessages),
   ),
   mutation(
@@ -150,13 +150,13 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.revoked-served-on-fresh-connections",
     REVOKED,
-    "The first request of a connection does not know of revocations yet.",
+    "The first request on a connection is served even if its key is revoked.",
     overlook("key_revoked", fresh),
   ),
   mutation(
     "auth.revoked-served-now-and-then",
     REVOKED,
-    "One instance of four serves a revoked key from its cache.",
+    "One of four instances serves a revoked key from its cache.",
     overlook(
       "key_revoked",
       every(4, (call) => call.key?.revoked === true),
@@ -165,7 +165,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "auth.good-key-flaps",
     ["AUTH-1"],
-    "Every fiftieth request of a good key is refused as invalid.",
+    "Every fiftieth request with a valid key is rejected as invalid.",
     wrap("findKey", (next) => {
       const unlucky = every(50);
       return (secret, call) => (unlucky(call) ? undefined : next(secret, call));
@@ -174,7 +174,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.refusal-sticks-to-connection",
     ["AUTH-1"],
-    "After a refused key, the next request on the same connection is refused whatever its key.",
+    "After an invalid key, the next request on the same connection is rejected whatever its key.",
     wrap("findKey", (next) => {
       const refused = remembered(() => new Set<number>());
       return (secret, call) => {
@@ -189,7 +189,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.connection-stays-trusted",
     ["AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID", "ERR-401-REVOKED", "MODELS-5", "STREAM-2"],
-    "A connection that once brought a good key is not asked for one again.",
+    "A connection that has sent a valid key needs no key afterwards.",
     wrap("check", (next) => {
       const trusted = remembered(() => new Set<number>());
       return (name, call) => {

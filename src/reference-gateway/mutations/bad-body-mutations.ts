@@ -49,100 +49,75 @@ const UNANSWERED = ["RESPONSE-BEFORE-CLOSE"];
 
 /** Invalid bodies, and valid ones that are treated as invalid. */
 export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
-  mutation(
-    "body.empty-object-500",
-    ["BAD-BODY"],
-    "An empty object as body is an internal error.",
-    badBodyIs500(nothing),
-  ),
-  mutation("body.spaces-refused", FORM, "A body that begins with white space is refused.", refuseBody(spaced)),
-  mutation("body.surrogates-refused", FORM, "A body with escaped surrogates is refused.", refuseBody(escaped)),
-  mutation("body.chunks-refused", FORM, "A body in chunks is refused as unreadable.", refuseBody(bodySays(inChunks))),
-  mutation(
-    "body.truncated-500",
-    CALLER,
-    "A body that ends in the middle is an internal error.",
-    badBodyIs500(truncated),
-  ),
+  mutation("body.empty-object-500", ["BAD-BODY"], "A body that is an empty object gets 500.", badBodyIs500(nothing)),
+  mutation("body.spaces-refused", FORM, "A body that begins with white space is rejected.", refuseBody(spaced)),
+  mutation("body.surrogates-refused", FORM, "A body with escaped surrogates is rejected.", refuseBody(escaped)),
+  mutation("body.chunks-refused", FORM, "A chunked body is rejected as unreadable.", refuseBody(bodySays(inChunks))),
+  mutation("body.truncated-500", CALLER, "A truncated body gets 500.", badBodyIs500(truncated)),
   mutation(
     "body.truncated-drops-connection",
     CALLER,
-    "A body that ends in the middle gets no answer: the connection is dropped.",
+    "A truncated body gets no response: the connection is dropped.",
     dropsConnection(truncated),
   ),
   mutation(
     "body.truncated-hangs",
     [...CALLER, "ANSWER-IN-TIME"],
-    "A body that ends in the middle is never answered.",
+    "A truncated body never gets a response.",
     neverAnswers(truncated),
   ),
   mutation(
     "body.truncated-is-upstream-error",
     CALLER,
-    "A body that ends in the middle is blamed on the provider.",
+    "A truncated body is reported as a provider failure.",
     onDenial("invalid_request", truncated, insteadOf("upstream_error")),
   ),
-  mutation("body.empty-500", [...CALLER, "BAD-BODY"], "An empty body is an internal error.", badBodyIs500(empty)),
+  mutation("body.empty-500", [...CALLER, "BAD-BODY"], "An empty body gets 500.", badBodyIs500(empty)),
   mutation(
     "body.empty-hangs",
     [...CALLER, "BAD-BODY", "ANSWER-IN-TIME"],
-    "An empty body is never answered.",
+    "An empty body never gets a response.",
     neverAnswers(empty),
   ),
-  mutation(
-    "body.not-utf8-500",
-    [...CALLER, "BAD-BODY"],
-    "A body that is not UTF-8 is an internal error.",
-    badBodyIs500(notUtf8),
-  ),
+  mutation("body.not-utf8-500", [...CALLER, "BAD-BODY"], "A body that is not UTF-8 gets 500.", badBodyIs500(notUtf8)),
   mutation(
     "body.not-utf8-drops-connection",
     [...CALLER, "BAD-BODY"],
-    "A body that is not UTF-8 gets no answer: the connection is dropped.",
+    "A body that is not UTF-8 gets no response: the connection is dropped.",
     dropsConnection(notUtf8),
   ),
-  mutation("body.deep-500", ["BAD-BODY"], "A deeply nested body is an internal error.", badBodyIs500(tooDeep)),
+  mutation("body.deep-500", ["BAD-BODY"], "A deeply nested body gets 500.", badBodyIs500(tooDeep)),
   mutation(
     "body.deep-drops-connection",
     ["BAD-BODY"],
-    "A deeply nested body ends the worker and with it the connection.",
+    "A deeply nested body crashes the worker and drops the connection.",
     dropsConnection(tooDeep),
   ),
-  mutation("body.not-object-500", CALLER, "JSON that is not an object is an internal error.", badBodyIs500(notObject)),
+  mutation("body.not-object-500", CALLER, "JSON that is not an object gets 500.", badBodyIs500(notObject)),
   mutation(
     "body.not-object-is-unauthorized",
     [...CALLER, "ERR-401-INVALID"],
-    "JSON that is not an object is answered 401 to a good key.",
+    "JSON that is not an object gets 401 with a valid key.",
     onDenial("invalid_request", notObject, insteadOf("invalid_api_key")),
   ),
-  mutation(
-    "body.model-of-wrong-type-500",
-    CALLER,
-    "A model that is not a string is an internal error.",
-    badBodyIs500(badModel),
-  ),
-  mutation(
-    "body.empty-messages-500",
-    CALLER,
-    "An empty conversation is an internal error.",
-    badBodyIs500(emptyMessages),
-  ),
+  mutation("body.model-of-wrong-type-500", CALLER, "A model that is not a string gets 500.", badBodyIs500(badModel)),
+  mutation("body.empty-messages-500", CALLER, "An empty conversation gets 500.", badBodyIs500(emptyMessages)),
   mutation(
     "body.empty-messages-served",
     CALLER,
-    "An empty conversation is answered.",
+    "An empty conversation gets a reply.",
     readAs(emptyMessages, (body) => ({ ...body, messages: [{ role: "user", content: "Hello!" }] })),
   ),
   mutation(
     "body.messages-of-wrong-type-500",
     CALLER,
-    "A conversation that is not an array is an internal error.",
+    "A conversation that is not an array gets 500.",
     badBodyIs500(badMessages),
   ),
   mutation(
     "body.messages-text-served",
     CALLER,
-    "A conversation that is just a string is answered.",
+    "A conversation that is just a string gets a reply.",
     readAs(bodySays(has("messages", (turns) => typeof turns === "string")), (body) => ({
       ...body,
       messages: [{ role: "user", content: body["messages"] }],
@@ -151,19 +126,19 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.stream-of-wrong-type-served",
     CALLER,
-    "Any value of stream counts as yes or no.",
+    "Any value of stream is accepted as true or false.",
     readAs(badStream, (body) => ({ ...body, stream: Boolean(body["stream"]) })),
   ),
   mutation(
     "body.turn-without-content-500",
     CALLER,
-    "A turn without content is an internal error.",
+    "A turn without content gets 500.",
     badBodyIs500(turnWithoutContent),
   ),
   mutation(
     "body.turn-without-content-served",
     CALLER,
-    "A turn without content counts as an empty one.",
+    "A turn without content is treated as an empty one.",
     readAs(turnWithoutContent, (body) => ({
       ...body,
       messages: (body["messages"] as Record<string, unknown>[]).map((turn) => ({ content: "", ...turn })),
@@ -172,13 +147,13 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.role-of-wrong-type-500",
     [...CALLER, "BAD-BODY"],
-    "A turn whose role is not a string is an internal error.",
+    "A turn whose role is not a string gets 500.",
     badBodyIs500(badRole),
   ),
   mutation(
     "body.refused-inside-stream",
     ["REFUSED-IN-TIME"],
-    "A bad request for a stream gets 200 with the refusal as its first item.",
+    "An invalid streaming request gets 200 with the error as its first event.",
     onDenial(
       "invalid_request",
       both(streaming, (call) => call.endpoint !== "models"),
@@ -188,7 +163,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.too-large-500",
     ["BAD-BODY"],
-    "A body above the limit is an internal error.",
+    "A body above the limit gets 500.",
     onDenial("request_too_large", () => true, insteadOf("internal_error")),
   ),
   mutation(
@@ -200,7 +175,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.too-large-unread",
     UNANSWERED,
-    "A body that says in its head that it is above the limit gets no response: the connection is closed without reading it.",
+    "A body whose Content-Length is above the limit gets no response: the connection is closed without reading it.",
     all(
       wrap("readsBody", (next) => (call) => !saysTooLarge(call) && next(call)),
       dropsConnection(saysTooLarge),
@@ -209,19 +184,19 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.too-large-in-chunks-resets",
     UNANSWERED,
-    "A body above the limit that comes in chunks gets no response: the connection is reset.",
+    "A chunked body above the limit gets no response: the connection is reset.",
     dropsConnection(both(inChunks, tooLarge), "reset"),
   ),
   mutation(
     "body.wrong-type-label-500",
     ["BAD-BODY"],
-    "A body that is not labelled as JSON is an internal error.",
+    "A body without a JSON content type gets 500.",
     onDenial("unsupported_media_type", () => true, insteadOf("internal_error")),
   ),
   mutation(
     "body.error-shows-stack",
     ["NO-SECRETS"],
-    "The refusal of a bad body shows where in the program it was raised.",
+    "The error for a bad body contains a stack trace.",
     onRefusal(
       "invalid_request",
       () => true,
@@ -234,7 +209,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "body.error-repeats-body",
     ["SEC-3", "NO-SECRETS"],
-    "The refusal of a bad body repeats the request's headers.",
+    "The error for a bad body repeats the request's headers.",
     onRefusal(
       "invalid_request",
       () => true,

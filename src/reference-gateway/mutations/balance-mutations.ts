@@ -29,49 +29,49 @@ export const BALANCE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.empty-account-streams",
     [...CREDITS, "STREAM-2"],
-    "An account without balance can still stream.",
+    "An account with no balance can still stream.",
     overlook("insufficient_credits", streaming),
   ),
   mutation(
     "spend.empty-account-on-messages",
     [...CREDITS, "STREAM-2"],
-    "The balance is not looked at on the messages endpoint.",
+    "The messages endpoint does not check the balance.",
     overlook("insufficient_credits", onMessages),
   ),
   mutation(
     "spend.empty-account-second-key",
     ["SPEND-2"],
-    "Only the first key of an account without balance is denied.",
+    "Only the first key of an account with no balance is denied.",
     overlook("insufficient_credits", secondKey),
   ),
   mutation(
     "spend.empty-account-small-requests",
     CREDITS,
-    "Requests with a small max_tokens are served without balance.",
+    "Requests with a small max_tokens are served with no balance.",
     overlook("insufficient_credits", smallLimit),
   ),
   mutation(
     "spend.empty-account-after-three",
     [...CREDITS, "STREAM-2"],
-    "After three denials the account without balance is served again.",
+    "After three denials, an account with no balance is served again.",
     overlook("insufficient_credits", after(3, onEmptyAccount)),
   ),
   mutation(
     "spend.empty-account-now-and-then",
     [...CREDITS, "STREAM-2"],
-    "Every fifth request of an account without balance is served.",
+    "Every fifth request of an account with no balance is served.",
     overlook("insufficient_credits", every(5, onEmptyAccount)),
   ),
   mutation(
     "spend.empty-account-fresh-connection",
     [...CREDITS, "STREAM-2"],
-    "The first request of a connection is served without balance.",
+    "The first request on a connection is served with no balance.",
     overlook("insufficient_credits", fresh),
   ),
   loadMutation(
     "spend.phantom-cap",
     ["SPEND-13"],
-    "Every sixtieth request is denied for a daily cap that the key has not got.",
+    "Every sixtieth request is denied for a daily cap that the key does not have.",
     phantom("quota_exceeded", every(60)),
   ),
   loadMutation(
@@ -83,7 +83,7 @@ export const BALANCE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "spend.phantom-budget-when-busy",
     ["SPEND-13"],
-    "With more than sixteen requests in flight, streams are denied for a used-up budget.",
+    "With more than sixteen requests in flight, streams are denied for an exhausted budget.",
     phantom(
       "budget_exhausted",
       both(streaming, (call) => (call.key?.account.concurrency.held ?? 0) > 16),
@@ -92,7 +92,7 @@ export const BALANCE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.phantom-cap-on-second-key",
     ["SPEND-13"],
-    "After twenty requests an account's second key is denied for a daily cap that it has not got.",
+    "After twenty requests, an account's second key is denied for a daily cap that it does not have.",
     phantom("quota_exceeded", after(20, secondKey)),
   ),
 ];

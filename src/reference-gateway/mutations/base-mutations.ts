@@ -30,43 +30,43 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.unknown-path-is-unknown-model",
     ["BASE-4"],
-    "A path that does not exist is labelled model_not_found.",
+    "A path that does not exist gets model_not_found.",
     onDenial("not_found", always, insteadOf("model_not_found")),
   ),
   mutation(
     "base.unknown-path-200",
     ["BASE-4"],
-    "A path that does not exist shows a welcome page.",
+    "A path that does not exist gets a welcome page.",
     onDenial("not_found", always, () => page),
   ),
   mutation(
     "base.unknown-path-500",
     ["BASE-4"],
-    "A path that does not exist is an internal error.",
+    "A path that does not exist gets 500.",
     onDenial("not_found", always, insteadOf("internal_error")),
   ),
   mutation(
     "base.unknown-path-unknown-model-for-post",
     ["BASE-4"],
-    "A POST to a path that does not exist is labelled model_not_found.",
+    "A POST to a path that does not exist gets model_not_found.",
     onDenial("not_found", (call) => call.arrival.method === "POST", insteadOf("model_not_found")),
   ),
   mutation(
     "base.no-messages",
     ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
-    "The messages endpoint is not there.",
+    "The messages endpoint does not exist.",
     wrap("respond", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
   mutation(
     "base.no-models",
     ["BASE-1", "VER-1", "MODELS-1", "MODELS-2", "MODELS-5", "AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "ERR-401-INVALID"],
-    "The model list is not there.",
+    "The model list does not exist.",
     wrap("respond", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
   mutation(
     "base.stream-on-another-path",
     ["BASE-1", "BASE-3", "STREAM-1"],
-    "Streams of the chat dialect are not found at its path.",
+    "Streaming chat requests get 404.",
     wrap("respond", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
   ),
   mutation(
@@ -83,7 +83,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.chat-redirects-streams",
     ["BASE-3", "STREAM-1"],
-    "Streams of the chat dialect are redirected to another path.",
+    "Streaming chat requests are redirected to another path.",
     onServed(chatStream, (response) => ({
       ...response,
       status: 307,
@@ -94,19 +94,19 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.wrong-method-500",
     ["HTTP-METHOD"],
-    "A method that the path does not know is an internal error.",
+    "A method that the path does not support gets 500.",
     onDenial("method_not_allowed", always, insteadOf("internal_error")),
   ),
   mutation(
     "base.wrong-method-200",
     ["HTTP-METHOD"],
-    "A method that the path does not know shows a welcome page.",
+    "A method that the path does not support gets a welcome page.",
     onDenial("method_not_allowed", always, () => page),
   ),
   mutation(
     "base.405-without-allow",
     ["HTTP-ALLOW"],
-    "405 does not say which methods are allowed.",
+    "405 has no Allow header.",
     onDenial("method_not_allowed", always, (response) => ({
       ...response,
       headers: response.headers.filter(([name]) => name !== "Allow"),
@@ -115,7 +115,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.options-500",
     ["HTTP-METHOD"],
-    "OPTIONS is an internal error.",
+    "OPTIONS gets 500.",
     wrap(
       "respond",
       (next) => (call) => (purpose("options")(call) ? insteadOf("internal_error")(page, call) : next(call)),
@@ -124,7 +124,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.head-with-body",
     ["HTTP-HEAD"],
-    "HEAD is answered with the body of GET.",
+    "HEAD gets the body of GET.",
     wrap(
       "deliver",
       (next) => (parcel, call, delivery) =>
@@ -134,13 +134,13 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.unknown-path-hangs",
     ["BASE-4", "ANSWER-IN-TIME"],
-    "A path that does not exist is never answered.",
+    "A path that does not exist never gets a response.",
     neverAnswers(purpose("unknownPath")),
   ),
   mutation(
     "base.bad-url-500",
     ["HTTP-URL"],
-    "A path with a broken percent escape is an internal error.",
+    "A path with a malformed percent escape gets 500.",
     wrap(
       "respond",
       (next) => (call) =>
@@ -150,7 +150,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.query-string-500",
     ["HTTP-URL"],
-    "An unknown query parameter is an internal error.",
+    "An unknown query parameter gets 500.",
     wrap(
       "respond",
       (next) => (call) => (call.arrival.url.includes("?") ? insteadOf("internal_error")(page, call) : next(call)),
@@ -159,7 +159,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.expect-continue-500",
     ["HTTP-EXPECT"],
-    "A request that expects 100-continue is an internal error.",
+    "A request that expects 100-continue gets 500.",
     wrap(
       "respond",
       (next) => (call) =>
@@ -169,7 +169,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.unknown-header-400",
     ["HTTP-UNKNOWN-HEADER"],
-    "A request with an x- header that the gateway does not know is refused.",
+    "A request with an unknown x- header is rejected.",
     wrap(
       "respond",
       (next) => (call) =>
@@ -183,7 +183,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.success-says-error-code",
     ["REASON-ON-SUCCESS"],
-    "Served requests carry a reason header too.",
+    "Successful responses also have a reason header.",
     onServed(always, setHeader("X-Service-Error-Code", "none")),
   ),
 ];

@@ -18,25 +18,25 @@ export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.cut-passed-off-as-complete",
     ["COMPAT-STREAM-ERROR"],
-    "A stream that breaks off half-way ends like a complete one.",
+    "A truncated stream ends like a complete one.",
     completed(streaming),
   ),
   mutation(
     "upstream.cut-passed-off-on-messages",
     ["COMPAT-STREAM-ERROR"],
-    "A stream that breaks off half-way ends like a complete one on the messages endpoint.",
+    "A truncated stream ends like a complete one on the messages endpoint.",
     completed(both(streaming, onMessages)),
   ),
   mutation(
     "upstream.cut-reply-passed-off",
     ["ERR-5XX-1"],
-    "A non-streaming reply that broke off half-way is sent as a complete one.",
+    "A truncated non-streaming reply is sent as a complete one.",
     completed(nonStreaming),
   ),
   mutation(
     "upstream.cut-without-word",
     ["COMPAT-STREAM-ERROR"],
-    "A stream that breaks off half-way just ends, properly and without an error item.",
+    "A truncated stream ends cleanly without an error event.",
     all(
       onEvents(broken, (events) => events.filter((event) => event.kind !== "error")),
       endingAs("finish", broken),
@@ -45,7 +45,7 @@ export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.error-in-other-dialect",
     ["COMPAT-STREAM-ERROR"],
-    "The error item of a broken messages stream has the shape of the chat dialect.",
+    "The error event of a failed messages stream has the chat format.",
     eachEvent(both(broken, onMessages), ["error"], (event) => ({
       ...event,
       name: undefined,
@@ -55,13 +55,13 @@ export const BROKEN_STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "upstream.error-event-unnamed",
     ["COMPAT-STREAM-ERROR"],
-    "The error item of a broken messages stream has no event name.",
+    "The error event of a failed messages stream has no event name.",
     eachEvent(both(broken, onMessages), ["error"], (event) => ({ ...event, name: undefined })),
   ),
   mutation(
     "upstream.error-as-text",
     ["COMPAT-STREAM-ERROR"],
-    "A broken chat stream writes the error as if the model had said it, and ends like a complete one.",
+    "A failed chat stream sends the error as model output and ends like a complete one.",
     all(
       eachEvent(both(broken, onChat), ["error"], (event) => [
         {

@@ -48,13 +48,13 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.500-now-and-then",
     SPORADIC,
-    "One request in a hundred is an internal error.",
+    "One request in a hundred gets 500.",
     onServed(every(100), insteadOf("internal_error")),
   ),
   loadMutation(
     "load.502-page-now-and-then",
     SPORADIC,
-    "One request in eighty gets the web page of a proxy with 502.",
+    "One request in eighty gets a proxy's HTML page with 502.",
     onServed(every(80), (response, call) => status(502)(html("502 Bad Gateway")(response, call), call)),
   ),
   loadMutation(
@@ -70,7 +70,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.unknown-model-503-when-full",
     ["ERR-404-MODEL"],
-    "At the concurrency limit, an unknown model is a failing provider.",
+    "At the concurrency limit, an unknown model gets 503.",
     onDenial(
       "model_not_found",
       ({ key }) => key !== undefined && key.account.concurrency.held >= key.account.limits.inFlight,
@@ -81,31 +81,31 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
     "load.502-after-silence",
     // Not a MUST: the specification has a row for a single 5xx, and the next request is served.
     ["STEADY-SERVICE"],
-    "The first request after ten quiet seconds is a failing provider: its connections were forgotten.",
+    "The first request after ten idle seconds gets 502: the gateway's connections went stale.",
     onServed(afterSilence(10), insteadOf("upstream_error", { status: 502 })),
   ),
   loadMutation(
     "load.resets-now-and-then",
     SPORADIC,
-    "One connection in sixty is reset instead of an answer.",
+    "One connection in sixty is reset instead of getting a response.",
     dropsConnection(every(60), "reset"),
   ),
   loadMutation(
     "load.resets-reused-connections",
     SPORADIC,
-    "Every fortieth request on a connection that was used before is cut off.",
+    "Every fortieth request on a reused connection is dropped.",
     dropsConnection(every(40, both(inference, reused))),
   ),
   loadMutation(
     "load.connections-worn-out",
     ["HTTP-KEEP-ALIVE", ...SPORADIC],
-    "A connection is reset at its twentieth request.",
+    "A connection is reset on its twentieth request.",
     dropsConnection((call: Call) => inference(call) && call.arrival.connection.served % 20 === 19, "reset"),
   ),
   loadMutation(
     "load.resets-rested-connections",
     ["HTTP-KEEP-ALIVE", ...SPORADIC],
-    "A connection that rested for more than two seconds is reset at its next request.",
+    "A connection that was idle for more than two seconds is reset on its next request.",
     dropsConnection(rested(2_000_000), "reset"),
   ),
   loadMutation(
@@ -126,7 +126,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.replies-cut-now-and-then",
     ["CHAT-2", "HTTP-FRAMING"],
-    "One non-streaming reply in fifty ends in the middle.",
+    "One non-streaming reply in fifty is truncated.",
     wrap("deliver", (next) => {
       const unlucky = every(50, both(inference, nonStreaming));
       return (parcel, call, delivery) => {
@@ -142,13 +142,13 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.streams-stall-when-busy",
     ["STREAM-3", "STEADY-LATENCY"],
-    "With more than eight requests in flight, streams stand still for six seconds in the middle.",
+    "With more than eight requests in flight, streams stall for six seconds halfway.",
     onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
   ),
   loadMutation(
     "load.streams-cut-when-busy",
     ["STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
-    "With more than eight requests in flight, every third stream is cut half-way.",
+    "With more than eight requests in flight, every third stream is cut off halfway.",
     (() => {
       const unlucky = every(3, both(streaming, crowded(9)));
       return all(
@@ -160,7 +160,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.streams-buffered-when-busy",
     ["STREAM-1"],
-    "With more than eight requests in flight, streams pass a buffer of 16 KB.",
+    "With more than eight requests in flight, streams go through a 16 KB buffer.",
     onSteps(both(onChat, streaming, crowded(9)), (steps) => inBlocksOf(16_384, steps)),
   ),
   loadMutation(

@@ -26,13 +26,13 @@ export const CAPABILITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "images.refused-on-chat",
     IMAGES,
-    "Images in chat completions are refused.",
+    "Images in chat completions are rejected.",
     refuseBody(both(onChat, withImage), NO_IMAGES),
   ),
   mutation(
     "images.refused-on-messages",
     IMAGES,
-    "Images in the messages dialect are refused.",
+    "Images in the messages dialect are rejected.",
     refuseBody(both(onMessages, withImage), NO_IMAGES),
   ),
   mutation(
@@ -44,32 +44,32 @@ export const CAPABILITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "images.large-500",
     IMAGES,
-    "An image of more than 64 kB is an internal error.",
+    "An image of more than 64 kB gets 500.",
     wrap("readRequest", (next) => (call) => (largeImage(call) ? refusal("internal_error") : next(call))),
   ),
   mutation(
     "structured.ignored-on-chat",
     STRUCTURED,
-    "The chat dialect's response_format is not passed on.",
+    "The chat dialect's response_format is dropped.",
     formatIgnored(onChat),
   ),
   mutation(
     "structured.ignored-on-messages",
     STRUCTURED,
-    "The messages dialect's output format is not passed on.",
+    "The messages dialect's output format is dropped.",
     formatIgnored(onMessages),
   ),
-  mutation("structured.ignored-in-streams", STRUCTURED, "Streams do not keep to a schema.", formatIgnored(streaming)),
+  mutation("structured.ignored-in-streams", STRUCTURED, "Streams do not follow the schema.", formatIgnored(streaming)),
   mutation(
     "structured.fenced",
     STRUCTURED,
-    "JSON stands between the marks of a code block.",
+    "JSON is wrapped in a code block.",
     onStructuredText(always, (text) => `\`\`\`json\n${text}\n\`\`\``),
   ),
   mutation(
     "structured.introduced",
     STRUCTURED,
-    "A sentence stands before the JSON.",
+    "A sentence precedes the JSON.",
     onStructuredText(always, (text) => `Here is the JSON: ${text}`),
   ),
   mutation(
@@ -84,7 +84,7 @@ export const CAPABILITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "structured.numbers-as-text",
     STRUCTURED,
-    "Numbers come as text.",
+    "Numbers are sent as strings.",
     onStructuredText(
       always,
       changed((value) =>
@@ -97,7 +97,7 @@ export const CAPABILITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "structured.further-field",
     STRUCTURED,
-    "A field that the schema does not allow comes with the others.",
+    "The JSON has a field that the schema does not allow.",
     onStructuredText(
       always,
       changed((value) => ({ ...value, note: "generated" })),
@@ -106,7 +106,7 @@ export const CAPABILITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "structured.refused-on-messages",
     STRUCTURED,
-    "An output format in the messages dialect is refused.",
+    "An output format in the messages dialect is rejected.",
     refuseBody(
       both(onMessages, ({ parsed }) => member(parsed, "output_config") !== undefined),
       { message: "output_config: unknown field." },

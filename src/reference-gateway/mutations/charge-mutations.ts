@@ -26,29 +26,24 @@ const longStream: When = (call) =>
 
 /** What is charged, and when it becomes visible. */
 export const CHARGE_MUTATIONS: readonly Mutation[] = [
-  mutation("charge.streams-free", EVERY_KIND, "Streams are priced at nothing.", free(streaming)),
+  mutation("charge.streams-free", EVERY_KIND, "Streams are free.", free(streaming)),
   mutation(
     "charge.streams-without-usage-free",
     EVERY_KIND,
-    "Streams that did not ask for usage are priced at nothing.",
+    "Streams that did not request usage are free.",
     free(withoutUsage),
   ),
   mutation(
     "charge.long-streams-free",
     EVERY_KIND,
-    "Streams of more than a second lose their reservation and are never charged.",
+    "Streams longer than a second lose their reservation and are never charged.",
     free(longStream),
   ),
-  mutation(
-    "charge.conversations-free",
-    EVERY_KIND,
-    "Conversations of several turns are never charged.",
-    free(multiTurn),
-  ),
+  mutation("charge.conversations-free", EVERY_KIND, "Multi-turn conversations are never charged.", free(multiTurn)),
   mutation(
     "charge.cut-replies-free",
     EVERY_KIND,
-    "Replies that max_tokens cuts are taken for failures and never charged.",
+    "Replies truncated by max_tokens count as failures and are never charged.",
     free((call) => call.plan?.kind === "reply" && call.plan.stop === "length"),
   ),
   mutation(
@@ -60,13 +55,13 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "charge.chat-free",
     EVERY_KIND,
-    "Non-streaming requests of the chat dialect are never charged.",
+    "Non-streaming chat requests are never charged.",
     free((call) => onChat(call) && nonStreaming(call)),
   ),
   mutation(
     "charge.message-streams-free",
     EVERY_KIND,
-    "Streams of the messages endpoint are never charged.",
+    "Streams on the messages endpoint are never charged.",
     free((call) => onMessages(call) && streaming(call)),
   ),
   mutation(
@@ -91,7 +86,7 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "charge.bad-bodies",
     ["SPEND-10"],
-    "Requests that are refused for their body are charged.",
+    "Requests rejected for their body are charged.",
     billed((call) => call.refused?.reason === "invalid_request"),
   ),
   mutation(
@@ -103,25 +98,25 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "charge.timeouts",
     ["SPEND-10"],
-    "Requests whose provider did not answer in time are charged.",
+    "Requests whose provider timed out are charged.",
     billed((call) => call.refused?.reason === "upstream_timeout"),
   ),
   loadMutation(
     "charge.parallel-overshoot",
     ["SPEND-6"],
-    "Running requests do not count: a parallel burst passes a cap or a budget together.",
+    "Requests in flight do not count: a parallel burst overshoots a cap or a budget.",
     wrap("heldBack", () => () => 0),
   ),
   loadMutation(
     "charge.settles-late",
     ["SPEND-5", "SPEND-6", "SPEND-12"],
-    "Charges show in the tallies ten minutes later.",
+    "Charges appear in the tallies ten minutes late.",
     wrap("settlingLagMs", () => () => 600_000),
   ),
   loadMutation(
     "charge.streams-settle-late",
     ["SPEND-5", "SPEND-12"],
-    "Charges of streams show in the tallies ten minutes later.",
+    "Charges for streams appear in the tallies ten minutes late.",
     wrap("settlingLagMs", (next) => (call) => (streaming(call) ? 600_000 : next(call))),
   ),
 ];

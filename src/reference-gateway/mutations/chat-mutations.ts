@@ -38,13 +38,13 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.content-null-with-stream-false",
     ["CHAT-2", "BASE-3", "CHAT-7"],
-    "The content is null when stream is false, and right when it is absent.",
+    "The content is null when stream is false, and correct when stream is absent.",
     onReply(both(onChat, saysNonStreaming), put(`${message}.content`, null)),
   ),
   mutation(
     "chat.choices-object",
     ["CHAT-2"],
-    "The field choices is an object by index.",
+    "choices is an object keyed by index.",
     onReply(
       onChat,
       put("choices", (choices: unknown) => ({ ...(choices as unknown[]) })),
@@ -53,13 +53,13 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.choices-empty",
     ["CHAT-2", "BASE-3"],
-    "The field choices is an empty array.",
+    "choices is an empty array.",
     onReply(onChat, put("choices", [])),
   ),
   mutation(
     "chat.choices-empty-when-cut",
     ["CHAT-2"],
-    "The field choices is an empty array where max_tokens ended the reply.",
+    "choices is an empty array when max_tokens ended the reply.",
     onReply(
       onChat,
       put("choices", (choices: unknown) =>
@@ -70,7 +70,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.text-beside-message",
     ["CHAT-2", "BASE-3"],
-    "The text stands at choices[0].text, where an older interface had it.",
+    "The text is in choices[0].text, as in legacy completions.",
     onReply(
       onChat,
       put("choices.0", (choice: unknown) => ({
@@ -83,13 +83,13 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.delta-in-non-streaming-reply",
     ["CHAT-2", "BASE-3"],
-    "Non-streaming replies have a delta where the message should be.",
+    "Non-streaming replies have a delta instead of a message.",
     onReply(onChat, rename(message, "delta")),
   ),
   mutation(
     "chat.delta-after-system-turn",
     ["CHAT-2", "COMPAT-CHAT-TURNS"],
-    "Replies to conversations with a system turn have a delta where the message should be.",
+    "Replies to conversations with a system turn have a delta instead of a message.",
     onReply(both(onChat, systemTurn), rename(message, "delta")),
   ),
   mutation("chat.usage-missing", ["CHAT-3"], "Non-streaming replies have no usage.", onReply(onChat, drop("usage"))),
@@ -97,13 +97,13 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.usage-null-with-stream-false",
     ["CHAT-3"],
-    "usage is null when stream is false is said explicitly.",
+    "usage is null when stream is explicitly false.",
     onReply(both(onChat, saysNonStreaming), put("usage", null)),
   ),
   mutation(
     "chat.usage-missing-after-long-prompts",
     ["CHAT-3", "COMPAT-USAGE"],
-    "A body of more than four kilobytes gets a reply without token counts.",
+    "A body of more than four kilobytes gets a reply without usage.",
     onReply(both(onChat, longBody), put("usage", null)),
   ),
   mutation(
@@ -124,7 +124,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.usage-does-not-add-up",
     ["COUNTS-ADD-UP"],
-    "The total is smaller than the sum of its parts.",
+    "The total is less than the sum of its parts.",
     onReply(
       onChat,
       put("usage.total_tokens", (total: unknown) => Math.max(0, Number(total) - 2)),
@@ -133,7 +133,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.usage-fractions",
     ["COUNTS-ADD-UP", "COMPAT-USAGE"],
-    "Token counts are fractions, from an estimate.",
+    "Token counts are estimates with fractions.",
     onReply(
       onChat,
       usage((count) => Number(count) + 0.25),
@@ -142,7 +142,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.long-reply-cut",
     ["STREAM-4", "TEXT-INTACT"],
-    "The content of non-streaming replies ends after a thousand characters.",
+    "The content of non-streaming replies is truncated to a thousand characters.",
     onReply(
       onChat,
       put(`${message}.content`, (text: unknown) => String(text ?? "").slice(0, 1_000)),
@@ -151,7 +151,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.error-in-success",
     ["ERR-200-1", "CHAT-2", "CHAT-4"],
-    "Long requests get 200 with an error object in place of the reply.",
+    "Long requests get 200 with an error object instead of the reply.",
     onReply(both(chatNonStreaming, longBody), () => ({
       error: { message: "context length exceeded", type: "invalid_request_error", code: 400 },
     })),
@@ -159,7 +159,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.202",
     ["CHAT-1", "CHAT-2", "BASE-2", "BASE-3"],
-    "Non-streaming replies are put off: 202 with a place to ask again instead of a reply.",
+    "Non-streaming requests get 202 with a URL to poll instead of a reply.",
     onServed(chatNonStreaming, (response, call) => ({
       ...response,
       status: 202,
@@ -169,13 +169,13 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.reply-in-wrapper",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-3"],
-    "Non-streaming replies stand inside a field named data.",
+    "Non-streaming replies are wrapped in a field named data.",
     onReply(onChat, (value) => ({ success: true, data: value })),
   ),
   mutation(
     "chat.empty-success",
     ["CHAT-1", "CHAT-2", "CHAT-3", "BASE-2", "BASE-3", "ERR-200-1"],
-    "Non-streaming replies are empty, with 200.",
+    "Non-streaming replies are 200 with an empty body.",
     onServed(chatNonStreaming, (response) => ({
       ...response,
       body: { kind: "text", text: "", contentType: "application/json" },

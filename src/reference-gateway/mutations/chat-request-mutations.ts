@@ -11,7 +11,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.minimal-body-refused",
     ["CHAT-1", "CHAT-4", "BASE-2", "BASE-3"],
-    "A chat request without max_tokens is refused.",
+    "A chat request without max_tokens is rejected.",
     refuseBody(both(onChat, lacks("max_tokens"), lacks("max_completion_tokens")), {
       message: "max_tokens: a whole number is required.",
     }),
@@ -19,61 +19,61 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.stream-field-required",
     ["CHAT-1", "CHAT-7", "BASE-2", "BASE-3"],
-    "A chat request that does not say whether it wants a stream is refused.",
+    "A chat request without the stream field is rejected.",
     refuseBody(both(onChat, lacks("stream")), { message: "stream: true or false is required." }),
   ),
   mutation(
     "chat.history-refused",
     ["CHAT-4"],
-    "A conversation of more than one turn is refused.",
+    "A multi-turn conversation is rejected.",
     refuseBody(both(onChat, multiTurn), { message: "messages: exactly one message is expected." }),
   ),
   mutation(
     "chat.history-500",
     ["CHAT-4"],
-    "A conversation of more than one turn is an internal error.",
+    "A multi-turn conversation gets 500.",
     onServed(both(onChat, multiTurn), insteadOf("internal_error")),
   ),
   mutation(
     "chat.non-ascii-refused",
     ["CHAT-4"],
-    "A conversation beyond ASCII is refused.",
+    "A conversation with non-ASCII text is rejected.",
     refuseBody(both(onChat, nonAscii), { message: "messages: unexpected character." }),
   ),
   mutation(
     "chat.non-ascii-500",
     ["CHAT-4"],
-    "A conversation beyond ASCII is an internal error.",
+    "A conversation with non-ASCII text gets 500.",
     onServed(both(onChat, nonAscii), insteadOf("internal_error")),
   ),
   mutation(
     "chat.long-text-refused",
     ["CHAT-4"],
-    "A conversation of more than four kilobytes is refused.",
+    "A conversation of more than four kilobytes is rejected.",
     refuseBody(both(onChat, longBody), { status: 413, message: "The request is too long." }),
   ),
   mutation(
     "chat.long-text-500",
     ["CHAT-4"],
-    "A conversation of more than four kilobytes is an internal error.",
+    "A conversation of more than four kilobytes gets 500.",
     onServed(both(onChat, longBody), insteadOf("internal_error")),
   ),
   mutation(
     "chat.without-model-served",
     ["CHAT-5"],
-    "A request that names no model is served by the default model.",
+    "A request without a model is served by the default model.",
     readAs(both(onChat, lacks("model")), (body) => ({ ...body, model: "echo-fast" })),
   ),
   mutation(
     "chat.without-model-500",
     ["CHAT-5"],
-    "A request that names no model is an internal error.",
+    "A request without a model gets 500.",
     badBodyIs500(both(onChat, lacks("model"))),
   ),
   mutation(
     "chat.without-messages-served",
     ["CHAT-6"],
-    "A request without messages is answered with a greeting.",
+    "A request without messages gets a greeting.",
     readAs(both(onChat, lacks("messages")), (body) => ({
       ...body,
       messages: [{ role: "user", content: "Hello! How can I help?" }],
@@ -82,19 +82,19 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.without-messages-500",
     ["CHAT-6"],
-    "A request without messages is an internal error.",
+    "A request without messages gets 500.",
     badBodyIs500(both(onChat, lacks("messages"))),
   ),
   mutation(
     "chat.without-messages-is-unknown-model",
     ["CHAT-6"],
-    "A request without messages gets the answer that its model does not exist.",
+    "A request without messages gets model_not_found.",
     onDenial("invalid_request", both(onChat, lacks("messages")), insteadOf("model_not_found")),
   ),
   mutation(
     "chat.bad-turn-500",
     ["CHAT-10"],
-    "A message whose content is of a wrong type is an internal error.",
+    "A message whose content has the wrong type gets 500.",
     badBodyIs500(
       both(
         onChat,
@@ -106,7 +106,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
     "chat.system-turn-refused",
     // Not CHAT-4: the specification names no roles.
     ["COMPAT-CHAT-TURNS"],
-    "A conversation that begins with a system turn is refused.",
+    "A conversation that begins with a system turn is rejected.",
     refuseBody(
       both(
         onChat,
@@ -118,7 +118,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.answers-first-turn",
     ["TEXT-INTACT"],
-    "In a conversation of several turns the model gets the first user turn again.",
+    "In a multi-turn conversation, the model gets only the first user turn.",
     wrap(
       "plan",
       (next) => (model, request, call) =>
@@ -134,7 +134,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.cache-mixes-prompts",
     ["TEXT-INTACT"],
-    "Prompts that begin with the same four characters get the answer to the first of them.",
+    "Prompts with the same first four characters get the reply to the first of them.",
     wrap("plan", (next) => {
       const cache = new Map<string, string>();
       return (model, request, call) => {
@@ -149,7 +149,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "chat.cache-ignores-case",
     ["TEXT-INTACT"],
-    "Prompts that differ in letter case only get the answer to the first of them.",
+    "Prompts that differ only in letter case get the reply to the first of them.",
     wrap("plan", (next) => {
       const cache = new Map<string, string>();
       return (model, request, call) => {

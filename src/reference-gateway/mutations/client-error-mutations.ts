@@ -11,7 +11,7 @@ export const CLIENT_ERROR_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.without-version-500",
     SERVER_ERROR,
-    "A request without the version header is an internal error.",
+    "A request without the version header gets 500.",
     onServed(
       both(
         onMessages,
@@ -23,19 +23,19 @@ export const CLIENT_ERROR_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.system-turn-500",
     SERVER_ERROR,
-    "A system item inside messages is an internal error.",
+    "A system item inside messages gets 500.",
     badBodyIs500(both(onMessages, systemTurn)),
   ),
   mutation(
     "messages.system-in-parts-500",
     SERVER_ERROR,
-    "A system prompt in parts is an internal error.",
+    "A system prompt in parts gets 500.",
     onServed(both(onMessages, has("system", Array.isArray)), insteadOf("internal_error")),
   ),
   mutation(
     "chat.top-p-500",
     SERVER_ERROR,
-    "A request with top_p is an internal error.",
+    "A request with top_p gets 500.",
     onServed(
       both(
         onChat,

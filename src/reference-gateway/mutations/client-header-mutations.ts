@@ -18,13 +18,13 @@ export const CLIENT_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "base.sdk-agents-blocked",
     ["CHAT-1", "MSG-1", "MODELS-1", "AUTH-1", "BASE-3", "STEADY-SERVICE"],
-    "A firewall mistakes the User-Agent of SDKs for a bot's and returns 403 with an HTML page.",
+    "A firewall mistakes the User-Agent of SDKs for a bot's and returns a 403 HTML page.",
     onServed(agent, edits(status(403), html("Attention required"))),
   ),
   mutation(
     "base.sdk-list-to-agents-500",
     ["MODELS-1", "AUTH-1", "STEADY-SERVICE"],
-    "The list of models is an internal error for clients that say which runtime they run on.",
+    "Clients that report their runtime get 500 from the model list.",
     onServed(
       (call) => call.endpoint === "models" && call.arrival.headers["x-stainless-runtime"] !== undefined,
       insteadOf("internal_error"),
@@ -33,25 +33,25 @@ export const CLIENT_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.accept-json-406",
     ["BASE-3", "STREAM-1", "COMPAT-MSG-STREAM", "STEADY-SERVICE"],
-    "A stream for a client that accepts application/json is refused with 406.",
+    "A streaming request that accepts application/json gets 406.",
     onServed(jsonOnlyOnStream, (response, call) => ({ ...insteadOf("invalid_request")(response, call), status: 406 })),
   ),
   mutation(
     "stream.ignored-for-accept-json",
     ["BASE-3", "STREAM-1", "COMPAT-MSG-STREAM"],
-    "A client that accepts application/json gets one document in place of the stream.",
+    "A streaming request that accepts application/json gets one JSON document.",
     streamIgnored(jsonOnlyOnStream),
   ),
   mutation(
     "stream.forced-by-accept",
     ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
-    "A client that accepts event streams gets one although it did not ask for it.",
+    "A client that accepts event streams gets one without requesting it.",
     streamForced(accepts(/text\/event-stream/)),
   ),
   mutation(
     "auth.vendor-key-wins",
     ["COMPAT-BOTH-KEYS"],
-    "On the messages endpoint the vendor's key header counts, where it is there, instead of the bearer key.",
+    "On the messages endpoint the vendor's key header overrides the bearer key.",
     wrap("presentedKey", (next) => (call) => {
       const vendor = call.arrival.headers["x-api-key"];
       return onMessages(call) && typeof vendor === "string" ? vendor : next(call);
@@ -60,7 +60,7 @@ export const CLIENT_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.revoked-vendor-key-wins",
     ["COMPAT-BOTH-KEYS"],
-    "A vendor's key that was ever issued counts instead of the bearer key.",
+    "A vendor's key that was ever issued overrides the bearer key.",
     wrap("presentedKey", (next) => (call) => {
       const vendor = call.arrival.headers["x-api-key"];
       const isKnown = typeof vendor === "string" && call.behaviour.findKey(vendor, call) !== undefined;

@@ -17,7 +17,7 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.length-of-compressed",
     [...LENGTH_REQUIREMENTS, "HTTP-CODING"],
-    "Content-Length of a compressed reply is that of the plain one.",
+    "Content-Length of a compressed reply is the uncompressed length.",
     wrap("seal", (next) => (response, call) => {
       const parcel = next(response, call);
       if (
@@ -32,13 +32,13 @@ export const CODING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.gzip-unlabelled",
     CODING_REQUIREMENTS,
-    "Compressed replies are not labelled.",
+    "Compressed replies have no Content-Encoding.",
     onParcel(nonStreamingReply, parcelWithout("Content-Encoding")),
   ),
   mutation(
     "protocol.gzip-label-on-plain",
     CODING_REQUIREMENTS,
-    "Plain replies are labelled as gzip when compression is accepted.",
+    "Uncompressed replies are labelled as gzip if the client accepts it.",
     wrap(
       "compress",
       (next) => (bytes, call) =>

@@ -19,13 +19,13 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-finish-empty",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
-    "The finish reason of chunks before the end is an empty string.",
+    "The finish reason of chunks before the last is an empty string.",
     eachEvent(onChat, ["open", "text"], changeData(put("choices.0.finish_reason", ""))),
   ),
   mutation(
     "compat.chat-finish-early",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
-    "Every chunk says that it is the last.",
+    "Every chunk has a finish reason.",
     eachEvent(onChat, ["text"], changeData(put("choices.0.finish_reason", "stop"))),
   ),
   mutation(
@@ -37,7 +37,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-finish-foreign",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
-    "The finish reason is the word of the other dialect.",
+    "The finish reason is the other dialect's value.",
     all(
       finish(put("choices.0.finish_reason", "end_turn")),
       onReply(onChat, put("choices.0.finish_reason", "end_turn")),
@@ -46,7 +46,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-finish-hides-cut",
     ["COMPAT-CHAT-FINISH", "COMPAT-CHAT-REPLY"],
-    "A reply that max_tokens cut off says that it is complete.",
+    "A reply truncated by max_tokens has finish_reason stop.",
     wrap("plan", (next) => (model, request, call) => {
       const plan = next(model, request, call);
       return onChat(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
@@ -61,7 +61,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-no-role",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "No chunk names the role.",
+    "No chunk has the role.",
     eachEvent(onChat, ["open"], changeData(drop("choices.0.delta.role"))),
   ),
   mutation(
@@ -82,13 +82,13 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-no-index",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "Choices of chunks have no index.",
+    "Choices in chunks have no index.",
     chunks(drop("choices.0.index")),
   ),
   mutation(
     "compat.chat-index-counts",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "The index of the choice counts the chunks.",
+    "The index of the choice is the number of the chunk.",
     eachEvent(onChat, ["text"], (event, index) => changeData(put("choices.0.index", index))(event)),
   ),
   mutation(
@@ -100,7 +100,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-delta-content-parts",
     ["COMPAT-CHAT-CHUNKS", "STREAM-4"],
-    "The content of increments is an array of parts.",
+    "The content of deltas is an array of parts.",
     eachEvent(
       onChat,
       ["text"],
@@ -110,25 +110,25 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-message-in-chunk",
     ["COMPAT-CHAT-CHUNKS", "STREAM-4"],
-    "Chunks have a message where the delta should be.",
+    "Chunks have a message instead of a delta.",
     chunks((data) => put("choices.0", rename("delta", "message"))(data)),
   ),
   mutation(
     "compat.chat-object-wrong",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "Chunks call themselves non-streaming replies.",
+    "Chunks have the object type of non-streaming replies.",
     chunks(put("object", "chat.completion")),
   ),
   mutation(
     "compat.chat-object-missing",
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
-    "Non-streaming replies have no field object.",
+    "Non-streaming replies have no object field.",
     onReply(onChat, drop("object")),
   ),
   mutation(
     "compat.chat-id-changes",
     ["COMPAT-REPLY-ID"],
-    "Every chunk has an id of its own.",
+    "Every chunk has a different id.",
     eachEvent(onChat, CHUNKS, (event, index) => changeData(put("id", `chatcmpl-${index}`))(event)),
   ),
   mutation(
@@ -146,7 +146,7 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-created-milliseconds",
     ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
-    "The field created is in milliseconds.",
+    "created is in milliseconds.",
     all(
       onReply(
         onChat,
@@ -158,31 +158,31 @@ export const COMPAT_CHAT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-created-text",
     ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
-    "The field created is a date as text.",
+    "created is a date string.",
     all(onReply(onChat, put("created", "2026-01-01T00:00:00Z")), chunks(put("created", "2026-01-01T00:00:00Z"))),
   ),
   mutation(
     "compat.chat-no-usage-chunk",
     ["COMPAT-CHAT-USAGE"],
-    "Streams have no usage although it was asked for.",
+    "Streams have no usage although it was requested.",
     eachEvent(onChat, ["usage"], () => undefined),
   ),
   mutation(
     "compat.chat-usage-chunk-null",
     ["COMPAT-CHAT-USAGE"],
-    "The usage chunk has null for the usage.",
+    "usage is null in the usage chunk.",
     eachEvent(onChat, ["usage"], changeData(put("usage", null))),
   ),
   mutation(
     "compat.chat-usage-chunk-without-choices",
     ["COMPAT-CHAT-USAGE"],
-    "The usage chunk has no field choices.",
+    "The usage chunk has no choices field.",
     eachEvent(onChat, ["usage"], changeData(drop("choices"))),
   ),
   mutation(
     "compat.chat-stream-usage-differs",
     ["COMPAT-USAGE"],
-    "Streams count twice the tokens of the non-streaming reply.",
+    "Streams report twice the tokens of the non-streaming reply.",
     eachEvent(onChat, ["usage"], changeData(put("usage.completion_tokens", (count: unknown) => Number(count) * 2))),
   ),
 ];

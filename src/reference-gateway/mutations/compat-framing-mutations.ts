@@ -45,7 +45,7 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-ping-as-data",
     ["COMPAT-FRAMING"],
-    "Keep-alives are sent as data that is no JSON.",
+    "Keep-alives are sent as data that is not JSON.",
     onSteps(onChat, (steps) =>
       steps.flatMap((step, at) =>
         at === 1 ? [{ ...step, bytes: "data: : keep-alive\n\n", tokens: 0 }, step] : [step],
@@ -55,7 +55,7 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-frames-on-one-line",
     ["COMPAT-FRAMING", "STREAM-4"],
-    "Two events in the middle of a stream stand on one line.",
+    "Two events in the middle of a stream are on one line.",
     onSteps(onChat, (steps) =>
       steps.map((step, at) =>
         at === steps.length >> 1 ? { ...step, bytes: String(step.bytes).replace(/\n\n$/, "") } : step,
@@ -65,7 +65,7 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-json-over-lines",
     ["COMPAT-FRAMING", "STREAM-4"],
-    "The JSON of events is spread over several lines, of which only the first is marked as data.",
+    "The JSON of events spans several lines, and only the first is marked as data.",
     wrap(
       "frame",
       (next) => (event, call) =>
@@ -75,13 +75,13 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-single-line-feeds",
     ["COMPAT-FRAMING", "STREAM-4"],
-    "Events are separated by one line feed instead of an empty line.",
+    "Events are separated by one line feed instead of a blank line.",
     wrap("frame", (next) => (event, call) => (onChat(call) ? `data: ${dataText(event, call)}\n` : next(event, call))),
   ),
   mutation(
     "compat.chat-field-in-capitals",
     ["COMPAT-FRAMING", "STREAM-4"],
-    "The field of events is written in capitals, which the format does not know.",
+    "The field name of events is in upper case, which the format does not allow.",
     wrap(
       "frame",
       (next) => (event, call) => (onChat(call) ? next(event, call).replace(/^data:/, "DATA:") : next(event, call)),
@@ -90,7 +90,7 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-last-event-unfinished",
     ["COMPAT-FRAMING"],
-    "The last event of a stream lacks the empty line that ends it.",
+    "The last event of a stream lacks its final blank line.",
     onSteps(onChat, (steps) =>
       steps.map((step, at) => (at === steps.length - 1 ? { ...step, bytes: String(step.bytes).trimEnd() } : step)),
     ),
@@ -98,7 +98,7 @@ export const COMPAT_FRAMING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.chat-done-twice",
     ["COMPAT-CHAT-DONE"],
-    "Streams have the end marker twice.",
+    "Streams send the end marker twice.",
     eachEvent(onChat, ["done"], (event) => [event, event]),
   ),
   mutation(

@@ -18,13 +18,13 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-start-twice",
     ORDER,
-    "Streams have message_start twice.",
+    "Streams send message_start twice.",
     eachEvent(onMessages, ["open"], (event) => [event, event]),
   ),
   mutation(
     "compat.messages-stop-reason-hides-cut",
     ["COMPAT-MSG-REPLY"],
-    "A reply that max_tokens cut off says that the turn ended.",
+    "A reply truncated by max_tokens has the stop reason end_turn.",
     wrap("plan", (next) => (model, request, call) => {
       const plan = next(model, request, call);
       return onMessages(call) && plan.kind === "reply" && plan.stop === "length" ? { ...plan, stop: "stop" } : plan;
@@ -42,7 +42,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-stop-twice",
     ORDER,
-    "Streams have message_stop twice.",
+    "Streams send message_stop twice.",
     eachEvent(onMessages, ["done"], (event) => [event, event]),
   ),
   mutation(
@@ -57,7 +57,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-delta-after-block",
     ORDER,
-    "The last increment comes after its block was stopped.",
+    "The last delta comes after its block has stopped.",
     onEvents(onMessages, (events) => {
       const stop = events.findLastIndex((event) => event.kind === "blockStop");
       const before = events[stop - 1];
@@ -78,7 +78,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-index-from-one",
     ["COMPAT-MSG-EVENTS"],
-    "Blocks are counted from 1.",
+    "Block indexes start at 1.",
     on(
       ["blockStart", "text", "toolStart", "toolInput", "blockStop"],
       put("index", (index: unknown) => Number(index) + 1),
@@ -87,13 +87,13 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-index-missing",
     ["COMPAT-MSG-EVENTS"],
-    "Increments do not say which block they belong to.",
+    "Deltas have no block index.",
     on(["text", "toolInput"], drop("index")),
   ),
   mutation(
     "compat.messages-names-missing",
     ["COMPAT-MSG-EVENTS"],
-    "Events have no names.",
+    "Events have no name.",
     eachEvent(
       onMessages,
       ["open", "blockStart", "text", "toolStart", "toolInput", "blockStop", "finish", "done", "error"],
@@ -119,7 +119,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-done-marker",
     ["COMPAT-MSG-EVENTS"],
-    "Streams end with the end marker of the other dialect.",
+    "Streams end with the other dialect's end marker.",
     onEvents(onMessages, (events) => [
       ...events,
       { kind: "other", atMs: events.at(-1)?.atMs ?? 0, tokens: 0, data: "[DONE]" },
@@ -128,13 +128,13 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-delta-type",
     ["COMPAT-MSG-EVENTS"],
-    "Increments are not labelled as text.",
+    "Deltas are not labelled as text.",
     on(["text"], drop("delta.type")),
   ),
   mutation(
     "compat.messages-text-in-start",
     ["COMPAT-MSG-EVENTS", "STREAM-4"],
-    "The first increment stands in content_block_start and again as an increment.",
+    "The first delta is also in content_block_start.",
     onEvents(onMessages, (events) => {
       const first = events.find((event) => event.kind === "text");
       const text = (first?.data as { delta?: { text?: string } } | undefined)?.delta?.text ?? "";
@@ -152,7 +152,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-stop-reason-foreign",
     ["COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS"],
-    "The stop reason is the word of the other dialect.",
+    "The stop reason is the other dialect's value.",
     all(on(["finish"], put("delta.stop_reason", "stop")), onReply(onMessages, put("stop_reason", "stop"))),
   ),
   mutation(
@@ -170,7 +170,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-zero-input-tokens",
     ["COMPAT-USAGE"],
-    "message_start counts no input tokens.",
+    "message_start reports no input tokens.",
     on(["open"], put("message.usage.input_tokens", 0)),
   ),
   mutation(
@@ -182,7 +182,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-output-per-event",
     ["COMPAT-USAGE"],
-    "message_delta counts the tokens of the last increment only.",
+    "message_delta counts only the tokens of the last delta.",
     on(["finish"], put("usage.output_tokens", 1)),
   ),
   mutation(
@@ -221,7 +221,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "compat.messages-stream-as-json",
     ["COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM", "COMPAT-FRAMING", "COMPAT-CONTENT-TYPE"],
-    "A stream is answered with the events as one JSON array.",
+    "A streaming request gets the events as one JSON array.",
     onServed(both(onMessages, streaming), (response) =>
       response.body.kind === "events"
         ? { ...response, body: { kind: "json", value: [...response.body.events].map((event) => event.data) } }

@@ -17,7 +17,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.leaked-by-denials",
     LEAK,
-    "Every concurrency denial counts as in flight for ever.",
+    "Every concurrency denial counts as in flight forever.",
     onDenial("concurrency_limit_exceeded", always, (response, call) => {
       if (call.key !== undefined) call.behaviour.concurrencyOf(call.key, call).take(Number.POSITIVE_INFINITY);
       return response;
@@ -26,7 +26,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.denials-free-another",
     [...TOO_MANY, "LIMIT-CONC-1"],
-    "Every concurrency denial makes another request stop counting as in flight.",
+    "Every concurrency denial removes another request from the in-flight count.",
     (() => {
       const running = remembered(() => new Set<Call>());
       return all(
@@ -50,7 +50,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.queue-instead",
     ["LIMIT-CONC-1", "ERR-429-CONC"],
-    "Requests over the concurrency limit wait for their turn instead of being denied.",
+    "Requests over the concurrency limit are queued instead of denied.",
     all(
       overlook("concurrency_limit_exceeded"),
       wrap("respond", (next) => async (call) => {
@@ -62,7 +62,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.oldest-stream-dropped",
     ["LIMIT-CONC-7", "STREAM-3"],
-    "A request over the concurrency limit is denied, and the oldest running stream is cut.",
+    "A request over the concurrency limit is denied, and the oldest running stream is aborted.",
     (() => {
       const running = remembered(() => new Map<Call, () => void>());
       return all(
@@ -88,7 +88,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.denial-drops-connection",
     ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-CONC-6"],
-    "Requests over the concurrency limit get no answer: the connection is dropped.",
+    "Requests over the concurrency limit get no response: the connection is dropped.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (call.refused?.reason === "concurrency_limit_exceeded") cutOff(delivery);
       else next(parcel, call, delivery);
@@ -97,7 +97,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.denial-never-sent",
     ["LIMIT-CONC-1", "ERR-429-CONC", "ANSWER-IN-TIME"],
-    "Requests over the concurrency limit wait for an answer that never comes.",
+    "Requests over the concurrency limit never get a response.",
     onDenial("concurrency_limit_exceeded", always, (response) => ({ ...response, afterMs: 3_600_000 })),
   ),
   loadMutation(

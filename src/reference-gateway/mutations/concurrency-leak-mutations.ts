@@ -22,7 +22,7 @@ export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.leaked-by-streams",
     LEAK,
-    "Every tenth complete stream counts as in flight for ever.",
+    "Every tenth complete stream counts as in flight forever.",
     leaks(
       (
         (unlucky) => (call: Call, closing: Closing) =>
@@ -33,7 +33,7 @@ export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.leaked-by-non-streaming-replies",
     LEAK,
-    "Every fiftieth complete reply counts as in flight for ever.",
+    "Every fiftieth complete reply counts as in flight forever.",
     leaks(
       (
         (unlucky) => (call: Call, closing: Closing) =>
@@ -44,55 +44,55 @@ export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.leaked-by-output-limit",
     LEAK,
-    "A reply that its output limit cut short counts as in flight for ever.",
+    "A reply truncated by its output limit counts as in flight forever.",
     leaks((call) => call.request?.maxTokens !== undefined && call.request.maxTokens < 8),
   ),
   loadMutation(
     "concurrency.leaked-by-upstream-failures",
     LEAK,
-    "A request whose provider failed counts as in flight for ever.",
+    "A request whose provider failed counts as in flight forever.",
     leaks((_call, closing) => closing.outcome === "failed"),
   ),
   loadMutation(
     "concurrency.leaked-by-tool-calls",
     LEAK,
-    "A reply with tool calls counts as in flight for ever.",
+    "A reply with tool calls counts as in flight forever.",
     leaks((call, closing) => closing.outcome === "complete" && call.model?.id === "tool-caller"),
   ),
   loadMutation(
     "concurrency.leaked-by-timeouts",
     LEAK,
-    "A request whose provider did not answer in time counts as in flight for ever.",
+    "A request whose provider timed out counts as in flight forever.",
     leaks((call, closing) => closing.outcome === "failed" && call.model?.id === "fail-timeout"),
   ),
   loadMutation(
     "concurrency.leaked-by-broken-streams",
     LEAK,
-    "A stream whose provider broke off counts as in flight for ever.",
+    "A stream that its provider interrupted counts as in flight forever.",
     leaks((_call, closing) => closing.outcome === "broken"),
   ),
   loadMutation(
     "concurrency.leaked-by-abandoned-streams",
     ["LIMIT-CONC-5", ...LEAK],
-    "A stream whose client left counts as in flight for ever.",
+    "A stream whose client disconnected counts as in flight forever.",
     leaks((call, closing) => abandoned(closing) && streaming(call)),
   ),
   loadMutation(
     "concurrency.leaked-by-streams-left-late",
     ["LIMIT-CONC-5"],
-    "A stream whose client left after more than a second counts as in flight for ever.",
+    "A stream whose client disconnected after more than a second counts as in flight forever.",
     leaks((call, closing) => abandoned(closing) && streaming(call) && sinceArrivalMs(call) > 1_000),
   ),
   loadMutation(
     "concurrency.leaked-by-abandoned-replies",
     ["LIMIT-CONC-5", ...LEAK],
-    "A non-streaming request whose client left counts as in flight for ever.",
+    "A non-streaming request whose client disconnected counts as in flight forever.",
     leaks((call, closing) => abandoned(closing) && nonStreaming(call)),
   ),
   loadMutation(
     "concurrency.leaked-by-some-abandoned-streams",
     ["LIMIT-CONC-5", ...LEAK],
-    "Every third stream whose client left counts as in flight for ever.",
+    "Every third stream whose client disconnected counts as in flight forever.",
     leaks(
       (
         (unlucky) => (call: Call, closing: Closing) =>

@@ -46,7 +46,7 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "concurrency.upgrade-without-effect",
     ["LIMIT-CHANGE"],
-    "Another limit of requests in flight needs a restart.",
+    "A changed concurrency limit takes effect only after a restart.",
     wrap("concurrencyOf", () => (key, call) => {
       const first = firstLimiters(call);
       const known = first.get(key.account) ?? new ConcurrencyLimiter(key.account.concurrency.limit);
@@ -57,31 +57,31 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.freed-when-stream-begins",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream stops counting as in flight with its first byte.",
+    "A stream stops counting as in flight at its first byte.",
     releasedAfter(0, streaming),
   ),
   loadMutation(
     "concurrency.freed-during-stream",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream stops counting as in flight a second after it began.",
+    "A stream stops counting as in flight a second after it starts.",
     releasedAfter(1_000, streaming),
   ),
   loadMutation(
     "concurrency.freed-during-second-keys-streams",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream of an account's second key stops counting as in flight a second after it began.",
+    "A stream of an account's second key stops counting as in flight a second after it starts.",
     releasedAfter(1_000, both(streaming, secondKey)),
   ),
   loadMutation(
     "concurrency.freed-during-slow-streams",
     ["LIMIT-CONC-2", "LIMIT-CONC-3"],
-    "A stream of a model that is slow to begin stops counting as in flight a second after it began.",
+    "A stream of a model with a slow first byte stops counting as in flight a second after it starts.",
     releasedAfter(1_000, both(streaming, modelIs("slow"))),
   ),
   loadMutation(
     "concurrency.freed-after-a-second",
     [...TOO_MANY, "LIMIT-CONC-3"],
-    "Every request stops counting as in flight a second after it came.",
+    "Every request stops counting as in flight a second after it arrives.",
     wrap("check", (next) => (name, call) => {
       if (name === "concurrency") setTimeout(() => call.lease?.release(), 1_000).unref();
       return next(name, call);
@@ -90,7 +90,7 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.non-streaming-freed-after-a-second",
     ["LIMIT-CONC-2", "LIMIT-CONC-1"],
-    "A non-streaming request stops counting as in flight a second after it came.",
+    "A non-streaming request stops counting as in flight a second after it arrives.",
     wrap("check", (next) => (name, call) => {
       if (name === "concurrency" && nonStreaming(call)) setTimeout(() => call.lease?.release(), 1_000).unref();
       return next(name, call);
@@ -99,7 +99,7 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.reused-connections-take-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-4"],
-    "A stream on a connection that was used before counts as two in-flight requests.",
+    "A stream on a reused connection counts as two in-flight requests.",
     wrap("began", (next) => (call) => {
       const { key, lease } = call;
       if (streaming(call) && reused(call) && key !== undefined && lease !== undefined) {
@@ -116,7 +116,7 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.non-streaming-freed-at-once",
     ["LIMIT-CONC-1", "LIMIT-CONC-2"],
-    "Non-streaming requests are denied at the limit, and stop counting as in flight at once.",
+    "Non-streaming requests are denied at the limit, but stop counting as in flight immediately.",
     wrap("check", (next) => (name, call) => {
       if (name === "concurrency" && nonStreaming(call)) setTimeout(() => call.lease?.release(), 5).unref();
       return next(name, call);
@@ -125,7 +125,7 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.abandoned-run-on",
     ["LIMIT-CONC-5"],
-    "A request whose client left runs on for a minute.",
+    "A request whose client disconnected keeps running for a minute.",
     wrap("release", (next) => (call, closing) => {
       if (abandoned(closing)) setTimeout(() => next(call, closing), 60_000).unref();
       else next(call, closing);
@@ -134,19 +134,19 @@ export const CONCURRENCY_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.abandoned-free-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-5"],
-    "A request that its client left makes another one stop counting as in flight as well.",
+    "A request whose client disconnected also removes another one from the in-flight count.",
     freesTwo((_call, closing) => abandoned(closing)),
   ),
   loadMutation(
     "concurrency.failed-free-two",
     ["LIMIT-CONC-2", "LIMIT-CONC-4"],
-    "A request whose provider failed makes another one stop counting as in flight as well.",
+    "A request whose provider failed also removes another one from the in-flight count.",
     freesTwo((_call, closing) => closing.outcome === "failed" || closing.outcome === "broken"),
   ),
   loadMutation(
     "concurrency.freed-late",
     LEAK,
-    "Requests count as in flight for ten seconds after their end.",
+    "Requests count as in flight for ten seconds after they end.",
     wrap("release", (next) => (call, closing) => {
       setTimeout(() => next(call, closing), 10_000).unref();
     }),

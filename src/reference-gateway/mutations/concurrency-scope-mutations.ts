@@ -38,7 +38,7 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.one-too-many",
     TOO_MANY,
-    "One request more than the limit is let in.",
+    "One request over the limit is admitted.",
     concurrencyBy(undefined, (limit) => limit + 1),
   ),
   loadMutation(
@@ -50,13 +50,13 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.halved",
     [...TOO_FEW, "LIMIT-2"],
-    "Half of the concurrency limit is let in.",
+    "Only half of the concurrency limit is admitted.",
     concurrencyBy(undefined, (limit) => limit / 2),
   ),
   loadMutation(
     "concurrency.doubled",
     [...TOO_MANY, "LIMIT-2"],
-    "Twice the concurrency limit is let in.",
+    "Twice the concurrency limit is admitted.",
     concurrencyBy(undefined, (limit) => limit * 2),
   ),
   loadMutation(
@@ -74,31 +74,31 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.starter-a-few-too-many",
     ["LIMIT-2", "LIMIT-CONC-2"],
-    "Accounts of the starter tier have four more concurrent requests than their limit.",
+    "Accounts of the starter tier can run four requests more than their limit.",
     concurrencyBy(undefined, (limit) => (limit === 64 ? 68 : limit)),
   ),
   loadMutation(
     "concurrency.per-key",
     ["LIMIT-1", "LIMIT-CONC-2"],
-    "Each key has a concurrency limit of its own.",
+    "Each key has a separate concurrency limit.",
     concurrencyBy(byKey),
   ),
   loadMutation(
     "concurrency.per-dialect",
     ["LIMIT-5", "LIMIT-CONC-2"],
-    "Each dialect has a concurrency limit of its own.",
+    "Each dialect has a separate concurrency limit.",
     concurrencyBy(byDialect),
   ),
   loadMutation(
     "concurrency.per-model",
     TOO_MANY,
-    "Each model has a concurrency limit of its own.",
+    "Each model has a separate concurrency limit.",
     concurrencyBy(byModel),
   ),
   loadMutation(
     "concurrency.streams-apart",
     [...TOO_MANY, "LIMIT-CONC-3", "LIMIT-1"],
-    "Streaming and non-streaming requests have a concurrency limit each.",
+    "Streaming and non-streaming requests have separate concurrency limits.",
     concurrencyBy(byMode),
   ),
   loadMutation(
@@ -120,7 +120,7 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
     "concurrency.denied-late",
     // Not LIMIT-CONC-1: the request is denied, and the specification does not say how quickly.
     ["ANSWER-IN-TIME"],
-    "A request over the limit waits for twelve seconds before it is denied.",
+    "A request over the limit waits twelve seconds before it is denied.",
     delays(
       ({ refused }) => refused?.reason === "concurrency_limit_exceeded",
       () => 12_000,
@@ -129,13 +129,13 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.per-connection",
     [...NEVER, "LIMIT-1"],
-    "Each connection has a concurrency limit of its own.",
+    "Each connection has a separate concurrency limit.",
     concurrencyBy(byConnection),
   ),
   loadMutation(
     "concurrency.two-workers",
     TOO_MANY,
-    "Two workers count for themselves: connections with odd and even numbers have a concurrency limit each.",
+    "Two workers count separately: odd and even connections have separate concurrency limits.",
     concurrencyBy((call) => String(call.arrival.connection.id % 2)),
   ),
   loadMutation(
@@ -165,7 +165,7 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.accounts-share",
     ["LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-4", "LIMIT-RATE-1"],
-    "The running requests of every account count toward each account's limit.",
+    "The in-flight requests of all accounts count toward each account's limit.",
     wrap("check", (next) => (name, call) => {
       const refused = next(name, call);
       if (name !== "concurrency" || call.key === undefined || refused !== undefined) return refused;
@@ -179,7 +179,7 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "concurrency.checked-before-taken",
     TOO_MANY,
-    "Requests count as in flight a moment after they were checked: all of a burst passes.",
+    "Requests count as in flight a moment after the check: a whole burst passes.",
     all(
       overlook("concurrency_limit_exceeded"),
       wrap("respond", (next) => async (call) => {

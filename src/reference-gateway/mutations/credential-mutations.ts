@@ -10,19 +10,19 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.malformed-500",
     ["AUTH-5"],
-    "An Authorization that holds no bearer key is an internal error.",
+    "An Authorization header without a bearer key gets 500.",
     onDenial("invalid_api_key", malformedKey, insteadOf("internal_error")),
   ),
   mutation(
     "auth.malformed-400",
     ["AUTH-5"],
-    "An Authorization that holds no bearer key is a bad request.",
+    "An Authorization header without a bearer key gets 400.",
     onDenial("invalid_api_key", malformedKey, insteadOf("invalid_request")),
   ),
   mutation(
     "auth.short-key-400",
     ["AUTH-5"],
-    "A bearer that is shorter than any key that was ever issued is a bad request.",
+    "A bearer key shorter than any issued key gets 400.",
     onDenial(
       "invalid_api_key",
       (call) => (call.behaviour.presentedKey(call)?.length ?? 99) < 20,
@@ -32,7 +32,7 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.empty-bearer-served",
     ["AUTH-5"],
-    "An empty bearer counts as nobody in particular and is served.",
+    "A request with an empty bearer key is served.",
     overlook("invalid_api_key", (call) => /^bearer *$/i.test(authorization(call))),
   ),
   mutation(
@@ -48,37 +48,37 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.unknown-in-chunks-500",
     ["AUTH-3", "ERR-401-INVALID"],
-    "An unknown key whose request comes in chunks is an internal error.",
+    "An unknown key with a chunked request gets 500.",
     onDenial("invalid_api_key", both(unknownKey, inChunks), insteadOf("internal_error")),
   ),
   mutation(
     "auth.any-scheme",
     ["AUTH-5"],
-    "The scheme is not looked at: Basic or Token with a key is served.",
+    "The scheme is not checked: Basic or Token with a key is served.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /^\w+ +(\S+)$/.exec(authorization(call))?.[1]),
   ),
   mutation(
     "auth.no-scheme",
     ["AUTH-5"],
-    "A key without any scheme is served.",
+    "A key without a scheme is served.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /^(\S+)$/.exec(authorization(call))?.[1]),
   ),
   mutation(
     "auth.non-ascii-500",
     ["AUTH-5"],
-    "A bearer with bytes beyond ASCII is an internal error.",
+    "A bearer key with non-ASCII bytes gets 500.",
     onDenial("invalid_api_key", (call) => /[\x80-\xff]/.test(authorization(call)), insteadOf("internal_error")),
   ),
   mutation(
     "auth.long-key-500",
     ["AUTH-5"],
-    "A bearer of more than a thousand characters is an internal error.",
+    "A bearer key of more than a thousand characters gets 500.",
     onDenial("invalid_api_key", (call) => authorization(call).length > 1_000, insteadOf("internal_error")),
   ),
   mutation(
     "auth.refusal-repeats-key",
     ["SEC-3"],
-    "The refusal of an unknown key repeats the key.",
+    "The error for an unknown key repeats the key.",
     onRefusal("invalid_api_key", unknownKey, (refused, call) => ({
       ...refused,
       message: `Incorrect API key provided: ${call.behaviour.presentedKey(call) ?? ""}.`,
@@ -87,7 +87,7 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.second-key-unknown",
     ["AUTH-1"],
-    "Only the first key of an account is known.",
+    "Only the first key of an account is accepted.",
     wrap("findKey", (next) => (secret, call) => {
       const key = next(secret, call);
       return key?.ordinal === 1 ? undefined : key;
@@ -96,7 +96,7 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.second-key-cannot-stream",
     ["AUTH-1"],
-    "Streams of an account's second key are refused as invalid.",
+    "Streams of an account's second key are rejected as invalid.",
     wrap("check", (next) => (name, call) => {
       const refused = next(name, call);
       return name === "credentials" && streaming(call) && secondKey(call) ? refusal("invalid_api_key") : refused;
@@ -105,7 +105,7 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "auth.messages-wants-vendor-key",
     ["AUTH-1", "BASE-2", "MSG-1", "VER-2", "MSG-10"],
-    "The messages endpoint takes the key from the vendor's header only.",
+    "The messages endpoint accepts a key only in the vendor's header.",
     wrap("presentedKey", (next) => (call) => {
       const vendor = call.arrival.headers["x-api-key"];
       if (!onMessages(call)) return next(call);

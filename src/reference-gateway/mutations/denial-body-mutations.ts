@@ -18,18 +18,8 @@ type Edit = (response: GatewayResponse, call: Call) => GatewayResponse;
 /** One body defect, separately for denials with a defined body and for the others. */
 function forBoth(name: string, summary: string, edit: Edit): Mutation[] {
   return [
-    mutation(
-      `denial.${name}-on-402`,
-      ["ERR-BODY-1"],
-      `${summary}, when money is the reason.`,
-      onDenial(PAID, shown, edit),
-    ),
-    mutation(
-      `denial.${name}`,
-      ["ERR-BODY-2"],
-      `${summary}, when money is not the reason.`,
-      onDenial(OTHERS, shown, edit),
-    ),
+    mutation(`denial.${name}-on-402`, ["ERR-BODY-1"], `${summary} on 402.`, onDenial(PAID, shown, edit)),
+    mutation(`denial.${name}`, ["ERR-BODY-2"], `${summary} except on 402.`, onDenial(OTHERS, shown, edit)),
   ];
 }
 
@@ -45,49 +35,49 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   ),
 
   ...forBoth("message-missing", "Denials have no error.message", body(drop("error.message"))),
-  ...forBoth("message-empty", "error.message of denials is empty", body(put("error.message", ""))),
+  ...forBoth("message-empty", "Denials have an empty error.message", body(put("error.message", ""))),
   ...forBoth(
     "message-list",
-    "error.message of denials is an array",
+    "Denials have an array as error.message",
     body(put("error.message", (message: unknown) => [message])),
   ),
   ...forBoth(
     "message-object",
-    "error.message of denials is an object",
+    "Denials have an object as error.message",
     body(put("error.message", (message: unknown) => ({ en: message }))),
   ),
   ...forBoth("type-missing", "Denials have no error.type", body(drop("error.type"))),
-  ...forBoth("type-null", "error.type of denials is null", body(put("error.type", null))),
-  ...forBoth("type-number", "error.type of denials is a number", body(put("error.type", 4))),
+  ...forBoth("type-null", "Denials have null as error.type", body(put("error.type", null))),
+  ...forBoth("type-number", "Denials have a number as error.type", body(put("error.type", 4))),
   ...forBoth("code-missing", "Denials have no error.code", body(drop("error.code"))),
-  ...forBoth("error-text", "The error of denials is a string", body(put("error", "denied"))),
+  ...forBoth("error-text", "Denials have a string as error", body(put("error", "denied"))),
   ...forBoth(
     "body-flat",
-    "The fields of the error stand at the top of the body",
+    "Denials have the error fields at the top level",
     body((value) => (value as { error: unknown }).error),
   ),
   ...forBoth(
     "body-empty-object",
-    "The body of denials is an empty object",
+    "Denials have an empty object as body",
     body(() => ({})),
   ),
   ...forBoth("body-missing", "Denials have no body", text("", "application/json; charset=utf-8")),
-  ...forBoth("body-html", "Denials are web pages", html("Request denied")),
+  ...forBoth("body-html", "Denials are HTML pages", html("Request denied")),
   ...forBoth("body-text", "Denials are plain text", text("Request denied.\n", "text/plain; charset=utf-8")),
   ...forBoth(
     "body-list",
-    "The body of denials is an array of errors",
+    "Denials have an array of errors as body",
     body((value) => [value]),
   ),
   ...forBoth(
     "body-in-text",
-    "The body of denials is JSON text inside a JSON string",
+    "Denials have JSON inside a JSON string as body",
     body((value) => JSON.stringify(value)),
   ),
   mutation(
     "denial.body-cut",
     ["ERR-BODY-1", "ERR-BODY-2", "JSON-TEXT"],
-    "The body of denials ends too early.",
+    "The body of denials is truncated.",
     onParcel(
       both(shown, denied),
       parcelBytes((bytes) => bytes.subarray(0, bytes.length - 12)),
@@ -96,7 +86,7 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.list-html",
     ["ERR-BODY-2"],
-    "Denials of the model list are web pages.",
+    "Denials of the model list are HTML pages.",
     onDenial(DENIALS, onModels, html("401 Authorization Required")),
   ),
   mutation(
@@ -114,19 +104,19 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.drops-connection-on-stream",
     ["STREAM-2", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
-    "Instead of a denied stream the connection is dropped.",
+    "Denied streams get no response: the connection is dropped.",
     dropsConnection(both(denied, streaming)),
   ),
   mutation(
     "denial.drops-connection-on-messages",
     ["STREAM-2", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
-    "Instead of a denial on the messages endpoint the connection is dropped.",
+    "The messages endpoint drops the connection instead of sending a denial.",
     dropsConnection(both(denied, onMessages)),
   ),
   mutation(
     "denial.body-unfinished",
     ["ERR-BODY-1", "ERR-BODY-2", "HTTP-FRAMING"],
-    "The length of denials is announced too large: the body never comes to its end.",
+    "Content-Length of denials is too large: the body never completes.",
     onParcel(both(shown, denied), (parcel) => ({
       ...parcel,
       headers: parcel.headers.map(([name, value]) =>
@@ -137,7 +127,7 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.compressed-twice",
     ["ERR-BODY-1", "ERR-BODY-2", "HTTP-CODING"],
-    "Denials are compressed twice when compression is accepted.",
+    "Denials are compressed twice if the client accepts compression.",
     onParcel(both(shown, denied), (parcel, call) => {
       if (!parcel.headers.some(([name]) => name === "Content-Encoding")) return parcel;
       return parcelBytes((bytes) => call.behaviour.compress(bytes, call).bytes)(parcel, call);

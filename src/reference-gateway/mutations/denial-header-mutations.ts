@@ -66,7 +66,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.unnamed-on-reused-connections",
     ["ERR-HDR-1", "STREAM-2", ...REQUIREMENTS_OF_ALL_DENIALS],
-    "Denials on a connection that was used before have no reason header.",
+    "Denials on a reused connection have no reason header.",
     reasonMissing(DENIALS, reused),
   ),
   mutation(
@@ -75,16 +75,16 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
     "Every third denial has no reason header.",
     reasonMissing(DENIALS, every(3, always)),
   ),
-  missingFor("quota_exceeded", "A spend cap has no reason header."),
-  missingFor("insufficient_credits", "An exhausted balance has no reason header."),
-  missingFor("budget_exhausted", "A used-up budget has no reason header."),
-  missingFor("model_not_found", "An unknown model has no reason header."),
-  missingFor("rate_limit_exceeded", "The rate limit has no reason header."),
-  missingFor("concurrency_limit_exceeded", "The concurrency limit has no reason header."),
+  missingFor("quota_exceeded", "Spend cap denials have no reason header."),
+  missingFor("insufficient_credits", "Exhausted balance denials have no reason header."),
+  missingFor("budget_exhausted", "Exhausted budget denials have no reason header."),
+  missingFor("model_not_found", "Unknown model denials have no reason header."),
+  missingFor("rate_limit_exceeded", "Rate limit denials have no reason header."),
+  missingFor("concurrency_limit_exceeded", "Concurrency limit denials have no reason header."),
   mutation(
     "denial.reason-in-body-only",
     ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
-    "The reason stands in error.code instead of the header.",
+    "The reason is in error.code instead of the header.",
     onDenial(DENIALS, always, (response, call) =>
       edits(body(put("error.code", response.refusal?.reason)), dropHeader(REASON_HEADER))(response, call),
     ),
@@ -92,7 +92,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.reason-header-renamed",
     ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
-    "The reason header has another name.",
+    "The reason header has a different name.",
     onDenial(DENIALS, always, (response, call) =>
       edits(
         setHeader("X-Gateway-Error-Code", headerOf(response.headers, REASON_HEADER) ?? ""),
@@ -103,7 +103,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.reason-in-capitals",
     ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
-    "The reason is written in capitals.",
+    "The reason is in upper case.",
     onDenial(DENIALS, always, (response, call) =>
       setHeader(REASON_HEADER, (response.refusal?.reason ?? "").toUpperCase())(response, call),
     ),
@@ -119,7 +119,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.reason-is-status",
     ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
-    "The reason header repeats the status number.",
+    "The reason header is the status code.",
     onDenial(DENIALS, always, (response, call) => setHeader(REASON_HEADER, String(response.status))(response, call)),
   ),
   mutation(
@@ -131,7 +131,7 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.two-reasons",
     ["ERR-HDR-1", ...REQUIREMENTS_OF_ALL_DENIALS],
-    "Denials carry a second, general reason header before the right one.",
+    "Denials have a second, generic reason header before the correct one.",
     onDenial(DENIALS, always, (response) => ({
       ...response,
       headers: [[REASON_HEADER, "request_denied"], ...response.headers],
@@ -140,31 +140,31 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.quota-without-action",
     ["ERR-HDR-2"],
-    "A spend cap has no action header.",
+    "Spend cap denials have no action header.",
     onDenial("quota_exceeded", always, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.quota-without-action-on-messages",
     ["ERR-HDR-2"],
-    "A spend cap has no action header on the messages endpoint.",
+    "Spend cap denials have no action header on the messages endpoint.",
     onDenial("quota_exceeded", onMessages, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.quota-without-action-on-stream",
     ["ERR-HDR-2"],
-    "A spend cap has no action header when a stream is asked for.",
+    "Spend cap denials have no action header for streams.",
     onDenial("quota_exceeded", both(streaming, inference), dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.quota-action-empty",
     ["ERR-HDR-2"],
-    "The action header of a spend cap is empty.",
+    "The action header of spend cap denials is empty.",
     onDenial("quota_exceeded", always, setHeader(ACTION_HEADER, "")),
   ),
   mutation(
     "denial.quota-action-long",
     ["ERR-HDR-2"],
-    "The action header of a spend cap is a paragraph.",
+    "The action header of spend cap denials is a paragraph.",
     onDenial(
       "quota_exceeded",
       always,
@@ -180,13 +180,13 @@ export const DENIAL_HEADER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "denial.action-on-quota-only",
     ["ERR-HDR-3"],
-    "Only a spend cap has an action header.",
+    "Only spend cap denials have an action header.",
     onDenial(OTHERS, always, dropHeader(ACTION_HEADER)),
   ),
   mutation(
     "denial.no-action-on-401",
     ["ERR-HDR-3"],
-    "Refused keys have no action header.",
+    "Rejected keys get no action header.",
     onDenial(["invalid_api_key", "key_revoked"], always, dropHeader(ACTION_HEADER)),
   ),
   mutation(

@@ -58,39 +58,39 @@ const asText = (response: GatewayResponse): GatewayResponse => ({
 
 /** Denials that differ for streaming requests. */
 export const DENIAL_STREAM_MUTATIONS: readonly Mutation[] = [
-  hidden("invalid_api_key", "A stream with an unknown key begins with 200 and reports the refusal inside."),
-  hidden("key_revoked", "A stream with a revoked key begins with 200 and reports the refusal inside."),
-  hidden("insufficient_credits", "A stream without balance begins with 200 and reports the refusal inside."),
-  hidden("quota_exceeded", "A stream over the spend cap begins with 200 and reports the refusal inside."),
-  hidden("model_not_found", "A stream of an unknown model begins with 200 and reports the refusal inside."),
-  hidden("rate_limit_exceeded", "A stream over the rate limit begins with 200 and reports the refusal inside."),
+  hidden("invalid_api_key", "A stream with an unknown key begins with 200 and reports the error inside."),
+  hidden("key_revoked", "A stream with a revoked key begins with 200 and reports the error inside."),
+  hidden("insufficient_credits", "A stream with no balance begins with 200 and reports the error inside."),
+  hidden("quota_exceeded", "A stream over the spend cap begins with 200 and reports the error inside."),
+  hidden("model_not_found", "A stream of an unknown model begins with 200 and reports the error inside."),
+  hidden("rate_limit_exceeded", "A stream over the rate limit begins with 200 and reports the error inside."),
   hidden(
     "concurrency_limit_exceeded",
-    "A stream over the concurrency limit begins with 200 and reports the refusal inside.",
+    "A stream over the concurrency limit begins with 200 and reports the error inside.",
   ),
-  hidden("budget_exhausted", "A stream over its budget begins with 200 and reports the refusal inside."),
+  hidden("budget_exhausted", "A stream over its budget begins with 200 and reports the error inside."),
   mutation(
     "denial.inside-stream-on-messages",
     ["STREAM-2", "ERR-HDR-1", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
-    "Denied streams of the messages endpoint begin with 200 and report the refusal inside.",
+    "Denied streams on the messages endpoint begin with 200 and report the error inside.",
     onDenial(DENIALS, both(onMessages, streaming), insideStream),
   ),
   mutation(
     "denial.quota-empty-stream",
     ["STREAM-2", "ERR-HDR-1", "ERR-402-QUOTA", "SPEND-3"],
-    "A stream over the spend cap begins and ends without a word.",
+    "A stream over the spend cap is empty.",
     onDenial("quota_exceeded", both(onChat, streaming), emptyStream),
   ),
   mutation(
     "denial.rate-as-reply-text",
     ["STREAM-2", "ERR-HDR-1", "ERR-429-RATE", "LIMIT-RATE-1", "LIMIT-RATE-4"],
-    "A stream over the rate limit writes the refusal as if the model had said it.",
+    "A stream over the rate limit sends the error as model output.",
     onDenial("rate_limit_exceeded", both(onChat, streaming), asText),
   ),
   mutation(
     "denial.credits-as-reply-text",
     ["STREAM-2", "ERR-HDR-1", "ERR-402-CREDITS", "SPEND-2"],
-    "A stream without balance writes the refusal as if the model had said it.",
+    "A stream with no balance sends the error as model output.",
     onDenial("insufficient_credits", both(onChat, streaming), asText),
   ),
   mutation(

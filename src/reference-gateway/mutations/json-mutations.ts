@@ -18,7 +18,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-trailing-comma",
     JSON_REQUIREMENTS,
-    "JSON of non-streaming chat replies has a comma too many.",
+    "JSON of non-streaming chat replies has a trailing comma.",
     jsonText(chatReply, (text) => text.replace(/\}$/, ",}")),
   ),
   mutation(
@@ -36,7 +36,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-hex-escapes",
     [...JSON_REQUIREMENTS, "CHAT-4"],
-    "Characters beyond ASCII are escaped in a way that JSON does not know.",
+    "Non-ASCII characters have escapes that JSON does not allow.",
     jsonText(chatReply, (text) =>
       text.replace(/[\u0080-\u00ff]/g, (letter) => `\\x${letter.charCodeAt(0).toString(16)}`),
     ),
@@ -44,13 +44,13 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-single-quotes",
     ["JSON-TEXT", "MODELS-1"],
-    "JSON is written with single quotes on the model list.",
+    "The model list is JSON with single quotes.",
     jsonText(onModels, (text) => text.replaceAll('"', "'")),
   ),
   mutation(
     "protocol.json-nan",
     JSON_REQUIREMENTS,
-    "A count that is not known is written as NaN.",
+    "A token count is NaN.",
     jsonText(chatReply, (text) => text.replace(/"total_tokens":\d+/, '"total_tokens":NaN')),
   ),
   mutation(
@@ -68,13 +68,13 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.json-with-prefix",
     JSON_REQUIREMENTS,
-    "JSON has a prefix against scripts before it.",
+    "JSON begins with an anti-hijacking prefix.",
     jsonText(chatReply, (text) => `)]}',\n${text}`),
   ),
   mutation(
     "protocol.utf16",
     ["JSON-UTF8", "TEXT-INTACT", ...JSON_REQUIREMENTS],
-    "Non-streaming chat replies beyond ASCII are UTF-16.",
+    "Non-streaming chat replies with non-ASCII text are UTF-16.",
     onParcel(
       both(chatReply, nonAscii),
       parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "utf16le")),
@@ -83,7 +83,7 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.latin1",
     ["JSON-UTF8", "TEXT-INTACT", "CHAT-2", "CHAT-4", "STREAM-4"],
-    "Non-streaming chat replies are written as Latin-1.",
+    "Non-streaming chat replies are encoded as Latin-1.",
     onParcel(
       chatReply,
       parcelBytes((bytes) => Buffer.from(bytes.toString("utf8"), "latin1")),
@@ -93,14 +93,14 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
     "protocol.mojibake",
     // Not JSON-UTF8: the reply is valid UTF-8, but not the provider's text.
     ["UPSTREAM-REPLY", "TEXT-INTACT", "STREAM-4"],
-    "Non-streaming chat replies are encoded as UTF-8 twice.",
+    "Non-streaming chat replies are UTF-8 encoded twice.",
     jsonText(chatReply, (text) => Buffer.from(text, "utf8").toString("latin1")),
   ),
   mutation(
     "protocol.emoji-as-question-marks",
     // Not JSON-UTF8: the reply is valid UTF-8, but not the provider's text.
     ["UPSTREAM-REPLY", "TEXT-INTACT", "STREAM-4"],
-    "Characters of four bytes become question marks in non-streaming chat replies.",
+    "Four-byte characters become question marks in non-streaming chat replies.",
     jsonText(chatReply, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
   ),
 ];

@@ -70,25 +70,25 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.answers-crossed",
     CROSSED,
-    "With four requests in flight, an answer may be that of the request before.",
+    "With four requests in flight, a reply may be that of the previous request.",
     crossed(crowded(4)),
   ),
   loadMutation(
     "load.streams-crossed",
     CROSSED,
-    "With four requests in flight, a stream may be that of the request before.",
+    "With four requests in flight, a stream may be that of the previous request.",
     crossed(both(streaming, crowded(4))),
   ),
   loadMutation(
     "load.answers-crossed-on-reused-connections",
     CROSSED,
-    "With eight requests in flight, an answer on a connection that was used before may be that of another.",
+    "With eight requests in flight, a reply on a reused connection may be another request's.",
     crossed(both(reused, crowded(8))),
   ),
   loadMutation(
     "load.answer-of-abandoned-request",
     CROSSED,
-    "After a client left in the middle, the next request gets what it would have got.",
+    "After a client disconnects mid-reply, the next request gets that client's reply.",
     (() => {
       const left = remembered<{ request: InferenceRequest | undefined }>(() => ({ request: undefined }));
       return all(
@@ -108,7 +108,7 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
     "load.abandoned-text-opens-next",
     // Not OWN-ANSWER: nothing shows which request the words belong to.
     ["STREAM-4", "TEXT-INTACT"],
-    "After a client left in the middle, the next reply begins with words of the reply that nobody read.",
+    "After a client disconnects mid-reply, the next reply begins with the unread words.",
     (() => {
       const left = remembered(() => ({ text: "" }));
       return all(
@@ -153,19 +153,19 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.world-stops",
     ["STEADY-LATENCY"],
-    "For two seconds in every fifteen nothing is answered.",
+    "For two seconds in every fifteen, the gateway does not respond.",
     stalls(15_000, 2_000),
   ),
   loadMutation(
     "load.short-stops",
     ["STEADY-LATENCY"],
-    "For half a second in every five nothing is answered.",
+    "For half a second in every five, the gateway does not respond.",
     stalls(5_000, 500),
   ),
   loadMutation(
     "load.slow-for-a-while",
     ["STEADY-LATENCY"],
-    "From the thirtieth second after the first request to the fiftieth every response takes three seconds longer.",
+    "From 30 s to 50 s after the first request, every response takes three seconds longer.",
     slowBetween(30, 50, 3_000),
   ),
   loadMutation(
@@ -177,7 +177,7 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.slow-on-reused-connections",
     ["STEADY-LATENCY"],
-    "Requests on a connection that was used before wait for 40 ms, as between two algorithms that wait for each other.",
+    "Requests on a reused connection take 40 ms longer, as with Nagle and delayed ACKs.",
     delays(both(reused, inference), () => 40),
   ),
   loadMutation(
@@ -189,7 +189,7 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.retry-after-herd",
     ["LIMIT-RATE-6"],
-    "Retry-After of every denial points to the same full ten seconds, whenever the limit allows a request.",
+    "Retry-After of every rate denial points to the same ten-second mark, whatever the limit.",
     wrap(
       "retryAfter",
       (next) => (refused, call) =>

@@ -37,7 +37,7 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.content-object",
     ["MSG-2", "MSG-1"],
-    "The content is one block rather than an array.",
+    "The content is a single block instead of an array.",
     onReply(
       onMessages,
       put("content", (blocks: unknown) => (blocks as unknown[])[0]),
@@ -46,13 +46,13 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.text-under-value",
     ["MSG-2"],
-    "Text blocks carry their text in a field named value.",
+    "Text blocks have their text in a field named value.",
     onReply(onMessages, put("content.0", rename("text", "value"))),
   ),
   mutation(
     "messages.text-null",
     ["MSG-2"],
-    "The text of text blocks is null.",
+    "Text blocks have null text.",
     onReply(onMessages, put("content.0.text", null)),
   ),
   mutation("messages.usage-missing", ["MSG-3"], "Replies have no usage.", onReply(onMessages, drop("usage"))),
@@ -60,13 +60,13 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.usage-empty-with-system",
     ["MSG-3"],
-    "usage is empty when there is a system prompt.",
+    "usage is empty when the request has a system prompt.",
     onReply(withSystem, put("usage", {})),
   ),
   mutation(
     "messages.usage-missing-after-long-prompts",
     ["MSG-3", "COMPAT-USAGE"],
-    "A body of more than four kilobytes gets a reply without token counts.",
+    "A body of more than four kilobytes gets a reply without usage.",
     onReply(both(onMessages, longBody), put("usage", null)),
   ),
   mutation(
@@ -84,7 +84,7 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.output-count-unbounded",
     ["MSG-6"],
-    "usage counts the tokens that were cut off, too.",
+    "usage also counts the tokens that were truncated.",
     onReply(
       onMessages,
       put("usage.output_tokens", (count: unknown) => Number(count) * 3 + 20),
@@ -102,7 +102,7 @@ export const MESSAGES_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.event-framed-reply",
     ["MSG-1", "ERR-200-1"],
-    "Non-streaming replies come in event-stream framing.",
+    "Non-streaming replies have event-stream framing.",
     onServed(both(onMessages, nonStreaming), (response) =>
       response.body.kind !== "json"
         ? response

@@ -37,19 +37,19 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.version-refused",
     ["MSG-10", "VER-2", "MSG-1", "BASE-2"],
-    "A request with the dated version header is refused.",
+    "A request with the dated version header is rejected.",
     refuseBody(version, { message: "Unknown header." }),
   ),
   mutation(
     "messages.version-refused-on-streams",
     ["MSG-10", "VER-2"],
-    "A stream with the dated version header is refused; one without is served.",
+    "A stream with the dated version header is rejected; one without is served.",
     refuseBody(both(version, streaming), { message: "Unknown header." }),
   ),
   mutation(
     "messages.version-500",
     ["MSG-10", "VER-2", "MSG-1", "BASE-2"],
-    "A request with the dated version header is an internal error.",
+    "A request with the dated version header gets 500.",
     onServed(version, insteadOf("internal_error")),
   ),
   mutation(
@@ -67,13 +67,13 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.without-max-tokens-500",
     ["MSG-5"],
-    "A request without max_tokens is an internal error.",
+    "A request without max_tokens gets 500.",
     badBodyIs500(both(onMessages, lacks("max_tokens"))),
   ),
   mutation(
     "messages.without-max-tokens-500-on-stream",
     ["MSG-5"],
-    "A stream without max_tokens is an internal error.",
+    "A stream without max_tokens gets 500.",
     badBodyIs500(both(onMessages, streaming, lacks("max_tokens"))),
   ),
   mutation(
@@ -97,13 +97,13 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.max-tokens-zero-500",
     ["MSG-5"],
-    "A limit of zero tokens is an internal error.",
+    "A max_tokens of zero gets 500.",
     badBodyIs500(badMaxTokens((value) => value === 0)),
   ),
   mutation(
     "messages.max-tokens-ignored",
     ["MSG-6"],
-    "max_tokens does not bound non-streaming replies.",
+    "max_tokens does not limit non-streaming replies.",
     wrap(
       "plan",
       (next) => (model, request, call) =>
@@ -123,13 +123,13 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.system-refused",
     ["MSG-7"],
-    "A top-level system prompt is refused.",
+    "A top-level system prompt is rejected.",
     refuseBody(withSystem, { message: "system: unknown field." }),
   ),
   mutation(
     "messages.system-lines-refused",
     ["MSG-7"],
-    "A system prompt of several lines is refused.",
+    "A system prompt of several lines is rejected.",
     refuseBody(
       both(
         onMessages,
@@ -142,7 +142,7 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
     "messages.empty-system-500",
     // Not MSG-7: an empty prompt may be refused, but not with a server error.
     ["HTTP-SERVER-ERROR"],
-    "An empty system prompt is an internal error.",
+    "An empty system prompt gets 500.",
     onServed(
       both(
         onMessages,
@@ -154,13 +154,13 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.system-500",
     ["MSG-7"],
-    "A top-level system prompt is an internal error.",
+    "A top-level system prompt gets 500.",
     onServed(withSystem, insteadOf("internal_error")),
   ),
   mutation(
     "messages.long-system-500",
     ["MSG-7"],
-    "A system prompt in a large request is an internal error.",
+    "A system prompt in a large request gets 500.",
     onServed(both(withSystem, longBody), insteadOf("internal_error")),
   ),
   mutation(
@@ -178,31 +178,31 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.system-dropped-in-conversations",
     ["MSG-7"],
-    "The system prompt reaches the model with the first turn only.",
+    "The system prompt reaches the model only with the first turn.",
     forgotten("system", both(onMessages, multiTurn)),
   ),
   mutation(
     "messages.output-limit-of-one-turn-only",
     ["MSG-6"],
-    "max_tokens does not bound replies to conversations of several turns.",
+    "max_tokens does not limit replies to multi-turn conversations.",
     forgotten("maxTokens", both(onMessages, multiTurn)),
   ),
   mutation(
     "messages.without-model-served",
     ["MSG-9"],
-    "A request that names no model is served by the default model.",
+    "A request without a model is served by the default model.",
     readAs(both(onMessages, lacks("model")), (body) => ({ ...body, model: "echo-fast" })),
   ),
   mutation(
     "messages.without-model-500",
     ["MSG-9"],
-    "A request that names no model is an internal error.",
+    "A request without a model gets 500.",
     badBodyIs500(both(onMessages, lacks("model"))),
   ),
   mutation(
     "messages.without-messages-served",
     ["MSG-9"],
-    "A request without messages is answered with a greeting.",
+    "A request without messages gets a greeting.",
     readAs(both(onMessages, lacks("messages")), (body) => ({
       ...body,
       messages: [{ role: "user", content: "Hello!" }],
@@ -211,7 +211,7 @@ export const MESSAGES_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.without-messages-500",
     ["MSG-9"],
-    "A request without messages is an internal error.",
+    "A request without messages gets 500.",
     badBodyIs500(both(onMessages, lacks("messages"))),
   ),
 ];

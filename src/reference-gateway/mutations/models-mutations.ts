@@ -21,49 +21,49 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.data-is-object",
     ["MODELS-1"],
-    "The field data is an object by id.",
+    "data is an object keyed by id.",
     entries((data) => Object.fromEntries(data.map((entry) => [String(member(entry, "id")), entry]))),
   ),
   mutation(
     "models.bare-array",
     ["MODELS-1"],
-    "The list is an array without an object around it.",
+    "The list is a bare array.",
     list((value) => member(value, "data")),
   ),
   mutation(
     "models.other-field",
     ["MODELS-1"],
-    "The entries stand in a field named models.",
+    "The entries are in a field named models.",
     list(rename("data", "models")),
   ),
   mutation(
     "models.flickers",
     ["MODELS-4", "MODELS-3"],
-    "Every third list lacks its first model.",
+    "Every third list omits its first model.",
     onServed(every(3, onModels), body(put("data", (data: unknown) => (Array.isArray(data) ? data.slice(1) : data)))),
   ),
   mutation(
     "models.null-now-and-then",
     ["MODELS-1"],
-    "Every third list has null for its entries.",
+    "Every third list has null instead of entries.",
     onServed(every(3, onModels), body(put("data", null))),
   ),
   mutation(
     "models.null-without-balance",
     ["MODELS-1"],
-    "The list of an account without balance has null for its entries.",
+    "The list of an account with no balance has null instead of entries.",
     onServed(both(onModels, onEmptyAccount), body(put("data", null))),
   ),
   mutation(
     "models.500-now-and-then",
     ["MODELS-1", "AUTH-1", "STEADY-SERVICE", "BASE-3"],
-    "Every fourth list is an internal error.",
+    "Every fourth list request gets 500.",
     onServed(every(4, onModels), insteadOf("internal_error")),
   ),
   mutation(
     "models.cut-short",
     ["MODELS-1", "JSON-TEXT"],
-    "The list ends in the middle of an entry.",
+    "The list is truncated in the middle of an entry.",
     onParcel(
       onModels,
       parcelBytes((bytes) => bytes.subarray(0, bytes.length - 40)),
@@ -72,7 +72,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.304",
     ["MODELS-1"],
-    "The list is sent with 304, as if it had not changed.",
+    "The list is sent with 304, as if unchanged.",
     onServed(onModels, (response) => ({ ...response, status: 304, body: { kind: "none" } })),
   ),
   mutation(
@@ -84,13 +84,13 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.name-for-id",
     ["MODELS-2", "MODELS-3"],
-    "Entries are identified by name instead of id.",
+    "Entries have a name instead of an id.",
     entries((data) => data.map(rename("id", "name"))),
   ),
   mutation(
     "models.number-for-id",
     ["MODELS-2"],
-    "One entry has a number for its id.",
+    "One entry has a numeric id.",
     entries((data) => [...data, { id: 7, object: "model", created: 0, owned_by: "reference" }]),
   ),
   mutation(
@@ -102,7 +102,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.strings",
     ["MODELS-2", "MODELS-3"],
-    "The entries are ids rather than objects.",
+    "The entries are ids instead of objects.",
     entries((data) => data.map((entry) => member(entry, "id"))),
   ),
   mutation(
@@ -114,31 +114,31 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.prefixed-ids",
     ["MODELS-3", "MODELS-4"],
-    "The list puts the provider before each id; called that way, the models do not exist.",
+    "The list prefixes each id with its provider; the prefixed ids cannot be called.",
     entries((data) => data.map(put("id", (id: unknown) => `provider/${String(id)}`))),
   ),
   mutation(
     "models.upper-case-ids",
     ["MODELS-3", "MODELS-4"],
-    "The list shows ids in capitals; called that way, the models do not exist.",
+    "The list shows ids in upper case; those ids cannot be called.",
     entries((data) => data.map(put("id", (id: unknown) => String(id).toUpperCase()))),
   ),
   mutation(
     "models.dead-entry",
     ["MODELS-3", "MODELS-4"],
-    "The first entry of the list is a model that was taken away.",
+    "The first entry of the list is a retired model.",
     entries((data) => [{ id: "retired-model", object: "model", created: 0, owned_by: "reference" }, ...data]),
   ),
   mutation(
     "models.callable-but-not-listed",
     ["MODELS-3", "MODELS-4"],
-    "The plain models can be called but are not in the list.",
+    "The plain models can be called but are not listed.",
     entries((data) => data.filter((entry) => !String(member(entry, "id")).endsWith("-fast"))),
   ),
   mutation(
     "models.dead-entry-for-second-key",
     ["MODELS-3", "MODELS-4"],
-    "The second key's list has a model that was taken away.",
+    "The second key's list has a retired model.",
     wrap("listModels", (next) => (call) => {
       const retired = { id: "retired-model", object: "model", created: 0, owned_by: "reference" };
       const add = put("data", (data: unknown) => [...(data as unknown[]), retired]);
@@ -148,7 +148,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.not-listed-for-second-key",
     ["MODELS-3", "MODELS-4"],
-    "The plain models can be called with the second key, whose list lacks them.",
+    "The second key can call the plain models, but its list omits them.",
     wrap("listModels", (next) => (call) => {
       const leave = put("data", (data: unknown) =>
         (data as unknown[]).filter((entry) => !String(member(entry, "id")).endsWith("-fast")),
@@ -159,7 +159,7 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.lists-what-it-refused",
     ["ERR-404-1", "MODELS-3", "MODELS-4"],
-    "An id that was refused as unknown appears in the list from then on.",
+    "An id that was rejected as unknown is listed from then on.",
     (() => {
       const refused = remembered(() => new Set<string>());
       return all(
@@ -183,13 +183,13 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.unknown-served-on-stream",
     ["ERR-404-MODEL", "STREAM-2"],
-    "A model that does not exist is served by the default model, when a stream is asked for.",
+    "A streaming request for a model that does not exist is served by the default model.",
     wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.wantsStream ? FALLBACK : undefined)),
   ),
   mutation(
     "models.unknown-beyond-ascii-500",
     ["ERR-404-MODEL"],
-    "A model that does not exist, with an id beyond ASCII, is an internal error.",
+    "A model that does not exist and has a non-ASCII id gets 500.",
     onDenial(
       "model_not_found",
       (call) => /[^ -~]/.test(String(member(call.parsed, "model"))),
@@ -205,13 +205,13 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.unknown-empty-success",
     ["ERR-404-MODEL", "ERR-200-1"],
-    "A model that does not exist gets 200 with the refusal in the body.",
+    "A model that does not exist gets 200 with the error in the body.",
     onDenial("model_not_found", always, status(200)),
   ),
   mutation(
     "models.goes-missing",
     ["MODELS-3", "MODELS-4", "CHAT-1", "CHAT-4", "MSG-1", "STEADY-SERVICE"],
-    "Every ninth request for an enabled model gets the answer that it does not exist.",
+    "Every ninth request for an enabled model gets model_not_found.",
     wrap("findModel", (next) => {
       const unlucky = every(9);
       return (id, call) => (unlucky(call) ? undefined : next(id, call));
@@ -220,25 +220,25 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.entries-of-another-object",
     ["COMPAT-MODELS"],
-    "Entries say that they are engines.",
+    "Entries have the object type engine.",
     entries((data) => data.map(put("object", "engine"))),
   ),
   mutation(
     "models.created-is-text",
     ["COMPAT-MODELS"],
-    "The field created of an entry is a date as text.",
+    "created is a date string in entries.",
     entries((data) => data.map((entry) => (isObject(entry) ? { ...entry, created: "2026-01-01T00:00:00Z" } : entry))),
   ),
   mutation(
     "models.list-of-another-object",
     ["COMPAT-MODELS"],
-    "The list says that it is a page.",
+    "The list has the object type page.",
     list(put("object", "page")),
   ),
   mutation(
     "models.unknown-as-unknown-path",
     ["ERR-404-MODEL", "ERR-HDR-1"],
-    "A model that does not exist is denied as a wrong path.",
+    "A model that does not exist is reported as an unknown path.",
     onDenial("model_not_found", always, insteadOf("not_found")),
   ),
 ];

@@ -66,13 +66,13 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.two-lengths",
     LENGTH_REQUIREMENTS,
-    "Non-streaming chat replies carry two different lengths.",
+    "Non-streaming chat replies have two different lengths.",
     byHand(chatReply, plainWith([LENGTH, "7"])),
   ),
   mutation(
     "protocol.length-and-chunked",
     LENGTH_REQUIREMENTS,
-    "Non-streaming chat replies are chunked and carry a length, too.",
+    "Non-streaming chat replies are chunked and also have a length.",
     byHand(chatReply, { ...CHUNKED, headers: (parcel) => [...parcel.headers, ["Transfer-Encoding", "chunked"]] }),
   ),
   mutation(
@@ -88,25 +88,25 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.last-chunk-missing",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2", "ERR-200-1"],
-    "The last chunk of chunked replies is missing.",
+    "Chunked replies lack the last chunk.",
     byHand(chatReply, { ...CHUNKED, last: "" }),
   ),
   mutation(
     "protocol.header-name-with-space",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
-    "One header name has a space in it.",
+    "One header name contains a space.",
     byHand(chatReply, plainWith(["X Powered By", "gateway"])),
   ),
   mutation(
     "protocol.header-with-line-break",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
-    "One header value goes on in the next line.",
+    "One header value continues on the next line.",
     byHand(chatReply, plainWith(["X-Notice", "first line\r\n second line"])),
   ),
   mutation(
     "protocol.extra-bytes",
     ["HTTP-KEEP-ALIVE", "AUTH-1", "HTTP-FRAMING"],
-    "Some bytes follow each non-streaming chat reply on its connection.",
+    "Extra bytes follow each non-streaming chat reply on its connection.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
       if (chatReply(call)) delivery.response.once("finish", () => socket?.write("\r\nnull\r\n"));
@@ -116,7 +116,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.closes-without-saying",
     ["HTTP-KEEP-ALIVE"],
-    "Connections are closed after a reply that said they would be kept.",
+    "Connections are closed after a reply that promised keep-alive.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
       delivery.response.once("finish", () => socket?.end());
@@ -126,7 +126,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.closes-after-errors",
     ["HTTP-KEEP-ALIVE"],
-    "Connections are reset after a refusal that said they would be kept.",
+    "Connections are reset after an error that promised keep-alive.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       const { socket } = delivery.response;
       if (denied(call)) delivery.response.once("finish", () => setTimeout(() => socket?.resetAndDestroy(), 5));
@@ -136,7 +136,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.switches-uninvited",
     ["HTTP-FRAMING", "CHAT-1", "CHAT-2"],
-    "Every answer is preceded by a 101 that nobody asked for.",
+    "Every chat reply is preceded by an unrequested 101.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (chatReply(call)) delivery.response.socket?.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
       next(parcel, call, delivery);
@@ -145,13 +145,13 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "protocol.same-request-id",
     ["COMPAT-REQUEST-ID"],
-    "Every response has the same request identifier.",
+    "Every response has the same request id.",
     onParcel(always, (parcel) => parcelHeader("Request-Id", "req_0")(parcelHeader("X-Request-Id", "req_0")(parcel))),
   ),
   mutation(
     "protocol.bearer-in-header",
     ["SEC-3", "NO-SECRETS"],
-    "A header of every response shows the bearer token of the caller.",
+    "A header of every response contains the caller's bearer token.",
     onParcel(both(not(streaming), always), (parcel, call) =>
       parcelHeader("X-Debug-Auth", call.arrival.headers.authorization ?? "")(parcel),
     ),

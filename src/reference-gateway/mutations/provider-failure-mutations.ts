@@ -41,43 +41,43 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.429-as-own",
     [...FAILED, "LIMIT-RATE-3"],
-    "The provider's rate limit becomes the caller's.",
+    "The provider's rate limit is reported as the caller's.",
     onDenial("upstream_error", failedWith(429), insteadOf("rate_limit_exceeded", { waitMs: 1_000 })),
   ),
   mutation(
     "provider.429-passed-on",
     [...FAILED, "ERR-HDR-1"],
-    "The provider's 429 is passed on with its status.",
+    "The provider's 429 is passed on.",
     onDenial("upstream_error", failedWith(429), status(429)),
   ),
   mutation(
     "provider.401-as-own",
     [...FAILED, "AUTH-1", "ERR-401-INVALID"],
-    "A provider that refuses the operator's key refuses the caller's.",
+    "A provider's 401 for the operator's key is reported as the caller's.",
     onDenial("upstream_error", failedWith(401), insteadOf("invalid_api_key")),
   ),
   mutation(
     "provider.402-as-own",
     [...FAILED, "SPEND-13"],
-    "The operator's empty account at the provider becomes the caller's.",
+    "The operator's empty account at the provider is reported as the caller's.",
     onDenial("upstream_error", failedWith(402), insteadOf("insufficient_credits")),
   ),
   mutation(
     "provider.529-as-own",
     FAILED,
-    "An overloaded provider becomes the caller's concurrency limit.",
+    "An overloaded provider is reported as the caller's concurrency limit.",
     onDenial("upstream_error", failedWith(529), insteadOf("concurrency_limit_exceeded", { waitMs: 1_000 })),
   ),
   mutation(
     "provider.reset-as-400",
     FAILED,
-    "A provider that resets the connection becomes a bad request.",
+    "A connection reset by the provider is reported as a bad request.",
     onDenial("upstream_error", failedWith(502), insteadOf("invalid_request")),
   ),
   mutation(
     "provider.own-key-in-error",
     ["UPSTREAM-OWN-KEY", "SEC-3", "NO-SECRETS"],
-    "The provider's error is passed on word for word, with the operator's key in it.",
+    "The provider's error is passed on verbatim, including the operator's key.",
     onDenial("upstream_error", failedWith(401), (response, call) =>
       insteadOf("upstream_error", { status: response.status, message: call.upstreamFailure?.body || "It failed." })(
         response,
@@ -88,7 +88,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.own-key-in-header",
     ["UPSTREAM-OWN-KEY", "SEC-3", "NO-SECRETS"],
-    "Failures show in a header with which key the provider was asked.",
+    "On failure, a header shows the key sent to the provider.",
     onDenial("upstream_error", always, (response, call) =>
       setHeader("X-Upstream-Request", `POST with Bearer ${call.services.upstream?.providers[0]?.key ?? ""}`)(
         response,
@@ -99,25 +99,25 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.three-times-each",
     ATTEMPTS,
-    "Each provider is asked three times, which is more than the operator says.",
+    "Each provider is tried three times, more than the operator configured.",
     timesEach(3),
   ),
   mutation(
     "provider.twenty-times-each",
     [...ATTEMPTS, "UPSTREAM-RETRY-BOUNDED"],
-    "Each provider is asked twenty times.",
+    "Each provider is tried twenty times.",
     timesEach(20),
   ),
   mutation(
     "provider.429-asked-again-at-once",
     ATTEMPTS,
-    "A provider that answers 429 is asked again at once, four times.",
+    "A provider that returns 429 is retried immediately, four times.",
     timesEach(4, 0, ({ failure }) => failure.status === 429),
   ),
   mutation(
     "provider.retries-for-a-minute",
     ["UPSTREAM-RETRY-BOUNDED"],
-    "An overloaded provider is asked again half a minute later, and again, for streams of the messages dialect.",
+    "For messages streams, an overloaded provider is retried after half a minute, and again.",
     onNextProvider((failed, providers, call) => {
       const isMeant = streaming(call) && onMessages(call) && failed.at(-1)?.failure.status === 529;
       const provider = providers[0];
@@ -128,7 +128,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.half-reply-asked-again",
     ["UPSTREAM-BLIND-RETRY"],
-    "A reply that breaks off in the middle is asked for again.",
+    "A reply that is interrupted in the middle is requested again.",
     onNextProvider((failed, providers) => {
       const provider = providers[failed.length];
       return failed.at(-1)?.hasBegun === true && provider !== undefined ? { provider, afterMs: 0 } : undefined;
@@ -137,7 +137,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.asked-after-the-caller-left",
     ["UPSTREAM-AFTER-LEFT", "UPSTREAM-CANCEL"],
-    "When a provider fails the next one is asked, although the caller has left.",
+    "When a provider fails, the next one is tried although the caller has disconnected.",
     all(
       onProviderRequest(always, (asked) => ({ ...asked, signal: null })),
       onNextProvider((failed, providers) => {
@@ -150,31 +150,31 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.no-failover",
     FAILOVER,
-    "Only the first provider is asked.",
+    "Only the first provider is tried.",
     givesUp(() => true),
   ),
   mutation(
     "provider.no-failover-on-429",
     FAILOVER,
-    "No other provider is asked when the first one's limit is reached.",
+    "No other provider is tried when the first one returns 429.",
     givesUp(({ failure }) => failure.status === 429),
   ),
   mutation(
     "provider.no-failover-on-reset",
     FAILOVER,
-    "No other provider is asked when the connection to the first one breaks.",
+    "No other provider is tried when the connection to the first one is reset.",
     givesUp(({ failure }) => failure.status === 502),
   ),
   mutation(
     "provider.no-failover-for-streams",
     FAILOVER,
-    "No other provider is asked for a stream.",
+    "No other provider is tried for a stream.",
     givesUp((_failed, call) => streaming(call)),
   ),
   mutation(
     "provider.failover-names-another-model",
     ["UPSTREAM-SAME-MODEL"],
-    "A reply of the second provider names a model of that provider.",
+    "A reply of the second provider has that provider's model name.",
     all(
       wrap("nextProvider", (next) => (failed, call) => {
         const chosen = next(failed, call);

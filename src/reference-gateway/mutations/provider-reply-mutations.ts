@@ -106,13 +106,13 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.reply-trimmed",
     REPLY,
-    "Spaces at the ends of lines are lost in non-streaming replies.",
+    "Non-streaming replies lose the spaces at the ends of lines.",
     onRelayedReply((value) => mapTexts(value, (text) => text.replace(/[ \t]+(?=\n|\.|$)/g, " ").trim())),
   ),
   mutation(
     "provider.reply-characters-lost",
     REPLY,
-    "Characters of four bytes become question marks.",
+    "Four-byte characters become question marks.",
     all(
       onRelayedReply((value) => mapTexts(value, (text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?"))),
       onRelayedText((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "?")),
@@ -121,7 +121,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.stream-event-lost",
     REPLY,
-    "The third text of a stream is lost.",
+    "The third text event of a stream is lost.",
     onRelayedText((text) => {
       let texts = 0;
       return text.replace(/(?:event: [^\n]*\n)?data: [^\n]*\n\n/g, (event) =>
@@ -132,7 +132,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.long-event-ends-stream",
     LONG_EVENT,
-    "A stream ends where an event is longer than 64 KiB, without a sign of it.",
+    "A stream ends silently at an event longer than 64 KiB.",
     onRelayedEvents((event) => (event.length > LONG_BYTES ? undefined : event)),
   ),
   mutation(
@@ -144,7 +144,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.long-arguments-cut",
     LONG_EVENT,
-    "Fragments of tool arguments are cut after 16 KiB.",
+    "Fragments of tool arguments are truncated to 16 KiB.",
     onRelayedEvents((event) =>
       event.replace(/("(?:arguments|partial_json)":")((?:[^"\\]|\\.)*)/, (_all, name: string, text: string) =>
         [name, text.slice(0, 16_384).replace(/\\$/, "")].join(""),
@@ -154,7 +154,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.long-reasoning-ends-stream",
     LONG_EVENT,
-    "A stream ends where an event with reasoning is longer than 64 KiB, without a sign of it.",
+    "A stream ends silently at a reasoning event longer than 64 KiB.",
     onRelayedEvents((event) =>
       event.length > LONG_BYTES && /"(?:reasoning_content|thinking)":"/.test(event) ? undefined : event,
     ),
@@ -162,13 +162,13 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.tool-arguments-flattened",
     REPLY,
-    "Objects inside the arguments of a tool call become texts.",
+    "Objects inside the arguments of a tool call become strings.",
     onRelayedReply((value) => flattened(value)),
   ),
   mutation(
     "provider.usage-estimated",
     [...USAGE, "COUNTS-ADD-UP"],
-    "Token counts are the gateway's own estimate.",
+    "Token counts are the gateway's estimate.",
     onUsage((usage) =>
       Object.fromEntries(
         Object.entries(usage).map(([name, count]) => [name, COUNTS.includes(name) && count !== 0 ? 25 : count]),
@@ -178,13 +178,13 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.cached-tokens-lost",
     USAGE,
-    "What the provider read from its cache is not reported.",
+    "Tokens read from the provider's cache are not reported.",
     onUsage((usage) => Object.fromEntries(Object.entries(usage).filter(([name]) => !CACHED.includes(name)))),
   ),
   mutation(
     "provider.cached-tokens-added",
     USAGE,
-    "In the messages dialect cached tokens are counted among the input, too.",
+    "In the messages dialect, cached tokens are also counted as input.",
     onUsage((usage) =>
       typeof usage["input_tokens"] === "number"
         ? { ...usage, input_tokens: usage["input_tokens"] + Number(usage["cache_read_input_tokens"] ?? 0) }
@@ -194,31 +194,31 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.stream-usage-lost",
     [...USAGE, "COMPAT-CHAT-USAGE"],
-    "Streams of the chat dialect have no usage.",
+    "Chat streams have no usage.",
     onRelayedText((text) => text.replace(/data: \{[^\n]*"choices":\[\][^\n]*\n\n/g, "")),
   ),
   mutation(
     "provider.stream-gathered",
     ["UPSTREAM-STREAMED"],
-    "A stream reaches the caller when the provider is through.",
+    "A stream reaches the caller only when the provider has finished.",
     onRelayedStream(gathered),
   ),
   mutation(
     "provider.reads-ahead",
     ["UPSTREAM-BACKPRESSURE"],
-    "A stream is taken from the provider as fast as it comes, whoever reads it.",
+    "A stream is read from the provider at full speed, even if the caller does not read.",
     onRelayedStream(readAhead),
   ),
   mutation(
     "provider.broken-stream-ends-well",
     ["UPSTREAM-BROKEN"],
-    "A stream that breaks off at the provider gets the ending of a whole one.",
+    "A stream that the provider interrupts ends like a complete one.",
     onRelayedStream(endingWell),
   ),
   mutation(
     "provider.broken-stream-asked-again",
     ["UPSTREAM-BLIND-RETRY", "UPSTREAM-REPLY"],
-    "A stream that breaks off is asked for anew, and what comes is put behind it.",
+    "An interrupted stream is requested again, and the new one is appended.",
     onRelayedStream(askingAgain),
   ),
 ];

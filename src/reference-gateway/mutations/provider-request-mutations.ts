@@ -23,13 +23,13 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.caller-key-passed-on",
     CALLER_KEY,
-    "Providers get the caller's key in place of the operator's.",
+    "Providers get the caller's key instead of the operator's.",
     withProviderHeaders((call) => ({ authorization: `Bearer ${callersKey(call)}` })),
   ),
   mutation(
     "provider.caller-key-beside",
     CALLER_KEY,
-    "Providers get the caller's key in a further header.",
+    "Providers get the caller's key in an extra header.",
     withProviderHeaders((call) => ({ "x-forwarded-authorization": `Bearer ${callersKey(call)}` })),
   ),
   mutation(
@@ -41,50 +41,50 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.caller-key-on-streams",
     CALLER_KEY,
-    "Providers get the caller's key as an API key when a stream is asked for.",
+    "On streaming requests, providers get the caller's key as an API key.",
     withProviderHeaders((call) => ({ "x-api-key": callersKey(call) }), streaming),
   ),
   mutation(
     "provider.texts-trimmed",
     CONVERSATION,
-    "Spaces around a turn are lost on the way to the provider.",
+    "Spaces around a turn are trimmed before it reaches the provider.",
     onTexts((text) => text.trim()),
   ),
   mutation(
     "provider.spaces-joined",
     CONVERSATION,
-    "Runs of spaces and tabs become one on the way to the provider.",
+    "Runs of spaces and tabs are collapsed before they reach the provider.",
     onTexts((text) => text.replace(/[ \t]+/g, " ")),
   ),
   mutation(
     "provider.texts-normalised",
     CONVERSATION,
-    "Characters are composed on the way to the provider.",
+    "Characters are NFC-normalised before they reach the provider.",
     onTexts((text) => text.normalize("NFC")),
   ),
   mutation(
     "provider.control-characters-lost",
     CONVERSATION,
-    "Control characters are lost on the way to the provider.",
+    "Control characters are removed before they reach the provider.",
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant
     onTexts((text) => text.replace(/[\u0000-\u0008]/g, "")),
   ),
   mutation(
     "provider.long-texts-cut",
     CONVERSATION,
-    "A turn of more than eight thousand characters is cut on the way to the provider.",
+    "Turns longer than 8,000 characters reach the provider truncated.",
     onTexts((text) => text.slice(0, 8_000)),
   ),
   mutation(
     "provider.old-turns-lost",
     CONVERSATION,
-    "Of a long conversation the provider gets the last eight turns.",
+    "The provider gets only the last eight turns of a long conversation.",
     onProviderBody((body) => ({ ...body, messages: turnsOf(body).slice(-8) })),
   ),
   mutation(
     "provider.turns-out-of-order",
     CONVERSATION,
-    "The provider gets all turns of the user before those of the assistant.",
+    "The provider gets all user turns before the assistant turns.",
     onProviderBody((body) => {
       const turns = turnsOf(body);
       const isAssistant = ({ role }: JsonObject) => role === "assistant";
@@ -103,7 +103,7 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.images-lost",
     CONVERSATION,
-    "Of a turn in parts the provider gets the texts alone.",
+    "The provider gets only the text parts of a turn.",
     onProviderBody((body) => ({
       ...body,
       messages: turnsOf(body).map((turn) => ({
@@ -123,7 +123,7 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.one-tool-only",
     [...CONVERSATION, ...PARAMETERS],
-    "The provider gets the first tool alone.",
+    "The provider gets only the first tool.",
     onProviderBody((body) => (Array.isArray(body["tools"]) ? { ...body, tools: body["tools"].slice(0, 1) } : body)),
   ),
   mutation(
@@ -135,7 +135,7 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.temperature-rounded",
     PARAMETERS,
-    "The temperature is a whole number at the provider.",
+    "The provider gets the temperature rounded to a whole number.",
     onProviderBody((body) =>
       typeof body["temperature"] === "number" ? { ...body, temperature: Math.round(body["temperature"]) } : body,
     ),
@@ -149,43 +149,43 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
   mutation(
     "provider.tool-choice-lost",
     PARAMETERS,
-    "The choice of a tool does not reach the provider.",
+    "tool_choice does not reach the provider.",
     withoutFields("tool_choice"),
   ),
   mutation(
     "provider.output-limit-lost",
     PARAMETERS,
-    "The output limit of the chat dialect does not reach the provider.",
+    "The chat dialect's output limit does not reach the provider.",
     onProviderBody(({ max_tokens: _, ...body }) => body, onChat),
   ),
   mutation(
     "provider.unknown-fields-lost",
     PARAMETERS,
-    "Fields that the gateway does not know do not reach the provider.",
+    "Fields unknown to the gateway do not reach the provider.",
     withoutFields("gauntlet_unknown"),
   ),
   mutation(
     "provider.connection-per-request",
     ["UPSTREAM-KEEP-ALIVE"],
-    "Each request to a provider has a connection of its own.",
+    "Each request to a provider opens a new connection.",
     onProviderRequest(always, (asked) => ({ ...asked, closes: true })),
   ),
   mutation(
     "provider.not-cancelled",
     ["UPSTREAM-CANCEL"],
-    "A provider goes on when the caller has left.",
+    "The provider's reply is not cancelled when the caller disconnects.",
     onProviderRequest(always, (asked) => ({ ...asked, signal: null })),
   ),
   mutation(
     "provider.replies-not-cancelled",
     ["UPSTREAM-CANCEL"],
-    "A provider goes on with a non-streaming reply when the caller has left.",
+    "The provider's non-streaming reply is not cancelled when the caller disconnects.",
     onProviderRequest(nonStreaming, (asked) => ({ ...asked, signal: null })),
   ),
   mutation(
     "provider.cancelled-late",
     ["UPSTREAM-CANCEL"],
-    "A provider goes on for three seconds when the caller has left.",
+    "The provider's reply is cancelled three seconds after the caller disconnects.",
     onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 3_000) })),
   ),
 ];

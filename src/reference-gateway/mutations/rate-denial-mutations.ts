@@ -17,7 +17,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.denials-prolong",
     ["LIMIT-RATE-6"],
-    "Denied requests count toward the rate, and Retry-After does not include it.",
+    "Denied requests count toward the rate limit, and Retry-After ignores them.",
     wrap("check", (next) => {
       const retryAt = remembered(() => new WeakMap<object, number>());
       return (name, call) => {
@@ -35,7 +35,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.one-denied-all-denied",
     ["LIMIT-1", "LIMIT-RATE-3"],
-    "While one account is denied for its rate, every account is.",
+    "While one account is rate limited, every account is.",
     wrap("check", (next) => {
       const last = remembered(() => ({ untilMs: 0 }));
       return (name, call) => {
@@ -50,7 +50,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.emptied-by-denials",
     [...OVER, "LIMIT-RATE-6"],
-    "Every twentieth denial for the rate empties the account's window.",
+    "Every twentieth rate denial resets the account's window.",
     (() => {
       const kept = remembered(() => new WeakMap<object, { limiter: RateLimiter; denied: number }>());
       return all(
@@ -73,7 +73,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.denied-while-five-run",
     ["LIMIT-RATE-3"],
-    "Whoever comes while five of the account's requests are running is denied for the rate.",
+    "A request that arrives while five of the account's are in flight gets a rate denial.",
     wrap(
       "check",
       (next) => (name, call) =>
@@ -86,7 +86,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.phantom-denials",
     [...UNDER, "LIMIT-RATE-6", "ERR-HDR-1"],
-    "Every fortieth request is denied for its rate, far below the limit.",
+    "Every fortieth request gets a rate denial, far below the limit.",
     wrap("check", (next) => {
       const unlucky = every(40);
       return (name, call) =>
@@ -97,7 +97,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.penalty",
     ["LIMIT-RATE-6"],
-    "After a denial the account is denied for two minutes, whatever Retry-After said.",
+    "After a denial the account is denied for two minutes, whatever Retry-After says.",
     wrap("check", (next) => {
       const punished = remembered(() => new Map<string, number>());
       return (name, call) => {
@@ -117,7 +117,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.slows-down-instead",
     NEVER,
-    "Requests over the rate limit are served late instead of being denied.",
+    "Requests over the rate limit are delayed instead of denied.",
     all(
       overlook("rate_limit_exceeded"),
       wrap("seal", (next) => (response, call) => {
@@ -131,7 +131,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.drops-connection",
     ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE"],
-    "Requests over the rate limit get no answer: the connection is dropped.",
+    "Requests over the rate limit get no response: the connection is dropped.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (call.refused?.reason === "rate_limit_exceeded") cutOff(delivery, "reset");
       else next(parcel, call, delivery);
@@ -140,7 +140,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.denial-never-sent",
     ["LIMIT-RATE-1", "LIMIT-RATE-4", "ERR-429-RATE", "ANSWER-IN-TIME"],
-    "Requests over the rate limit wait for an answer that never comes.",
+    "Requests over the rate limit never get a response.",
     onDenial(
       "rate_limit_exceeded",
       () => true,

@@ -28,21 +28,21 @@ export const RATE_HEADER_MUTATIONS: readonly Mutation[] = [
     "X-RateLimit-Remaining": String(Math.ceil(rpm / 2)),
   })),
   state("remaining-word", "The remaining count of a denial is a word.", () => ({ "X-RateLimit-Remaining": "none" })),
-  state("limit-doubled", "The limit that a denial names is twice the real one.", (rpm) => ({
+  state("limit-doubled", "The limit in a denial is twice the real one.", (rpm) => ({
     "X-RateLimit-Limit": String(rpm * 2),
   })),
-  state("limit-per-second", "The limit that a denial names is per second.", (rpm) => ({
+  state("limit-per-second", "The limit in a denial is per second.", (rpm) => ({
     "X-RateLimit-Limit": String(Math.max(1, Math.round(rpm / 60))),
   })),
-  state("limit-with-unit", "The limit that a denial names has a unit.", (rpm) => ({
+  state("limit-with-unit", "The limit in a denial has a unit.", (rpm) => ({
     "X-RateLimit-Limit": `${rpm}/min`,
   })),
-  state("limit-policy-doubled", "The policies of the limit that a denial names allow twice the real one.", (rpm) => ({
+  state("limit-policy-doubled", "The limit in a denial has policies that allow twice the real one.", (rpm) => ({
     "X-RateLimit-Limit": `${rpm * 2}, ${rpm * 2};w=60`,
   })),
-  state("limit-policy-broken", "The policies of the limit that a denial names are cut off.", (rpm) => ({
+  state("limit-policy-broken", "The limit in a denial has truncated policies.", (rpm) => ({
     "X-RateLimit-Limit": `${rpm}, ${rpm};w=`,
   })),
-  state("limit-zero", "The limit that a denial names is 0.", () => ({ "X-RateLimit-Limit": "0" })),
-  state("limit-empty", "The limit that a denial names is empty.", () => ({ "X-RateLimit-Limit": "" })),
+  state("limit-zero", "The limit in a denial is 0.", () => ({ "X-RateLimit-Limit": "0" })),
+  state("limit-empty", "The limit in a denial is empty.", () => ({ "X-RateLimit-Limit": "" })),
 ];

@@ -52,7 +52,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "rate.upgrade-without-effect",
     ["LIMIT-CHANGE"],
-    "Another rate limit of an account needs a restart.",
+    "A changed rate limit takes effect only after a restart.",
     wrap("limiterOf", (next) => (key, call) => {
       const first = firstLimiters(call);
       const known = first.get(key.account) ?? next(key, call);
@@ -60,31 +60,31 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
       return known;
     }),
   ),
-  loadMutation("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a rate limit of its own.", rateBy(byKey)),
+  loadMutation("rate.per-key", ["LIMIT-1", "LIMIT-RATE-2"], "Each key has a separate rate limit.", rateBy(byKey)),
   loadMutation(
     "rate.per-client",
     ["LIMIT-1", "LIMIT-RATE-2"],
-    "Each User-Agent has a rate limit of its own.",
+    "Each User-Agent has a separate rate limit.",
     rateBy((call) => String(call.arrival.headers["user-agent"])),
   ),
   loadMutation(
     "rate.per-dialect",
     // Not LIMIT-RATE-2: the traffic of one dialect stays within the limit.
     ["LIMIT-5"],
-    "Each dialect has a rate limit of its own.",
+    "Each dialect has a separate rate limit.",
     rateBy(byDialect),
   ),
-  loadMutation("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a rate limit of its own.", rateBy(byModel)),
+  loadMutation("rate.per-model", [...OVER, "LIMIT-1"], "Each model has a separate rate limit.", rateBy(byModel)),
   loadMutation(
     "rate.per-connection",
     [...NEVER, "LIMIT-1"],
-    "Each connection has a rate limit of its own.",
+    "Each connection has a separate rate limit.",
     rateBy(byConnection),
   ),
   loadMutation(
     "rate.streams-apart",
     OVER,
-    "Streams and non-streaming requests have a rate limit each.",
+    "Streaming and non-streaming requests have separate rate limits.",
     rateBy(byMode),
   ),
   loadMutation(
@@ -96,15 +96,10 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.non-streaming-chat-free",
     [...NEVER, "LIMIT-5"],
-    "Non-streaming requests of the chat dialect are not counted.",
+    "Non-streaming chat requests are not counted.",
     unlimited((call) => call.endpoint === "chat" && !call.wantsStream),
   ),
-  loadMutation(
-    "rate.conversations-free",
-    NEVER,
-    "Conversations of several turns are not counted.",
-    unlimited(multiTurn),
-  ),
+  loadMutation("rate.conversations-free", NEVER, "Multi-turn conversations are not counted.", unlimited(multiTurn)),
   loadMutation("rate.streams-free", [...NEVER, "STREAM-2"], "Streams are not counted.", unlimited(streaming)),
   loadMutation(
     "rate.messages-free",
@@ -121,13 +116,13 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.tripled",
     [...NEVER, "LIMIT-2"],
-    "Three times the rate limit is let through.",
+    "Three times the rate limit is admitted.",
     rateBy(undefined, (rpm) => rpm * 3),
   ),
   loadMutation(
     "rate.tenfold",
     [...NEVER, "LIMIT-2"],
-    "The limit is read as requests per six seconds.",
+    "The rate limit applies per six seconds, not per minute.",
     rateBy(undefined, (rpm) => rpm * 10),
   ),
   loadMutation(
@@ -142,7 +137,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.streams-by-quarter-minute",
     [...OVER, "LIMIT-RATE-1", "STREAM-2"],
-    "Streams are let in again a quarter of a minute after the last non-streaming request.",
+    "Streams are admitted again 15 seconds after the last non-streaming request.",
     (() => {
       const lastMs = remembered(() => new WeakMap<object, number>());
       return all(
@@ -161,7 +156,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.second-window",
     [...NEVER, "LIMIT-2"],
-    "The window is a second long.",
+    "The window is one second long.",
     limitersFrom(
       () => "",
       (_call, rpm) => fixedWindow(rpm, 0, WINDOW_US / 60),
@@ -170,20 +165,20 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.halved",
     [...UNDER, "LIMIT-2"],
-    "Half of the rate limit is let through.",
+    "Only half of the rate limit is admitted.",
     rateBy(undefined, (rpm) => rpm / 2),
   ),
   ...TIER_RATE_MUTATIONS,
   loadMutation(
     "rate.two-thirds",
     [...UNDER, "LIMIT-2"],
-    "Two thirds of the rate limit are let through.",
+    "Only two thirds of the rate limit are admitted.",
     rateBy(undefined, (rpm) => (rpm * 2) / 3),
   ),
   loadMutation(
     "load.tiers-mixed-up",
     [...UNDER, "LIMIT-2"],
-    "Accounts above 300 per minute are limited like the smallest tier.",
+    "Accounts above 300 requests per minute get the smallest tier's limit.",
     rateBy(undefined, (rpm) => Math.min(rpm, 300)),
   ),
   loadMutation(
@@ -198,7 +193,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.checked-before-counted",
     [...OVER, "LIMIT-RATE-1", "ERR-429-RATE"],
-    "Requests are counted a moment after they were checked: all of a burst passes.",
+    "Requests are counted a moment after the check: a whole burst passes.",
     wrap("countRate", (next) => (limiter, call) => {
       setTimeout(() => next(limiter, call), 80).unref();
     }),
@@ -206,7 +201,7 @@ export const RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.accounts-share",
     [...UNDER, "LIMIT-RATE-6", "LIMIT-1"],
-    "The traffic of every account counts toward each account's limit.",
+    "The traffic of all accounts counts toward each account's limit.",
     (() => {
       const times = remembered<number[]>(() => []);
       return limitersFrom(

@@ -46,50 +46,50 @@ export const REPLY_CACHE_MUTATIONS: readonly Mutation[] = [
   mutation(
     "reply-cache.ignores-history",
     OWN,
-    "Non-streaming replies are cached by the last turn of their conversation.",
+    "The cache of non-streaming replies is keyed by the last turn only.",
     storedBy(withoutHistory, nonStreaming),
   ),
   mutation(
     "reply-cache.ignores-history-of-streams",
     OWN,
-    "Streams are cached by the last turn of their conversation.",
+    "The cache of streams is keyed by the last turn only.",
     storedBy(withoutHistory, streaming),
   ),
   mutation(
     "reply-cache.ignores-system",
     // Models that repeat their prompt do not show their other inputs.
     OWN,
-    "Non-streaming replies of the messages dialect are cached without their system prompt.",
+    "The cache of non-streaming messages replies ignores the system prompt.",
     storedBy(withoutSystem, both(onMessages, nonStreaming)),
   ),
   mutation(
     "reply-cache.ignores-tools",
     [...OWN, "COMPAT-TOOLS"],
-    "Non-streaming replies of the chat dialect are cached without their tools.",
+    "The cache of non-streaming chat replies ignores the tools.",
     storedBy(withoutTools, both(onChat, nonStreaming)),
   ),
   mutation(
     "reply-cache.ignores-output-limit",
     [...OWN, "MSG-6"],
-    "Non-streaming replies are cached without their output limit.",
+    "The cache of non-streaming replies ignores the output limit.",
     storedBy(withoutLimit, nonStreaming),
   ),
   mutation(
     "usage.output-zero",
     [...COUNTS, "COMPAT-USAGE"],
-    "Non-streaming replies count 0 output tokens.",
+    "Non-streaming replies report 0 output tokens.",
     onReply(() => true, put("usage", zeros("completion_tokens", "output_tokens"))),
   ),
   mutation(
     "usage.input-zero",
     [...COUNTS, "COMPAT-USAGE"],
-    "Non-streaming replies count 0 input tokens.",
+    "Non-streaming replies report 0 input tokens.",
     onReply(() => true, put("usage", zeros("prompt_tokens", "input_tokens"))),
   ),
   mutation(
     "usage.output-zero-in-streams",
     [...COUNTS, "COMPAT-USAGE"],
-    "The last event of a stream with counts says 0 output tokens.",
+    "The last event with usage in a stream reports 0 output tokens.",
     all(
       eachEvent(onChat, ["usage"], changeData(put("usage", zeros("completion_tokens")))),
       eachEvent(onMessages, ["finish"], changeData(put("usage", zeros("output_tokens")))),

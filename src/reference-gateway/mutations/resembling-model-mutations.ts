@@ -13,31 +13,31 @@ export const RESEMBLING_MODEL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "models.matched-by-beginning",
     ["MODELS-4"],
-    "The beginning of an enabled model's id is enough to call it.",
+    "An enabled model can be called by a prefix of its id.",
     matched((enabled, requested) => requested.length > 3 && enabled.startsWith(requested)),
   ),
   mutation(
     "models.more-behind-ignored",
     ["MODELS-4"],
-    "What follows the id of an enabled model is ignored.",
+    "Anything after the id of an enabled model is ignored.",
     matched((enabled, requested) => requested.startsWith(enabled)),
   ),
   mutation(
     "models.any-letter-case",
     ["MODELS-4"],
-    "Models can be called in any letter case, and the list shows one.",
+    "Models can be called in any letter case, but the list shows only one.",
     matched((enabled, requested) => enabled.toLowerCase() === requested.toLowerCase()),
   ),
   mutation(
     "models.any-provider",
     ["MODELS-4"],
-    "The provider before the name of an enabled model is ignored.",
+    "The provider prefix of an enabled model's name is ignored.",
     matched((enabled, requested) => requested.endsWith(`/${enabled}`)),
   ),
   mutation(
     "models.passed-on-with-provider",
     ["MODELS-4"],
-    "A model with any provider before its name is passed on, and the provider's refusal of it is a 502.",
+    "A model name with any provider prefix is passed on, and the provider's rejection becomes a 502.",
     onDenial(
       "model_not_found",
       ({ parsed }) => MODELS.some(({ id }) => String(member(parsed, "model")).endsWith(`/${id}`)),

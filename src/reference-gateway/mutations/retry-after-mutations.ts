@@ -54,7 +54,7 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.half-on-messages",
     ["LIMIT-RATE-6"],
-    "On the messages endpoint Retry-After is half of the wait.",
+    "On the messages endpoint Retry-After is half of the real wait.",
     changeRetryAfter(RATE, (value) => String(Math.ceil(seconds(value) / 2)), onMessages),
   ),
   loadMutation(
@@ -78,13 +78,13 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.missing-on-reused-connections",
     MISSING,
-    "Rate denials on a connection that was used before have no Retry-After.",
+    "Rate denials on a reused connection have no Retry-After.",
     changeRetryAfter(RATE, () => undefined, reused),
   ),
   loadMutation(
     "retry-after.in-body-only",
     MISSING,
-    "The wait of rate denials stands in the message instead of the header.",
+    "The wait is in the message of rate denials instead of the header.",
     all(
       changeRetryAfter(RATE, () => undefined),
       onDenial(RATE, always, body(put("error.message", "Rate limit exceeded. Try again in 12 seconds."))),
@@ -93,7 +93,7 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.renamed",
     MISSING,
-    "The Retry-After header of rate denials has a prefix before its name.",
+    "The Retry-After header of rate denials has a prefixed name.",
     onDenial(RATE, always, (response) => ({
       ...response,
       headers: response.headers.map(([name, value]) => [
@@ -107,30 +107,30 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   malformed("fraction", "Retry-After has a fraction.", (_value, { waitMs = 0 }) => (waitMs / 1_000).toFixed(3)),
   malformed("word", "Retry-After is a word.", () => "soon"),
   malformed("empty", "Retry-After is empty.", () => ""),
-  malformed("with-unit", "Retry-After has a unit behind the number.", (value) => `${seconds(value)}s`),
-  malformed("iso-date", "Retry-After is a date in ISO form.", (value) =>
+  malformed("with-unit", "Retry-After has a unit after the number.", (value) => `${seconds(value)}s`),
+  malformed("iso-date", "Retry-After is an ISO 8601 date.", (value) =>
     new Date(Date.now() + seconds(value) * 1_000).toISOString(),
   ),
-  form("epoch-seconds", "Retry-After is the Unix time of the next try.", (value) =>
+  form("epoch-seconds", "Retry-After is the Unix time of the next allowed request.", (value) =>
     String(Math.ceil(Date.now() / 1_000) + seconds(value)),
   ),
-  form("epoch-milliseconds", "Retry-After is the Unix time of the next try in milliseconds.", (value) =>
+  form("epoch-milliseconds", "Retry-After is the Unix time of the next allowed request in milliseconds.", (value) =>
     String(Date.now() + seconds(value) * 1_000),
   ),
   form("milliseconds", "Retry-After is in milliseconds.", (value) => String(seconds(value) * 1_000)),
   malformed(
     "minutes",
-    "Retry-After is a duration with minutes and seconds.",
+    "Retry-After is a duration in minutes and seconds.",
     (value) => `00:${String(seconds(value)).padStart(2, "0")}`,
   ),
-  form("past-date", "Retry-After is a date that has passed.", () => new Date(Date.now() - 30_000).toUTCString(), [
+  form("past-date", "Retry-After is a date in the past.", () => new Date(Date.now() - 30_000).toUTCString(), [
     "LIMIT-RATE-6",
   ]),
-  malformed("local-date", "Retry-After is a date without its time zone.", (value) =>
+  malformed("local-date", "Retry-After is a date without a time zone.", (value) =>
     new Date(Date.now() + seconds(value) * 1_000).toUTCString().replace(" GMT", ""),
   ),
   malformed("not-a-number", "Retry-After is NaN.", () => "NaN"),
-  form("hour", "Retry-After is an hour, whatever the window.", () => "3600"),
+  form("hour", "Retry-After is always an hour.", () => "3600"),
   loadMutation(
     "retry-after.two-values",
     [...FORM, "HTTP-RETRY-AFTER-FORM"],
@@ -140,7 +140,7 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.always-one",
     ["LIMIT-RATE-6"],
-    "Retry-After is 1, whatever the window.",
+    "Retry-After is always 1.",
     changeRetryAfter(RATE, () => "1"),
   ),
   loadMutation(
@@ -152,7 +152,7 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.half-date-clock-ahead",
     ["LIMIT-RATE-6"],
-    "Retry-After is a date after half of the real wait, and the gateway's clock is 90 s ahead.",
+    "Retry-After is a date after half of the real wait, and the gateway's clock is 90 s fast.",
     all(
       changeRetryAfter(RATE, (value) => dateIn(Math.max(1, Math.floor(seconds(value) / 2)), 90)),
       clockAhead(90),
@@ -167,13 +167,13 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "retry-after.next-clock-minute",
     ["LIMIT-RATE-6"],
-    "Retry-After counts to the next full minute, which the window does not.",
+    "Retry-After points to the next full minute, but the window does not end there.",
     changeRetryAfter(RATE, () => String(60 - (Math.floor(Date.now() / 1_000) % 60))),
   ),
   loadMutation(
     "retry-after.short-for-second-key",
     ["LIMIT-RATE-6"],
-    "Retry-After for an account's second key is 1, whatever the window.",
+    "Retry-After for an account's second key is always 1.",
     changeRetryAfter(RATE, () => "1", secondKey),
   ),
   loadMutation(
@@ -221,7 +221,7 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
   mutation(
     "retry-after.on-success",
     ["HTTP-RETRY-AFTER"],
-    "Served requests of the chat dialect carry Retry-After.",
+    "Successful chat responses have Retry-After.",
     onServed(onChat, setHeader("Retry-After", "1")),
   ),
 ];

@@ -12,7 +12,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-in-url",
     ["BEARER-PLACE"],
-    "A key in the query of the address is honoured.",
+    "A key in the query string is accepted.",
     wrap("presentedKey", (next) => (call) => {
       const query = new URLSearchParams(call.arrival.url.split("?")[1] ?? "");
       return next(call) ?? query.get("api_key") ?? query.get("key") ?? query.get("access_token") ?? undefined;
@@ -21,7 +21,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-in-cookie",
     ["BEARER-PLACE"],
-    "A key in a cookie is honoured.",
+    "A key in a cookie is accepted.",
     wrap(
       "presentedKey",
       (next) => (call) =>
@@ -31,13 +31,13 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-in-body",
     ["BEARER-PLACE"],
-    "A key in the body is honoured.",
+    "A key in the body is accepted.",
     wrap("presentedKey", (next) => (call) => next(call) ?? /"api_key"\s*:\s*"([^"]+)"/.exec(call.bodyText)?.[1]),
   ),
   mutation(
     "security.key-in-any-case",
     EXACT,
-    "Keys are compared without their letter case.",
+    "Keys are compared case-insensitively.",
     wrap("findKey", (next) => (secret, call) => {
       const wanted = secret.toLowerCase();
       return next(secret, call) ?? [...call.services.accounts.keys].find((key) => key.secret.toLowerCase() === wanted);
@@ -59,7 +59,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-with-more-behind",
     EXACT,
-    "Whatever follows a good key is overlooked.",
+    "Anything after a valid key is ignored.",
     wrap(
       "findKey",
       (next) => (secret, call) =>
@@ -80,7 +80,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.scheme-in-one-case",
     ["BEARER-SCHEME"],
-    "The scheme is compared with its letter case: bearer is refused.",
+    "The scheme is case-sensitive: bearer is rejected.",
     wrap(
       "presentedKey",
       (next) => (call) => (/^Bearer /.test(call.arrival.headers.authorization ?? "Bearer ") ? next(call) : undefined),
@@ -89,7 +89,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.revoked-key-shown",
     ["SEC-3"],
-    "The refusal of a revoked key repeats the key.",
+    "The error for a revoked key repeats the key.",
     onRefusal("key_revoked", always, (refused, call) => ({
       ...refused,
       message: `The key ${call.behaviour.presentedKey(call)} has been revoked.`,
@@ -106,7 +106,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.unknown-key-in-action",
     ["SEC-3"],
-    "The action header of a refused key repeats the key.",
+    "The action header for a rejected key repeats the key.",
     onDenial("invalid_api_key", always, (response, call) =>
       setHeader("X-Service-Action", `replace ${call.behaviour.presentedKey(call) ?? "nothing"}`)(response, call),
     ),
@@ -114,13 +114,13 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.key-in-reply",
     ["SEC-3", "NO-SECRETS"],
-    "Non-streaming chat replies name the key that pays for them.",
+    "Non-streaming chat replies contain the key that pays for them.",
     onReply(onChat, (value, call) => ({ ...(value as object), billed_to: call.behaviour.presentedKey(call) })),
   ),
   mutation(
     "security.key-encoded-in-header",
     ["SEC-3", "NO-SECRETS"],
-    "A header of non-streaming replies repeats the credential in Base64.",
+    "A header of non-streaming replies contains the credential in Base64.",
     onParcel(inference, (parcel, call) =>
       parcelHeader("X-Session", Buffer.from(call.arrival.headers.authorization ?? "").toString("base64"))(parcel),
     ),
@@ -128,13 +128,13 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.operator-key-in-reply",
     ["SEC-3", "NO-SECRETS"],
-    "Non-streaming chat replies show the operator's key at the provider.",
+    "Non-streaming chat replies contain the operator's provider key.",
     onReply(onChat, put("provider", { name: "provider", api_key: OPERATOR_KEY })),
   ),
   mutation(
     "security.stack-on-unknown-model",
     ["NO-SECRETS"],
-    "The denial of an unknown model shows where in the program it was raised.",
+    "The denial of an unknown model contains a stack trace.",
     onRefusal("model_not_found", always, (refused) => ({
       ...refused,
       message: `${refused.message}\nTraceback (most recent call last):\n  File "/srv/gateway/router.py", line 118, in route\n    raise ModelNotFound(name)\nModelNotFound`,
@@ -143,7 +143,7 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "security.stack-on-upstream-error",
     ["NO-SECRETS"],
-    "The answer to a provider's failure shows where in the program it was raised.",
+    "The response to a provider failure contains a stack trace.",
     onRefusal(["upstream_error", "upstream_timeout"], always, (refused) => ({
       ...refused,
       message: `${refused.message}\n    at forward (/srv/gateway/dist/upstream.js:214:13)\n    at async handle (/srv/gateway/dist/server.js:88:7)`,

@@ -30,19 +30,19 @@ export const SPELLING_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.per-scheme",
     ["LIMIT-1", "LIMIT-RATE-1"],
-    "The rate is counted by the text of Authorization: `bearer` has a rate limit of its own.",
+    "The rate limit is keyed by the text of Authorization: `bearer` has a separate limit.",
     rateBy(byScheme),
   ),
   loadMutation(
     "rate.per-vendor-key",
     ["LIMIT-1", "LIMIT-RATE-1"],
-    "The rate is counted by the vendor's key header, where there is one.",
+    "The rate limit is keyed by the vendor's key header, if present.",
     rateBy(byVendorKey),
   ),
   loadMutation(
     "concurrency.per-scheme",
     ["LIMIT-1", "LIMIT-CONC-2"],
-    "Requests in flight are counted by the text of Authorization.",
+    "The concurrency limit is keyed by the text of Authorization.",
     concurrencyBy(byScheme),
   ),
   loadMutation(
@@ -54,25 +54,25 @@ export const SPELLING_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.unusual-scheme-free",
     ["TOKENS-ENFORCED"],
-    "Tokens are counted only where the scheme is written as the interface shows it.",
+    "Tokens are counted only if the scheme is spelled as documented.",
     wrap("tokenLimiterOf", (next) => (key, call) => (unusualScheme(call) ? undefined : next(key, call))),
   ),
   mutation(
     "spend.per-scheme",
     ["ERR-402-QUOTA", "ERR-429-BUDGET", "SPEND-8"],
-    "Caps and budgets are counted by the text of Authorization.",
+    "Caps and budgets are keyed by the text of Authorization.",
     spendBy(byScheme, "Bearer "),
   ),
   mutation(
     "spend.per-vendor-key",
     ["ERR-402-QUOTA", "ERR-429-BUDGET", "SPEND-8"],
-    "Caps and budgets are counted by the vendor's key header, where there is one.",
+    "Caps and budgets are keyed by the vendor's key header, if present.",
     spendBy(byVendorKey, ""),
   ),
   mutation(
     "spend.empty-account-served-by-scheme",
     ["ERR-402-CREDITS", "SPEND-2"],
-    "The balance is looked at only where the scheme is written as the interface shows it.",
+    "The balance is checked only if the scheme is spelled as documented.",
     wrap("balanceExhausted", (next) => (key, call) => !unusualScheme(call) && next(key, call)),
   ),
 ];

@@ -55,7 +55,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.cap-forgotten-after-a-while",
     ["SPEND-7", ...QUOTA],
-    "Ten seconds after its first denial a capped key is served again.",
+    "A capped key is served again ten seconds after its first denial.",
     wrap("check", (next) => {
       const first = remembered(() => new Map<string, number>());
       return (name, call) => {
@@ -77,55 +77,55 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.cap-ignored-on-stream",
     [...QUOTA, "SPEND-12", "STREAM-2"],
-    "Daily caps are not looked at for streams.",
+    "Daily caps are not checked for streams.",
     overlook("quota_exceeded", streaming),
   ),
   mutation(
     "spend.cap-ignored-on-messages",
     [...QUOTA, "SPEND-12", "STREAM-2"],
-    "Daily caps are not looked at on the messages endpoint.",
+    "Daily caps are not checked on the messages endpoint.",
     overlook("quota_exceeded", onMessages),
   ),
   mutation(
     "spend.cap-ignored-with-parameters",
     QUOTA,
-    "A request that states max_tokens and temperature passes the daily cap.",
+    "A request with max_tokens and temperature bypasses the daily cap.",
     overlook("quota_exceeded", (call) => member(call.parsed, "temperature") !== undefined),
   ),
   mutation(
     "spend.cap-ignored-with-extra-field",
     QUOTA,
-    "A request with a field that is not shown passes the daily cap.",
+    "A request with an undocumented field bypasses the daily cap.",
     overlook("quota_exceeded", extraField),
   ),
   mutation(
     "spend.cap-ignored-with-extra-header",
     QUOTA,
-    "A request with an x- header passes the daily cap.",
+    "A request with an x- header bypasses the daily cap.",
     overlook("quota_exceeded", extraHeader),
   ),
   mutation(
     "spend.cap-ignored-by-other-models",
     QUOTA,
-    "The daily cap stops the plain models only.",
+    "The daily cap applies only to the plain models.",
     overlook("quota_exceeded", (call) => inference(call) && call.model?.id.startsWith("echo-fast") !== true),
   ),
   mutation(
     "spend.cap-ignored-in-conversations",
     QUOTA,
-    "A conversation of several turns passes the daily cap.",
+    "A multi-turn conversation bypasses the daily cap.",
     overlook("quota_exceeded", multiTurn),
   ),
   mutation(
     "spend.cap-ignored-on-reused-connections",
     [...QUOTA, "STREAM-2"],
-    "A connection that was used before passes the daily cap.",
+    "A request on a reused connection bypasses the daily cap.",
     overlook("quota_exceeded", reused),
   ),
   mutation(
     "spend.capped-key-stops-siblings",
     ["SPEND-4", "SPEND-3", "SPEND-13"],
-    "When a key meets its daily cap, the other keys of its account are stopped for a while.",
+    "When a key reaches its daily cap, the other keys of its account are denied for a while.",
     stopsSiblings("quota_exceeded"),
   ),
   mutation(
@@ -137,19 +137,19 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.budget-ignored-on-stream",
     [...BUDGET, "SPEND-12", "STREAM-2"],
-    "Budgets of child keys are not looked at for streams.",
+    "Budgets of child keys are not checked for streams.",
     overlook("budget_exhausted", streaming),
   ),
   mutation(
     "spend.budget-ignored-on-messages",
     [...BUDGET, "SPEND-12", "STREAM-2"],
-    "Budgets of child keys are not looked at on the messages endpoint.",
+    "Budgets of child keys are not checked on the messages endpoint.",
     overlook("budget_exhausted", onMessages),
   ),
   mutation(
     "spend.budget-ignored-now-and-then",
     [...BUDGET, "STREAM-2"],
-    "Every fourth request of a key without budget is served.",
+    "Every fourth request of a key with an exhausted budget is served.",
     overlook(
       "budget_exhausted",
       every(4, (call) => call.key?.budgetMicroUsd !== undefined),
@@ -158,13 +158,13 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.spent-child-stops-siblings",
     ["SPEND-9", "SPEND-13"],
-    "When a child key has used its budget, the other keys of its account are stopped for a while.",
+    "When a child key exhausts its budget, the other keys of its account are denied for a while.",
     stopsSiblings("budget_exhausted"),
   ),
   mutation(
     "spend.budget-back-after-retry-after",
     BUDGET,
-    "A used-up budget names a wait, and is served after it.",
+    "An exhausted budget has a Retry-After and is refilled after it.",
     all(
       wrap(
         "retryAfter",
@@ -184,7 +184,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.children-share-a-pot",
     ["SPEND-9", "SPEND-13"],
-    "Once a child key has used its budget up, every other child key of the account is denied, too.",
+    "Once a child key exhausts its budget, every other child key of the account is denied.",
     wrap("budgetUsed", (next) => {
       // Except keys that were exhausted before the first request.
       const unused = remembered(() => new Set<string>());
@@ -201,7 +201,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.budget-back-next-day",
     ["SPEND-8"],
-    "Budgets of child keys are refilled every day.",
+    "Budgets of child keys reset every day.",
     wrap(
       "budgetUsed",
       () => (key, call) =>
@@ -214,31 +214,31 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.cap-never-resets",
     ["SPEND-7"],
-    "Daily caps never start afresh.",
+    "Daily caps never reset.",
     dayBy(() => 0),
   ),
   mutation(
     "spend.cap-resets-hourly",
     ["SPEND-7"],
-    "Daily caps start afresh every hour.",
+    "Daily caps reset every hour.",
     dayBy((nowMs, startMs) => Math.floor(nowMs / HOUR_MS) - Math.floor(startMs / HOUR_MS)),
   ),
   mutation(
     "spend.cap-resets-eight-hours-early",
     ["SPEND-7"],
-    "Daily caps start afresh at another midnight, eight hours before that of UTC.",
+    "Daily caps reset eight hours before midnight UTC.",
     shiftedDay(-8),
   ),
   mutation(
     "spend.cap-resets-five-hours-late",
     ["SPEND-7"],
-    "Daily caps start afresh at another midnight, five hours after that of UTC.",
+    "Daily caps reset five hours after midnight UTC.",
     shiftedDay(5),
   ),
   mutation(
     "spend.cap-resets-after-denial",
     [...QUOTA, "SPEND-7"],
-    "A denial for the daily cap is forgotten three seconds later, and the key is served.",
+    "Three seconds after a daily cap denial, the key is served again.",
     wrap("capReached", (next) => {
       const denied = remembered(() => new Map<string, number>());
       return (key, call) => {
@@ -252,7 +252,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
   mutation(
     "spend.cap-stale-after-reset",
     ["SPEND-7"],
-    "A key that was denied for its daily cap stays denied on the next day.",
+    "A key that was denied for its daily cap is still denied the next day.",
     wrap("capReached", (next) => {
       const denied = remembered(() => new Set<string>());
       return (key, call) => {

@@ -34,37 +34,37 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.buffered",
     ["STREAM-1"],
-    "The whole stream is sent when it is complete.",
+    "The whole stream is buffered until it is complete.",
     onSteps(onChat, allAtTheEnd),
   ),
   mutation(
     "stream.buffered-in-16k",
     ["STREAM-1"],
-    "The stream passes a buffer of 16 KB.",
+    "The stream goes through a 16 KB buffer.",
     onSteps(onChat, (steps) => inBlocksOf(16_384, steps)),
   ),
   mutation(
     "stream.buffered-on-reused-connections",
     ["STREAM-1"],
-    "Streams on a connection that was used before are sent when they are complete.",
+    "Streams on a reused connection are buffered until they are complete.",
     onSteps(both(onChat, reused), allAtTheEnd),
   ),
   mutation(
     "stream.buffered-when-compression-is-accepted",
     ["STREAM-1"],
-    "Streams of clients that accept compression are sent when they are complete.",
+    "Streams to clients that accept compression are buffered until they are complete.",
     onSteps(both(onChat, gzipAsked), allAtTheEnd),
   ),
   mutation(
     "stream.buffered-for-second-key",
     ["STREAM-1"],
-    "Streams of an account's second key are sent when they are complete.",
+    "Streams of an account's second key are buffered until they are complete.",
     onSteps(both(onChat, secondKey), allAtTheEnd),
   ),
   mutation(
     "stream.buffered-beyond-ascii",
     ["STREAM-1"],
-    "Long texts come at an even pace; streams of those beyond ASCII are sent when they are complete.",
+    "Long texts arrive at an even pace; non-ASCII streams are buffered until they are complete.",
     all(
       wrap("plan", (next) => (model, request, call) => {
         const plan = next(model, request, call);
@@ -77,7 +77,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.hangs-when-the-client-leaves",
     ["STREAM-3"],
-    "A stream does not end for a client that says Connection: close.",
+    "A stream to a client that sends Connection: close never ends.",
     endingAs(
       "hang",
       both(streaming, ({ arrival }) => String(arrival.headers.connection).includes("close")),
@@ -86,7 +86,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.one-piece-at-the-end",
     ["STREAM-1"],
-    "The stream is one event with the whole text, when it is complete.",
+    "The stream is a single event with the whole text, sent when it is complete.",
     onEvents(onChat, (events) => {
       const endMs = events.at(-1)?.atMs ?? 0;
       const texts = events.filter((event) => event.kind === "text");
@@ -106,43 +106,43 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.ignored",
     ["STREAM-1", "BASE-3"],
-    "stream is ignored: one JSON document comes back.",
+    "stream is ignored: the reply is one JSON document.",
     streamIgnored(onChat),
   ),
   mutation(
     "stream.overlooked-behind-long-bodies",
     ["SAME-REQUEST", "STREAM-1"],
-    "stream is overlooked where it stands behind two thousand characters.",
+    "stream is ignored after the first two thousand characters of the body.",
     streamIgnored((call) => call.bodyText.indexOf('"stream"') > 2_000),
   ),
   mutation(
     "stream.ignored-with-usage-option",
     ["STREAM-1", "COMPAT-CHAT-USAGE"],
-    "stream is ignored when usage is asked for.",
+    "stream is ignored when usage is requested.",
     streamIgnored((call) => onChat(call) && "stream_options" in (call.parsed as object)),
   ),
   mutation(
     "stream.forced-when-false",
     ["CHAT-7", "CHAT-2", "CHAT-3", "ERR-200-1"],
-    "A stream comes back although stream is false.",
+    "The reply is a stream although stream is false.",
     streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === false),
   ),
   mutation(
     "stream.forced-when-absent",
     ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "CHAT-4", "BASE-2", "BASE-3", "ERR-200-1"],
-    "A stream comes back although stream is absent.",
+    "The reply is a stream although stream is absent.",
     streamForced((call) => onChat(call) && (call.parsed as { stream?: unknown }).stream === undefined),
   ),
   mutation(
     "stream.forced-by-slow-model",
     ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
-    "A slow model always streams, also when stream is absent.",
+    "A slow model always streams, even when stream is absent.",
     streamForced((call) => onChat(call) && (call.parsed as { model?: unknown }).model === "slow"),
   ),
   mutation(
     "stream.forced-by-slow-model-on-messages",
     ["MSG-2", "MSG-1", "MSG-3", "ERR-200-1"],
-    "A slow model always streams on the messages endpoint, also when stream is absent.",
+    "A slow model always streams on the messages endpoint, even when stream is absent.",
     streamForced((call) => onMessages(call) && (call.parsed as { model?: unknown }).model === "slow"),
   ),
   mutation(
@@ -154,7 +154,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.no-text",
     ["BASE-3", "STREAM-1", "STREAM-4"],
-    "Streams have a beginning and an end but no text.",
+    "Streams start and end normally but have no text.",
     eachEvent(onChat, ["text"], () => undefined),
   ),
   mutation(
@@ -166,7 +166,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.never-ends-with-usage-option",
     ["STREAM-3", "COMPAT-CHAT-USAGE"],
-    "The response of a stream is never finished when usage was asked for.",
+    "The response of a stream is never finished when usage is requested.",
     endingAs("hang", usageAsked),
   ),
   mutation(
@@ -178,19 +178,19 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.never-ends-after-error",
     ["STREAM-3", "COMPAT-STREAM-ERROR"],
-    "After an error item the response stays open.",
+    "The response stays open after an error event.",
     endingAs("hang", (call) => call.plan?.kind === "reply" && call.plan.breaksAfter !== undefined),
   ),
   mutation(
     "stream.aborts-at-end",
     ["STREAM-3"],
-    "The connection is closed where the response should be finished.",
+    "The connection is closed instead of finishing the response.",
     endingAs("abort", chatStream),
   ),
   mutation(
     "stream.resets-at-end",
     ["STREAM-3"],
-    "The connection is reset where the response should be finished.",
+    "The connection is reset instead of finishing the response.",
     endingAs(
       "reset",
       both(chatStream, (call) => call.plan?.kind === "reply" && call.plan.breaksAfter === undefined),
@@ -200,31 +200,31 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     "stream.stalls-in-the-middle",
     // Not STREAM-1: the reply still arrives in pieces.
     ["STREAM-3", "CHAT-4"],
-    "The stream stops half-way for more than a minute.",
+    "The stream stalls halfway for more than a minute.",
     onSteps(onChat, (steps) => laterFrom(halfway(steps), 75_000, steps)),
   ),
   mutation(
     "stream.stalls-before-end",
     ["STREAM-3"],
-    "The last event comes more than a minute late.",
+    "The last event is more than a minute late.",
     onSteps(onChat, (steps) => laterFrom(steps.length - 1, 75_000, steps)),
   ),
   mutation(
     "stream.cut-after-a-second",
     ["STREAM-3", "STREAM-4"],
-    "Streams are cut after one second in all, however healthy they are.",
+    "Healthy streams are cut off after one second.",
     cutAfter(1_000, chatStream),
   ),
   mutation(
     "stream.ends-quietly-after-a-second",
     ["STREAM-4"],
-    "Streams end after one second in all, as if they were complete.",
+    "Streams end after one second as if they were complete.",
     onEvents(onChat, (events) => events.filter((event) => event.kind !== "text" || event.atMs < 1_000)),
   ),
   loadMutation(
     "stream.cut-now-and-then",
     ["STREAM-3", "STREAM-4"],
-    "Every twentieth stream is cut half-way.",
+    "Every twentieth stream is cut off halfway.",
     (behaviour) => {
       const unlucky = every(20, chatStream);
       return all(
@@ -236,13 +236,13 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "stream.ends-early-now-and-then",
     ["STREAM-4"],
-    "Every twentieth stream ends half-way without any sign of it.",
+    "Every twentieth stream silently ends halfway.",
     onSteps(every(20, chatStream), (steps) => steps.slice(0, halfway(steps))),
   ),
   mutation(
     "stream.long-event-ends-it",
     ["STREAM-4", "TEXT-INTACT"],
-    "Short replies are one event, and a stream ends where an event is longer than 64 KiB.",
+    "Short replies are one event, and a stream ends at an event longer than 64 KiB.",
     all(
       oneEventPerText,
       onEvents(streaming, (events) => {
@@ -254,7 +254,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.long-event-lost",
     ["STREAM-4"],
-    "Short replies are one event, and an event of more than 256 KiB is lost; the ending follows.",
+    "Short replies are one event, and an event longer than 256 KiB is lost; the stream ends normally.",
     all(
       oneEventPerText,
       onEvents(streaming, (events) => events.filter((event) => !isLong(event, 262_144))),
@@ -263,7 +263,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
   mutation(
     "stream.wrong-length",
     ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
-    "A stream announces a Content-Length that is too short.",
+    "The Content-Length of a stream is too small.",
     wrap("seal", (next) => (response, call) => {
       const parcel = next(response, call);
       return chatStream(call) && parcel.body.kind === "steps"

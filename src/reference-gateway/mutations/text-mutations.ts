@@ -19,37 +19,37 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "text.first-piece-lost",
     TEXT,
-    "The first piece of a stream is lost.",
+    "The first delta of a stream is lost.",
     loses((index) => index === 0),
   ),
   mutation(
     "text.spaces-collapse",
     TEXT,
-    "Runs of spaces become one space in streams.",
+    "Runs of spaces collapse to one space in streams.",
     textOf((text) => text.replace(/ {2,}/g, " ")),
   ),
   mutation(
     "text.last-piece-lost",
     TEXT,
-    "The last piece of a stream is lost.",
+    "The last delta of a stream is lost.",
     loses((index, count) => index === count - 1),
   ),
   mutation(
     "text.middle-piece-lost",
     TEXT,
-    "One piece in the middle of a stream is lost.",
+    "One delta in the middle of a stream is lost.",
     loses((index, count) => count > 2 && index === count >> 1),
   ),
   mutation(
     "text.late-piece-lost",
     TEXT,
-    "The thirtieth piece of a stream is lost.",
+    "The thirtieth delta of a stream is lost.",
     loses((index) => index === 29),
   ),
   mutation(
     "text.last-piece-lost-with-usage-option",
     [...TEXT, "COMPAT-CHAT-USAGE"],
-    "The last piece of a stream is lost when usage was asked for.",
+    "The last delta of a stream is lost when usage is requested.",
     loses(
       (index, count) => index === count - 1,
       (call) => onChat(call) && call.request?.includeUsage === true,
@@ -58,25 +58,25 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "text.last-piece-lost-on-messages",
     ["STREAM-4"],
-    "The last piece of a stream is lost on the messages endpoint.",
+    "The last delta of a stream is lost on the messages endpoint.",
     loses((index, count) => index === count - 1, onMessages),
   ),
   loadMutation(
     "text.piece-lost-now-and-then",
     TEXT,
-    "Every tenth stream loses its second piece.",
+    "Every tenth stream loses its second delta.",
     loses((index) => index === 1, every(10, both(onChat, streaming))),
   ),
   mutation(
     "text.piece-twice",
     TEXT,
-    "One piece of a stream is sent twice.",
+    "One delta of a stream is sent twice.",
     eachEvent(onChat, ["text"], (event, index, count) => (index === count >> 1 ? [event, event] : event)),
   ),
   mutation(
     "text.pieces-swapped",
     TEXT,
-    "Two neighbouring pieces of a stream change places.",
+    "Two neighbouring deltas of a stream are swapped.",
     onEvents(onChat, (events) => {
       const texts = events.filter((event) => event.kind === "text");
       const [one, other] = [texts[texts.length >> 1], texts[(texts.length >> 1) + 1]];
@@ -89,7 +89,7 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
   mutation(
     "text.starts-again",
     TEXT,
-    "Half-way the stream begins again from its first piece.",
+    "Halfway through, the stream repeats its deltas from the first one.",
     onEvents(onChat, (events) => {
       const texts = events.filter((event) => event.kind === "text");
       const middle = texts[texts.length >> 1];
@@ -102,13 +102,13 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
     "text.characters-cut",
     // Not JSON-UTF8: the reply is valid UTF-8.
     ["STREAM-4", "TEXT-INTACT"],
-    "Characters beyond ASCII are cut at the pieces' edges and become replacement characters.",
+    "Non-ASCII characters are split between deltas and become replacement characters.",
     textOf((text) => text.replace(LAST_BEYOND_ASCII, "\ufffd\ufffd")),
   ),
   mutation(
     "text.invalid-utf8",
     ["STREAM-4", "JSON-UTF8", "TEXT-INTACT"],
-    "The last byte of some characters is lost, so that the stream is not UTF-8.",
+    "The last byte of some characters is lost, so the stream is not valid UTF-8.",
     onSteps(onChat, (steps) =>
       steps.map((step) => {
         const bytes = Buffer.from(step.bytes as Uint8Array);
@@ -123,49 +123,49 @@ export const TEXT_MUTATIONS: readonly Mutation[] = [
     "text.latin1-on-stream",
     // Not JSON-UTF8: the reply is valid UTF-8.
     ["STREAM-4", "TEXT-INTACT"],
-    "Streams are read as Latin-1 on the way: one character becomes several.",
+    "Streams are decoded as Latin-1: one character becomes several.",
     textOf((text) => Buffer.from(text, "utf8").toString("latin1")),
   ),
   mutation(
     "text.four-byte-characters-lost",
     TEXT,
-    "Characters of four bytes (emoji) are left out of streams.",
+    "Four-byte characters (emoji) are dropped from streams.",
     textOf((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, "")),
   ),
   mutation(
     "text.spaces-trimmed",
     TEXT,
-    "Pieces are trimmed, so that words run together.",
+    "Deltas are trimmed, so words run together.",
     textOf((text) => text.trim()),
   ),
   mutation(
     "text.double-spaces-joined",
     TEXT,
-    "Runs of white space become one space in streams.",
+    "Runs of white space collapse to one space in streams.",
     textOf((text) => text.replace(/\s+/g, " ")),
   ),
   mutation(
     "text.markup-escaped",
     TEXT,
-    "Angle brackets and ampersands are escaped for HTML in streams.",
+    "Angle brackets and ampersands are HTML-escaped in streams.",
     textOf((text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")),
   ),
   mutation(
     "text.backslashes-doubled",
     TEXT,
-    "Text is escaped twice: line breaks and quotes arrive with backslashes in streams.",
+    "Text in streams is escaped twice: line breaks and quotes arrive with backslashes.",
     textOf((text) => JSON.stringify(text).slice(1, -1)),
   ),
   mutation(
     "text.normalised",
     TEXT,
-    "Streams are brought into another Unicode form than non-streaming replies.",
+    "Streams use a different Unicode normalisation form than non-streaming replies.",
     textOf((text) => text.normalize("NFD")),
   ),
   mutation(
     "text.first-piece-in-capitals",
     TEXT,
-    "The first piece of a stream is put in capitals.",
+    "The first delta of a stream is in upper case.",
     eachEvent(onChat, ["text"], (event, index) =>
       index === 0 ? editText(event, (text) => text.toUpperCase()) : event,
     ),

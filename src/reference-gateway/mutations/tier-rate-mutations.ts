@@ -10,31 +10,31 @@ export const TIER_RATE_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.starter-a-third",
     ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the starter tier are let a hundred requests per minute.",
+    "Accounts of the starter tier get 100 requests per minute.",
     allowed(300, 100),
   ),
   loadMutation(
     "rate.growth-as-starter",
     ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the growth tier have the rate of the starter tier.",
+    "Accounts of the growth tier get the rate of the starter tier.",
     allowed(1_000, 300),
   ),
   loadMutation(
     "rate.growth-at-six-tenths",
     ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the growth tier are let 600 requests per minute.",
+    "Accounts of the growth tier get 600 requests per minute.",
     allowed(1_000, 600),
   ),
   loadMutation(
     "rate.scale-as-growth",
     ["LIMIT-2", "LIMIT-RATE-3"],
-    "Accounts of the scale tier have the rate of the growth tier.",
+    "Accounts of the scale tier get the rate of the growth tier.",
     allowed(3_000, 1_000),
   ),
   loadMutation(
     "rate.starter-as-growth",
     ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-2"],
-    "Accounts of the starter tier have the rate of the growth tier.",
+    "Accounts of the starter tier get the rate of the growth tier.",
     allowed(300, 1_000),
   ),
 ];

@@ -67,19 +67,19 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.never-enforced",
     OVER,
-    "The limit on tokens is never enforced.",
+    "The token limit is never enforced.",
     wrap("check", (next) => (name, call) => (name === "tokens" ? undefined : next(name, call))),
   ),
   loadMutation(
     "tokens.doubled",
     OVER,
-    "Twice the limit on tokens is let through.",
+    "Twice the token limit is admitted.",
     tokenLimitersFrom((perMinute) => rollingTokens(perMinute * 2)),
   ),
   loadMutation(
     "tokens.prompt-only",
     OVER,
-    "Only the tokens of the prompt are counted.",
+    "Only prompt tokens are counted.",
     countedAs((tokens, { request }) => Math.min(tokens, request === undefined ? 0 : inputTokens(request))),
   ),
   loadMutation(
@@ -97,13 +97,13 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.checked-before-counted",
     ["TOKENS-AT-ONCE"],
-    "Tokens are counted a moment after the limit was looked at: all of a burst passes.",
+    "Tokens are counted a moment after the check: a whole burst passes.",
     countedLater,
   ),
   loadMutation(
     "tokens.halved",
     ["TOKENS-NOT-EARLY"],
-    "Half of the limit on tokens is let through.",
+    "Only half of the token limit is admitted.",
     tokenLimitersFrom((perMinute) => rollingTokens(perMinute / 2)),
   ),
   loadMutation(
@@ -115,7 +115,7 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.denied-as-spending",
     ["TOKENS-DENIAL"],
-    "A denial for tokens is a 402 quota_exceeded.",
+    "A token limit denial is a 402 quota_exceeded.",
     wrap(
       "refuse",
       (next) => (refused, call) => next(refused.tokens === undefined ? refused : refusal("quota_exceeded"), call),
@@ -124,25 +124,25 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "tokens.retry-after-half",
     ["TOKENS-RETRY-AFTER"],
-    "Retry-After of a denial for tokens is half of the wait.",
+    "Retry-After of a token limit denial is half of the real wait.",
     changeRetryAfter((seconds) => String(Math.ceil(seconds / 2))),
   ),
   loadMutation(
     "tokens.retry-after-missing",
     ["TOKENS-RETRY-AFTER", "LIMIT-RATE-4"],
-    "Denials for tokens have no Retry-After.",
+    "Token limit denials have no Retry-After.",
     changeRetryAfter(() => undefined),
   ),
   loadMutation(
     "tokens.remaining-stays",
     ["TOKENS-REMAINING"],
-    "The remaining tokens that a response states are the whole limit.",
+    "The remaining tokens in a response are always the whole limit.",
     changeRemaining((_told, { key }) => String(key?.account.tokens?.tokensPerMinute)),
   ),
   loadMutation(
     "tokens.remaining-of-requests",
     ["TOKENS-REMAINING"],
-    "The remaining requests are stated as remaining tokens.",
+    "The remaining tokens header has the remaining requests.",
     changeRemaining((_told, { key, services }) =>
       String(key?.account.limiter.remaining(services.clock.monotonicUs()) ?? 0),
     ),

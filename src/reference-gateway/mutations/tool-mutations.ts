@@ -21,7 +21,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.arguments-object",
     ARGUMENTS,
-    "The arguments of a call are an object instead of JSON text.",
+    "The arguments of a call are an object instead of a JSON string.",
     wholeCall("*.function.arguments", (json: unknown) => JSON.parse(String(json))),
   ),
   mutation(
@@ -59,16 +59,11 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.arguments-escaped-twice",
     ARGUMENTS,
-    "The arguments are JSON text inside JSON text.",
+    "The arguments are JSON-encoded twice.",
     wholeCall("*.function.arguments", (json: unknown) => JSON.stringify(json)),
   ),
-  mutation(
-    "tools.no-index",
-    ["COMPAT-TOOLS"],
-    "Fragments do not say which call they belong to.",
-    calls(drop(`${CALL}.index`)),
-  ),
-  mutation("tools.index-always-zero", ["COMPAT-TOOLS"], "All calls have the index 0.", calls(put(`${CALL}.index`, 0))),
+  mutation("tools.no-index", ["COMPAT-TOOLS"], "Fragments have no call index.", calls(drop(`${CALL}.index`))),
+  mutation("tools.index-always-zero", ["COMPAT-TOOLS"], "All calls have index 0.", calls(put(`${CALL}.index`, 0))),
   mutation(
     "tools.no-id",
     ["COMPAT-TOOLS"],
@@ -79,25 +74,25 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.new-id-per-fragment",
     ["COMPAT-TOOLS"],
-    "Every fragment has an id of its own.",
+    "Every fragment has a different id.",
     eachEvent(onChat, ["toolInput"], (event, index) => changeData(put(`${CALL}.id`, `call_f${index}`))(event)),
   ),
   mutation(
     "tools.name-in-every-fragment",
     ["COMPAT-TOOLS"],
-    "Every fragment repeats the name of the function.",
+    "Every fragment repeats the function name.",
     eachEvent(onChat, ["toolInput"], changeData(put(`${CALL}.function.name`, "repeated"))),
   ),
   mutation(
     "tools.name-missing",
     ["COMPAT-TOOLS"],
-    "The first fragment does not name the function.",
+    "The first fragment has no function name.",
     eachEvent(onChat, ["toolStart"], changeData(drop(`${CALL}.function.name`))),
   ),
   mutation(
     "tools.finish-says-stop",
     ["COMPAT-TOOLS"],
-    "A reply that calls tools says that it is complete.",
+    "A reply with tool calls has finish_reason stop.",
     wrap("plan", (next) => (model, request, call) => {
       const plan = next(model, request, call);
       return onChat(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
@@ -106,7 +101,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.stop-reason-end-turn",
     ["COMPAT-TOOLS"],
-    "A reply with tool-use blocks says that the turn ended.",
+    "A reply with tool-use blocks has stop_reason end_turn.",
     wrap("plan", (next) => (model, request, call) => {
       const plan = next(model, request, call);
       return onMessages(call) && plan.kind === "reply" && saysToolsUsed(plan) ? { ...plan, stop: "stop" } : plan;
@@ -115,7 +110,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.second-call-lost",
     ["COMPAT-TOOLS"],
-    "Of two calls in one reply the second is lost.",
+    "The second of two calls in one reply is lost.",
     onReply(
       onChat,
       put("choices.0.message.tool_calls", (all: unknown) => (Array.isArray(all) ? all.slice(0, 1) : all)),
@@ -124,7 +119,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.second-use-block-lost",
     ["COMPAT-TOOLS"],
-    "Of two tool-use blocks in one reply the second is lost.",
+    "The second of two tool-use blocks in one reply is lost.",
     onReply(
       onMessages,
       put("content", (blocks: unknown) => {
@@ -147,7 +142,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.input-as-text",
     ["COMPAT-TOOLS"],
-    "The input of a tool-use block is JSON text instead of an object.",
+    "The input of a tool-use block is a JSON string instead of an object.",
     onReply(
       onMessages,
       put("content.*", (block: unknown) =>
@@ -166,7 +161,7 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.input-as-text-delta",
     ["COMPAT-TOOLS"],
-    "Fragments of a tool's input are labelled as text.",
+    "Fragments of a tool's input have the type of text.",
     eachEvent(
       onMessages,
       ["toolInput"],
@@ -184,13 +179,13 @@ export const TOOL_MUTATIONS: readonly Mutation[] = [
   mutation(
     "tools.stream-500",
     ["COMPAT-TOOLS"],
-    "Tools in a stream are an internal error.",
+    "A stream with tools gets 500.",
     onServed(both(withTools, streaming), insteadOf("internal_error")),
   ),
   mutation(
     "tools.result-refused",
     ["COMPAT-TOOL-RESULT"],
-    "A conversation with a tool's result is an internal error.",
+    "A conversation with a tool result gets 500.",
     onServed(
       ({ parsed }) => JSON.stringify(member(parsed, "messages") ?? []).match(/"role":"tool"|"tool_result"/) !== null,
       insteadOf("internal_error"),

@@ -38,7 +38,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "queued",
-    summary: "is a 202 that says that the request is queued",
+    summary: "is a 202 saying that the request is queued",
     requirements: NO_REPLY,
     on: inference,
     apply: (when) =>
@@ -57,7 +57,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "empty-text",
-    summary: "has an empty text",
+    summary: "has empty text",
     requirements: ["CHAT-2", "MSG-2", "BASE-3", "STREAM-4"],
     on: inference,
     apply: (when) =>
@@ -86,7 +86,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "stream-without-end",
-    summary: "is a stream that ends cleanly after its first piece of text, without a final event",
+    summary: "is a stream that ends cleanly after its first delta, without a final event",
     requirements: ["STREAM-4"],
     on: streaming,
     apply: (when) =>
@@ -108,7 +108,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "stream-with-unnamed-error",
-    summary: "is a stream that contains an error in the format of the gateway's framework, and then ends normally",
+    summary: "is a stream that contains an error in the framework's format and then ends normally",
     requirements: ["ERR-200-1", "STREAM-4"],
     on: streaming,
     apply: (when) =>

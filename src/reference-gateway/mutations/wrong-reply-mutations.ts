@@ -22,13 +22,13 @@ export const WRONG_REPLY_MUTATIONS: readonly Mutation[] = [
   mutation(
     "messages.one-reply-for-all",
     ONE_FOR_ALL,
-    "Every non-streaming request of the messages dialect gets the same stored reply.",
+    "Every non-streaming messages request gets the same stored reply.",
     onReply(both(onMessages, plain), put("content", [{ type: "text", text: STORED }])),
   ),
   mutation(
     "compat.reply-names-another-model",
     ["COMPAT-REPLY-MODEL"],
-    "Non-streaming replies name another listed model, whichever was requested.",
+    "Non-streaming replies name another listed model, whatever the request.",
     onReply(nonStreamingReply, put("model", "shout-fast")),
   ),
   mutation(

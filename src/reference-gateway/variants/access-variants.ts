@@ -18,7 +18,7 @@ const refusedMethod = (call: Call): GatewayResponse =>
 export const ACCESS_VARIANTS: readonly Variant[] = [
   variant(
     "auth.vendor-key-refused",
-    "The vendor's key header is not taken.",
+    "The vendor's key header is not accepted.",
     wrap(
       "presentedKey",
       (next) => (call) => (call.arrival.headers.authorization === undefined ? undefined : next(call)),
@@ -26,7 +26,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "auth.vendor-key-everywhere",
-    "The vendor's key header is taken on every endpoint.",
+    "The vendor's key header is accepted on every endpoint.",
     wrap("presentedKey", (next) => (call) => {
       const vendor = call.arrival.headers["x-api-key"];
       return (
@@ -37,7 +37,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "auth.both-keys-agree",
-    "A vendor's key header that differs from the bearer key makes the credentials invalid.",
+    "If the vendor's key header differs from the bearer key, the credentials are invalid.",
     wrap("presentedKey", (next) => (call) => {
       const vendor = call.arrival.headers["x-api-key"];
       const key = next(call);
@@ -47,7 +47,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "auth.one-key-only",
-    "A request with a bearer key and the vendor's key header is refused as ambiguous.",
+    "A request with both a bearer key and the vendor's key header is rejected as ambiguous.",
     before((call) =>
       call.arrival.headers.authorization !== undefined && call.arrival.headers["x-api-key"] !== undefined
         ? insteadOf("invalid_request", { message: "Send one credential." })(NOTHING, call)
@@ -57,7 +57,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "auth.one-space-only",
-    "More than one space between scheme and key is refused.",
+    "More than one space between scheme and key is rejected.",
     wrap(
       "presentedKey",
       (next) => (call) => (/^bearer {2}/i.test(call.arrival.headers.authorization ?? "") ? undefined : next(call)),
@@ -65,7 +65,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "auth.scheme-in-one-case",
-    "The scheme has to be written as the interface shows it.",
+    "The scheme must be spelled as documented.",
     wrap(
       "presentedKey",
       (next) => (call) => (/^Bearer /.test(call.arrival.headers.authorization ?? "Bearer ") ? next(call) : undefined),
@@ -74,7 +74,7 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "auth.challenge-in-detail",
-    "401 says in detail what was wrong, as bearer tokens do.",
+    "401 details the error in WWW-Authenticate, as RFC 6750 describes.",
     onDenial(
       ["invalid_api_key", "key_revoked"],
       () => true,
@@ -91,27 +91,27 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "order.body-first",
-    "The body is looked at before the key.",
+    "The body is checked before the key.",
     order("body", "credentials", "model", "spending", "rate", "concurrency"),
   ),
   variant(
     "order.model-before-key",
-    "The model is looked up before the key.",
+    "The model is checked before the key.",
     order("model", "credentials", "body", "spending", "rate", "concurrency"),
   ),
   variant(
     "order.model-before-body",
-    "The model is looked up before the rest of the body.",
+    "The model is checked before the rest of the body.",
     order("credentials", "model", "body", "spending", "rate", "concurrency"),
   ),
   variant(
     "order.money-before-body",
-    "Money is looked at before the body.",
+    "Spending checks run before the body check.",
     order("credentials", "spending", "body", "model", "rate", "concurrency"),
   ),
   variant(
     "order.rate-first",
-    "The rate is looked at right after the key.",
+    "The rate limit is checked right after the key.",
     order("credentials", "rate", "concurrency", "body", "model", "spending"),
   ),
   variant(
@@ -121,12 +121,12 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "order.money-last",
-    "Money is looked at last.",
+    "Spending checks run last.",
     order("credentials", "body", "model", "rate", "concurrency", "spending"),
   ),
   variant(
     "order.cap-before-balance",
-    "Caps and budgets are looked at before the balance.",
+    "Caps and budgets are checked before the balance.",
     wrap("check", (next) => (name, call) => {
       if (name !== "spending" || call.key === undefined) return next(name, call);
       const { behaviour, key } = call;
@@ -136,12 +136,12 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "paths.slash-refused",
-    "A slash at the end of a path is another path.",
+    "A path with a trailing slash is a different path.",
     before((call) => (/\/(\?|$)/.test(call.arrival.url) ? insteadOf("not_found")(NOTHING, call) : undefined)),
   ),
   variant(
     "paths.key-before-path",
-    "A path that does not exist is answered 404 only with a key.",
+    "A path that does not exist gets 404 only with a valid key.",
     before((call) =>
       call.arrival.purpose === "unknownPath" && call.behaviour.check("credentials", call) !== undefined
         ? insteadOf("invalid_api_key")(NOTHING, call)
@@ -150,17 +150,17 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "paths.head-refused",
-    "HEAD is refused.",
+    "HEAD is rejected.",
     before((call) => (call.arrival.method === "HEAD" ? refusedMethod(call) : undefined)),
   ),
   variant(
     "paths.options-refused",
-    "OPTIONS is refused.",
+    "OPTIONS is rejected.",
     before((call) => (call.arrival.method === "OPTIONS" ? refusedMethod(call) : undefined)),
   ),
   variant(
     "paths.options-for-browsers",
-    "OPTIONS is answered as browsers want it.",
+    "OPTIONS gets a CORS preflight response.",
     before((call) =>
       call.arrival.method === "OPTIONS"
         ? {
@@ -176,12 +176,12 @@ export const ACCESS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "paths.wrong-method-404",
-    "A method that the path does not know is reported as a path that does not exist.",
+    "A method that the path does not support is reported as an unknown path.",
     onDenial("method_not_allowed", () => true, insteadOf("not_found")),
   ),
   variant(
     "paths.query-refused",
-    "A query is refused on the messages endpoint.",
+    "A query string is rejected on the messages endpoint.",
     before((call) =>
       onMessages(call) && call.arrival.url.includes("?") ? insteadOf("not_found")(NOTHING, call) : undefined,
     ),

@@ -9,7 +9,7 @@ import { wrap } from "../edits/wrap.ts";
 export const CAPABILITY_VARIANTS: readonly Variant[] = [
   variant(
     "images.not-mentioned",
-    "The model looks at images and says nothing of them.",
+    "The model accepts images but does not mention them.",
     wrap("readRequest", (next) => (call) => {
       const request = next(call);
       if ("reason" in request) return request;
@@ -18,18 +18,18 @@ export const CAPABILITY_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "images.refused",
-    "No model takes images.",
+    "No model accepts images.",
     refuseBody(withImage, { message: "This model takes text only." }),
     ["COMPAT-IMAGES"],
   ),
   variant(
     "structured.indented",
-    "JSON of a schema comes with line breaks and spaces.",
+    "JSON for a schema has line breaks and spaces.",
     onStructuredText(always, (text) => `${JSON.stringify(JSON.parse(text), undefined, 2)}\n`),
   ),
   variant(
     "structured.other-order",
-    "The fields of JSON of a schema come in another order.",
+    "JSON for a schema has its fields in another order.",
     onStructuredText(always, (text) => {
       const value: unknown = JSON.parse(text);
       return isObject(value) ? JSON.stringify(Object.fromEntries(Object.entries(value).reverse())) : text;
@@ -37,7 +37,7 @@ export const CAPABILITY_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "structured.escaped",
-    "JSON of a schema writes everything beyond ASCII, and slashes, as escapes.",
+    "JSON for a schema escapes slashes and non-ASCII characters.",
     onStructuredText(always, (text) =>
       text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
     ),

@@ -22,13 +22,13 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ]),
   variant(
     "chat.no-created",
-    "Chat replies have no time of creation.",
+    "Chat replies have no created field.",
     all(onReply(onChat, drop("created")), chunks(drop("created"))),
     ["COMPAT-CHAT-REPLY", "COMPAT-CHAT-CHUNKS"],
   ),
   variant(
     "chat.no-object",
-    "Chat replies do not name their kind.",
+    "Chat replies have no object field.",
     all(onReply(onChat, drop("object")), chunks(drop("object"))),
     ["COMPAT-CHAT-CHUNKS", "COMPAT-CHAT-REPLY"],
   ),
@@ -40,7 +40,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.model-with-a-date",
-    "Chat replies name the model with the date of its version.",
+    "Chat replies have a dated model name.",
     all(
       onReply(
         onChat,
@@ -51,7 +51,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.model-with-a-provider",
-    "Non-streaming chat replies name the model with its provider as a prefix.",
+    "Non-streaming chat replies prefix the model name with the provider.",
     onReply(
       onChat,
       put("model", (name: unknown) => `vendor/${String(name)}`),
@@ -59,7 +59,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.top-p-hiccup",
-    "The provider fails at the first of every two requests with top_p.",
+    "Every other request with top_p gets a provider failure.",
     onServed(both(withTopP, not(every(2, withTopP))), insteadOf("upstream_error", { status: 502 })),
   ),
   variant(
@@ -70,7 +70,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.more-fields",
-    "Chat replies carry fields of vendors: fingerprints, tiers, filters.",
+    "Chat replies have vendor fields: fingerprints, tiers, filters.",
     all(
       onReply(onChat, (value) => ({
         ...(value as object),
@@ -85,7 +85,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.refusal-null",
-    "Messages of chat replies have null for what they do not have.",
+    "Messages of chat replies have null in unused fields.",
     onReply(
       onChat,
       put("choices.0.message", (message: unknown) => ({
@@ -100,12 +100,12 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.reasoning-field",
-    "Non-streaming chat replies carry the reasoning beside the content.",
+    "Non-streaming chat replies have reasoning in a separate field.",
     onReply(onChat, put("choices.0.message.reasoning_content", "The user wants something.")),
   ),
   variant(
     "chat.usage-details",
-    "usage has details inside it.",
+    "usage contains details.",
     onReply(
       onChat,
       put("usage", (usage: unknown) => ({
@@ -142,7 +142,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.finish-in-other-words",
-    "Finish reasons are words of the gateway's own.",
+    "Finish reasons are custom words.",
     all(
       onReply(onChat, put("choices.0.finish_reason", "completed")),
       eachEvent(onChat, ["finish"], changeData(put("choices.0.finish_reason", "completed"))),
@@ -151,13 +151,13 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "chat.unknown-fields-refused",
-    "A request with a field that the interface does not show is refused.",
+    "A request with an undocumented field is rejected.",
     refuseBody(both(onChat, extraField), { message: "Unknown field." }),
     ["CAP-1", "COMPAT-TOOLS"],
   ),
   variant(
     "chat.tools-ignored",
-    "Tools that are offered are never called.",
+    "Offered tools are never called.",
     wrap("readRequest", (next) => (call) => {
       const request = next(call);
       return "reason" in request ? request : { ...request, tools: [] };
@@ -166,7 +166,7 @@ export const CHAT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "both.array-content-refused",
-    "Content has to be a string.",
+    "Content must be a string.",
     refuseBody((call) => inference(call) && hasArrayContent(call.parsed), {
       message: "messages: content must be a string.",
     }),

@@ -47,7 +47,7 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.chunk-about-the-prompt-first",
-    "Chat streams begin with a chunk about the prompt, without choices and with an empty id, as Azure sends it.",
+    "Chat streams begin with an Azure-style chunk about the prompt: no choices and an empty id.",
     onEvents(onChat, (events) => [
       {
         kind: "other",
@@ -67,7 +67,7 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.messages-pings",
-    "Pings stand between the events of messages streams.",
+    "Messages streams have pings between events.",
     eachEvent(onMessages, ["text"], (event) => [
       { kind: "other", atMs: event.atMs, tokens: 0, name: "ping", data: { type: "ping" } },
       event,
@@ -75,7 +75,7 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.messages-unknown-events",
-    "Events that nobody knows stand between those of messages streams.",
+    "Messages streams have unknown events between the others.",
     eachEvent(onMessages, ["blockStop"], (event) => [
       event,
       { kind: "other", atMs: event.atMs, tokens: 0, name: "vendor_notice", data: { type: "vendor_notice", note: "…" } },
@@ -89,13 +89,13 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.no-usage",
-    "Chat streams have no usage, asked for or not.",
+    "Chat streams never have usage, requested or not.",
     eachEvent(onChat, ["usage"], () => undefined),
     ["COMPAT-CHAT-USAGE"],
   ),
   variant(
     "stream.usage-always",
-    "Chat streams end with usage, asked for or not.",
+    "Chat streams always end with usage, requested or not.",
     wrap("readRequest", (next) => (call) => {
       const request = next(call);
       return "reason" in request || !onChat(call) ? request : { ...request, includeUsage: true };
@@ -103,17 +103,17 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.role-in-every-chunk",
-    "Every chunk of a chat stream names the role.",
+    "Every chunk of a chat stream has the role.",
     eachEvent(onChat, ["text"], changeData(put("choices.0.delta.role", "assistant"))),
   ),
   variant(
     "stream.empty-choices",
-    "Chunks with empty choices stand in chat streams.",
+    "Chat streams have chunks with empty choices.",
     eachEvent(onChat, ["open"], (event) => [changeData(put("choices", []))(event), event]),
   ),
   variant(
     "stream.empty-increments",
-    "The first increments of a stream are empty.",
+    "The first deltas of a stream are empty.",
     eachEvent(
       () => true,
       ["text"],
@@ -122,7 +122,7 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.finish-with-last-text",
-    "The last increment of a chat stream carries the finish reason.",
+    "The last delta of a chat stream has the finish reason.",
     onEvents(onChat, (events) => {
       const last = events.findLast((event) => event.kind === "text");
       const finish = events.find((event) => event.kind === "finish");
@@ -135,16 +135,16 @@ export const CHUNK_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.reasoning-first",
-    "Reasoning stands before the text of chat streams, in a field of its own.",
+    "Chat streams begin with reasoning, in a separate field.",
     eachEvent(onChat, ["open"], (event) => [
       event,
       changeData(put("choices.0.delta", { reasoning_content: "Let me think…", reasoning: "Let me think…" }))(event),
     ]),
   ),
-  variant("stream.coarse", "Four pieces come as one.", coarse(4)),
+  variant("stream.coarse", "Four deltas are sent as one.", coarse(4)),
   variant(
     "stream.fine",
-    "Every character is an increment of its own.",
+    "Every character is a separate delta.",
     eachEvent(
       () => true,
       ["text"],

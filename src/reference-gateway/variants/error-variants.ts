@@ -34,30 +34,30 @@ const chatShaped = (response: GatewayResponse): GatewayResponse =>
 export const ERROR_VARIANTS: readonly Variant[] = [
   variant(
     "errors.provider-fails-now-and-then",
-    "One request in five hundred meets a failing provider, and is answered 502.",
+    "One request in five hundred gets a provider failure with 502.",
     onServed(every(500), insteadOf("upstream_error", { status: 502 })),
     ["STEADY-SERVICE"],
   ),
   variant(
     "errors.code-text",
-    "error.code is the named reason, when money is not the reason.",
+    "error.code is the reason, except on 402.",
     onDenial(UNPAID, shown, (response, call) =>
       body(put("error.code", response.refusal?.reason ?? "error"))(response, call),
     ),
   ),
   variant(
     "errors.code-null",
-    "error.code is null, when money is not the reason.",
+    "error.code is null, except on 402.",
     onDenial(UNPAID, shown, body(put("error.code", null))),
   ),
   variant(
     "errors.code-other-number",
-    "error.code is a number of the gateway's own.",
+    "error.code is a custom number.",
     onDenial(DENIALS, shown, body(put("error.code", 40_217))),
   ),
   variant(
     "errors.code-text-on-402",
-    "error.code is the named reason, when money is the reason.",
+    "error.code is the reason on 402.",
     onDenial(PAID, shown, (response, call) =>
       body(put("error.code", response.refusal?.reason ?? "error"))(response, call),
     ),
@@ -65,7 +65,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.more-fields",
-    "Errors carry further fields.",
+    "Errors have extra fields.",
     onDenial(DENIALS, shown, (response, call) =>
       body((value) => ({
         ...(value as object),
@@ -93,7 +93,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.other-types",
-    "error.type is a word of the gateway's own.",
+    "error.type is a custom word.",
     onRefusal(DENIALS, always, (refused) => ({
       ...refused,
       type: { chat: "gateway_denial", messages: refused.type.messages },
@@ -101,18 +101,18 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.other-actions",
-    "Action headers are words of the gateway's own.",
+    "Action headers are custom words.",
     onDenial(DENIALS, always, setHeader(ACTION_HEADER, "see-docs")),
   ),
   variant(
     "errors.action-on-quota-only",
-    "Only a spend cap has an action header.",
+    "Only spend cap denials have an action header.",
     onDenial(UNPAID.concat("insufficient_credits"), always, dropHeader(ACTION_HEADER)),
     ["ERR-HDR-3"],
   ),
   variant(
     "errors.messages-chat-shaped",
-    "Errors of the messages endpoint have the shape of the chat dialect.",
+    "Errors of the messages endpoint have the chat format.",
     onDenial([...DENIALS, ...UPSTREAM, ...CALLER], onMessages, chatShaped),
     ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
@@ -132,7 +132,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.bad-body-422",
-    "Bodies that cannot be used are answered 422.",
+    "Invalid bodies get 422.",
     onRefusal("invalid_request", always, (refused) => ({
       ...refused,
       status: refused.status === 400 ? 422 : refused.status,
@@ -140,7 +140,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.bad-body-unnamed",
-    "Refusals that the interface does not name have no reason and no action.",
+    "Errors other than the documented denials have no reason and no action.",
     onDenial(
       [...CALLER, "not_found", "method_not_allowed", "internal_error", ...UPSTREAM],
       always,
@@ -149,7 +149,7 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.bad-body-plain",
-    "Refusals of bodies are plain text.",
+    "Errors for invalid bodies are plain text.",
     onDenial(CALLER, always, (response, call) =>
       text(`${response.refusal?.message ?? ""}\n`, "text/plain; charset=utf-8")(response, call),
     ),
@@ -157,54 +157,54 @@ export const ERROR_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "errors.upstream-500",
-    "Every provider's failure is 500.",
+    "Every provider failure is a 500.",
     onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 500 })),
   ),
   variant(
     "errors.upstream-503-with-retry-after",
-    "Every provider's failure is 503 with a wait.",
+    "Every provider failure is a 503 with Retry-After.",
     onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 503, waitMs: 2_000 })),
   ),
   variant(
     "errors.upstream-page",
-    "A provider's failure is a web page with 502.",
+    "A provider failure is a 502 HTML page.",
     onDenial(UPSTREAM, always, html("502 Bad Gateway")),
     ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
   ),
   variant(
     "errors.upstream-own-word",
-    "A provider's failure has a reason of the gateway's own.",
+    "A provider failure has a custom reason.",
     onDenial(UPSTREAM, always, setHeader(REASON_HEADER, "provider_unavailable")),
   ),
   variant(
     "errors.upstream-599",
-    "A provider's failure has a status that nobody else uses.",
+    "A provider failure has an unusual status.",
     onRefusal(UPSTREAM, always, (refused) => ({ ...refused, status: 599 })),
   ),
   variant(
     "errors.unknown-path-page",
-    "A path that does not exist is a web page with 404.",
+    "A path that does not exist gets a 404 HTML page.",
     onDenial("not_found", always, edits(dropHeader(REASON_HEADER, ACTION_HEADER), html("404 Not Found"))),
   ),
   variant(
     "errors.budget-with-retry-after",
-    "A used-up budget names a wait, which does not help.",
+    "An exhausted budget has a Retry-After that does not help.",
     onRefusal("budget_exhausted", always, (refused) => ({ ...refused, waitMs: 1_000 })),
   ),
   variant(
     "errors.quota-with-retry-after",
-    "A spend cap names the wait until midnight.",
+    "A spend cap has a Retry-After until midnight.",
     onRefusal("quota_exceeded", always, (refused) => ({ ...refused, waitMs: 86_400_000 - (Date.now() % 86_400_000) })),
   ),
   variant(
     "errors.refused-after-the-stream-began",
-    "A stream begins with 200 at once; that its body is refused is its first item.",
+    "A stream begins with 200 immediately; an invalid body is reported in its first event.",
     onDenial(CALLER, both(streaming, inference), insideStream),
     ["REFUSED-IN-TIME"],
   ),
   variant(
     "errors.cut-stream-without-item",
-    "A stream that breaks off in the middle is just cut.",
+    "An interrupted stream just ends, without an error event.",
     (behaviour) => ({
       ...behaviour,
       events: (plan, call) => [...behaviour.events(plan, call)].filter((event) => event.kind !== "error"),

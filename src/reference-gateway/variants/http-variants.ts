@@ -29,7 +29,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.upper-case-headers",
-    "Header names are in capitals.",
+    "Header names are in upper case.",
     headers((all) => all.map(([name, value]) => [name.toUpperCase(), value])),
   ),
   variant(
@@ -42,12 +42,12 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.headers-reversed",
-    "Headers come in another order.",
+    "Headers are in another order.",
     headers((all) => all.toReversed()),
   ),
   variant(
     "http.vendor-headers",
-    "Responses carry headers of servers and edges in front.",
+    "Responses have headers from servers and proxies in front.",
     headers((all) => [
       ...all,
       ["Server", "edge"],
@@ -62,7 +62,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.many-headers",
-    "Responses carry sixty more headers.",
+    "Responses have sixty extra headers.",
     headers((all) => [
       ...all,
       ...Array.from({ length: 60 }, (_none, at): Header => [`X-Extra-${at}`, "value ".repeat(12).trim()]),
@@ -70,14 +70,14 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.no-optional-headers",
-    "Responses carry only the headers that they have to.",
+    "Responses have only the required headers.",
     headers((all) =>
       all.filter(([name]) => !/^(x-ratelimit-.*|x-request-id|request-id|vary|cache-control)$/i.test(name)),
     ),
   ),
   variant(
     "http.early-hints",
-    "Early hints come before the response.",
+    "103 Early Hints precedes the response.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       delivery.response.writeEarlyHints({ link: "</style.css>; rel=preload; as=style" });
       next(parcel, call, delivery);
@@ -85,7 +85,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.processing",
-    "The client gets the answer that its request is being worked on before it is answered.",
+    "102 Processing precedes the response.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (inference(call)) delivery.response.writeProcessing();
       next(parcel, call, delivery);
@@ -93,7 +93,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.reason-phrases",
-    "Status lines have a phrase of the gateway's own.",
+    "Status lines have custom reason phrases.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       delivery.response.statusMessage = parcel.status < 300 ? "Fine" : "Sorry";
       next(parcel, call, delivery);
@@ -106,22 +106,22 @@ export const HTTP_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.slow-denials",
-    "Refusals take half a second.",
+    "Errors take half a second.",
     late((call) => (call.refused === undefined ? 0 : 500)),
   ),
   variant(
     "http.jittery",
-    "Responses take up to 150 ms, each another time.",
+    "Responses take up to 150 ms, varying each time.",
     late((call) => (call.number * 37) % 150),
   ),
   variant(
     "http.noisy-latency",
-    "Most responses are quick, and some take up to a third of a second.",
+    "Most responses are fast, but some take up to a third of a second.",
     late((call) => ((call.number * 37) % 101) ** 2 / 30),
   ),
   variant(
     "http.one-slow-second",
-    "In the fortieth second after the first request, every response takes a second longer.",
+    "In the 40th second after the first request, every response takes a second longer.",
     late(
       (() => {
         const begun = remembered(() => performance.now());

@@ -51,7 +51,7 @@ function extended(value: unknown, depth = 0): unknown {
 export const JSON_VARIANTS: readonly Variant[] = [
   variant(
     "json.problem-type",
-    "Refusals are labelled application/problem+json.",
+    "Errors have content type application/problem+json.",
     typed("application/problem+json", (call) => call.refused !== undefined),
   ),
   variant(
@@ -61,22 +61,22 @@ export const JSON_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "json.tabs-and-crlf",
-    "JSON bodies are indented with tabs, and their lines end as in the network.",
+    "JSON bodies are indented with tabs and have CRLF line endings.",
     text((_text, value) => JSON.stringify(value, null, "\t").replaceAll("\n", "\r\n")),
   ),
   variant(
     "json.white-space-around",
-    "JSON bodies have white space before and behind them.",
+    "JSON bodies have white space before and after them.",
     text((own) => `\n  ${own}\n\n`),
   ),
   variant(
     "json.ascii",
-    "Characters beyond ASCII are escaped.",
+    "Non-ASCII characters are escaped.",
     everywhere((own) => own.replace(/[\u0080-\uffff]/g, escaped)),
   ),
   variant(
     "json.ascii-in-capitals",
-    "Characters beyond ASCII are escaped with capital digits.",
+    "Non-ASCII characters are escaped with upper-case hex digits.",
     everywhere((own) => own.replace(/[\u0080-\uffff]/g, (letter) => `\\u${escaped(letter).slice(2).toUpperCase()}`)),
   ),
   variant(
@@ -86,12 +86,12 @@ export const JSON_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "json.reordered",
-    "Members of objects come in another order.",
+    "Object members are in another order.",
     text((_text, value) => JSON.stringify(reversed(value))),
   ),
   variant(
     "json.extra-fields",
-    "Every object has a member more.",
+    "Every object has an extra member.",
     wrap("json", (next) => (value, call) => next(extended(value), call)),
   ),
   variant(
@@ -99,10 +99,10 @@ export const JSON_VARIANTS: readonly Variant[] = [
     "Counts are written with a decimal point.",
     text((own) => own.replace(/("\w*tokens":\d+)(?=[,}])/g, "$1.0")),
   ),
-  variant("json.type-without-charset", "The content type names no charset.", typed("application/json")),
+  variant("json.type-without-charset", "The content type has no charset.", typed("application/json")),
   variant(
     "json.type-in-capitals",
-    "The content type is written in capitals, with quotes.",
+    "The content type is in upper case, with quotes.",
     typed('Application/JSON; Charset="UTF-8"'),
     ["COMPAT-CONTENT-TYPE"],
   ),

@@ -10,7 +10,7 @@ const MAX_REPLY_MS = 10_000;
 function firstByteAfter(name: string, inWords: string, firstMs: number): Variant {
   return variant(
     `latency.${name}`,
-    `A model begins its reply after ${inWords} and says forty tokens per second, ten seconds at most.`,
+    `A model begins its reply after ${inWords} and sends 40 tokens per second, for at most ten seconds.`,
     wrap("plan", (next) => (model, request, call) => {
       const plan = next(model, request, call);
       if (plan.kind !== "reply") return plan;

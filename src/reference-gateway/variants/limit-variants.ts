@@ -49,59 +49,59 @@ const withPolicies = (response: GatewayResponse, call: Call): GatewayResponse =>
 export const LIMIT_VARIANTS: readonly Variant[] = [
   variant(
     "limits.sliding-log",
-    "The rate is limited by a sliding log.",
+    "The rate limit is a sliding log.",
     limiter((rpm) => slidingLog(rpm)),
   ),
   variant(
     "limits.fixed-window",
-    "The rate is limited in fixed windows.",
+    "The rate limit has fixed windows.",
     limiter((rpm, call) => fixedWindow(rpm, call.services.clock.monotonicUs())),
   ),
   variant(
     "limits.clock-minute",
-    "The rate is limited in minutes of the clock.",
+    "The rate limit is per clock minute.",
     limiter((rpm, call) =>
       fixedWindow(rpm, call.services.clock.monotonicUs() - (call.services.clock.nowMs() % 60_000) * 1_000),
     ),
   ),
   variant(
     "limits.token-bucket",
-    "The rate is limited by a bucket as large as the limit.",
+    "The rate limit is a token bucket as large as the limit.",
     limiter((rpm) => tokenBucket(rpm)),
   ),
   variant(
     "limits.token-bucket-half",
-    "The rate is limited by a bucket half as large as the limit.",
+    "The rate limit is a token bucket half as large as the limit.",
     limiter((rpm) => tokenBucket(rpm, Math.ceil(rpm / 2))),
   ),
   variant(
     "limits.token-bucket-tenth",
-    "The rate is limited by a bucket a tenth as large as the limit.",
+    "The rate limit is a token bucket a tenth as large as the limit.",
     limiter((rpm) => tokenBucket(rpm, Math.ceil(rpm / 10))),
   ),
   variant(
     "limits.paced",
-    "Requests have to come evenly.",
+    "Requests must be evenly spaced.",
     limiter((rpm) => paced(rpm)),
   ),
   variant(
     "limits.paced-loosely",
-    "Requests have to come evenly, a second early at most.",
+    "Requests must be evenly spaced, at most a second early.",
     limiter((rpm) => paced(rpm, 1_000_000)),
   ),
   variant(
     "limits.bad-requests-count",
-    "Refused bodies and unknown models count toward the rate.",
+    "Invalid bodies and unknown models count toward the rate limit.",
     refusedCount(["invalid_request", "model_not_found", "unsupported_media_type", "request_too_large"]),
   ),
   variant(
     "limits.concurrency-denials-count",
-    "Requests that are denied for concurrency count toward the rate.",
+    "Concurrency denials count toward the rate limit.",
     refusedCount(["concurrency_limit_exceeded"]),
   ),
   variant(
     "limits.rate-denials-count",
-    "Requests that are denied for the rate count toward it, and Retry-After includes it.",
+    "Rate denials count toward the rate limit, and Retry-After includes them.",
     wrap("check", (next) => (name, call) => {
       const refused = next(name, call);
       if (name !== "rate" || refused === undefined || call.key === undefined) return refused;
@@ -113,19 +113,19 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "limits.money-denials-count",
-    "Requests that are denied for money count toward the rate.",
+    "Spending denials count toward the rate limit.",
     refusedCount(["insufficient_credits", "quota_exceeded", "budget_exhausted"]),
   ),
   variant(
     "limits.failures-free",
-    "Requests whose provider failed do not count toward the rate.",
+    "Requests whose provider failed do not count toward the rate limit.",
     wrap("countRate", (next) => (own, call) => {
       if (call.model?.id.startsWith("fail-") !== true) next(own, call);
     }),
   ),
   variant(
     "limits.listing-counts",
-    "Listing the models counts toward the rate.",
+    "Listing the models counts toward the rate limit.",
     wrap("listingChecks", () => ["credentials", "rate"]),
   ),
   variant(
@@ -135,7 +135,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "limits.concurrency-freed-late",
-    "A client that leaves is noticed after a second.",
+    "A client disconnect is noticed after a second.",
     wrap("release", (next) => (call, closing) => {
       if (closing.outcome === "interrupted") setTimeout(() => next(call, closing), 1_000).unref();
       else next(call, closing);
@@ -143,7 +143,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "limits.concurrency-freed-late-after-failure",
-    "A request whose provider failed counts as in flight until 300 ms after its end.",
+    "A request whose provider failed counts as in flight for 300 ms after it ends.",
     wrap("release", (next) => (call, closing) => {
       if (closing.outcome === "failed") setTimeout(() => next(call, closing), 300).unref();
       else next(call, closing);
@@ -151,7 +151,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "limits.concurrency-freed-a-moment-late",
-    "A request counts as in flight until 25 ms after its end.",
+    "A request counts as in flight for 25 ms after it ends.",
     wrap("release", (next) => (call, closing) => {
       setTimeout(() => next(call, closing), 25).unref();
     }),
@@ -163,7 +163,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "retry-after.http-date-clock-ahead",
-    "Retry-After is a date, and the gateway's clock is 90 s ahead.",
+    "Retry-After is a date, and the gateway's clock is 90 s fast.",
     all(
       changeRetryAfter((seconds) => dateIn(seconds, 90)),
       clockAhead(90),
@@ -171,7 +171,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "retry-after.http-date-clock-behind",
-    "Retry-After is a date, and the gateway's clock is 90 s behind.",
+    "Retry-After is a date, and the gateway's clock is 90 s slow.",
     all(
       changeRetryAfter((seconds) => dateIn(seconds, -90)),
       clockAhead(-90),
@@ -179,12 +179,12 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "retry-after.two-seconds-more",
-    "Retry-After is two seconds longer than the wait.",
+    "Retry-After is two seconds longer than needed.",
     changeRetryAfter((seconds) => String(seconds + 2)),
   ),
   variant(
     "retry-after.always-a-minute",
-    "Retry-After is a minute, whatever the wait.",
+    "Retry-After is always a minute.",
     changeRetryAfter(() => "60"),
   ),
   variant(
@@ -194,7 +194,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "retry-after.none-on-concurrency",
-    "Concurrency denials have no wait.",
+    "Concurrency denials have no Retry-After.",
     wrap(
       "retryAfter",
       (next) => (refused, call) => (refused.reason === "concurrency_limit_exceeded" ? undefined : next(refused, call)),
@@ -203,7 +203,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "rate-headers.none",
-    "No response carries the state of the rate limit.",
+    "No response has rate limit headers.",
     all(
       onDenial(DENIALS, () => true, dropHeader(...RATE_HEADERS)),
       onServed(() => true, dropHeader(...RATE_HEADERS)),
@@ -211,12 +211,12 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "rate-headers.on-denials-only",
-    "Only rate denials carry the state of the rate limit.",
+    "Only rate denials have rate limit headers.",
     onServed(() => true, dropHeader(...RATE_HEADERS)),
   ),
   variant(
     "rate-headers.with-reset",
-    "Responses also say when the rate limit resets.",
+    "Responses also have the rate limit's reset time.",
     all(
       onServed(inference, setHeader("X-RateLimit-Reset", "60")),
       onDenial("rate_limit_exceeded", () => true, setHeader("RateLimit-Policy", '"default";q=100;w=60')),
@@ -224,7 +224,7 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "rate-headers.with-policies",
-    "The limit that headers state is followed by its policies, as Envoy sends it.",
+    "The limit header also has the policies, as in Envoy.",
     all(
       onDenial("rate_limit_exceeded", () => true, withPolicies),
       onServed(inference, withPolicies),
@@ -232,22 +232,22 @@ export const LIMIT_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "spend.settles-after-five-seconds",
-    "Charges show in the tallies five seconds later.",
+    "Charges appear in the tallies five seconds late.",
     wrap("settlingLagMs", () => () => 5_000),
   ),
   variant(
     "spend.settles-after-forty-seconds",
-    "Charges show in the tallies forty seconds later.",
+    "Charges appear in the tallies forty seconds late.",
     wrap("settlingLagMs", () => () => 40_000),
   ),
   variant(
     "spend.abandoned-streams-free",
-    "Streams whose client left cost nothing.",
+    "Streams whose client disconnected are free.",
     wrap("charge", (next) => (call, closing) => (closing.outcome === "interrupted" ? 0 : next(call, closing))),
   ),
   variant(
     "spend.abandoned-streams-cost-all",
-    "Streams whose client left cost as much as complete ones.",
+    "Streams whose client disconnected cost as much as complete ones.",
     wrap(
       "charge",
       (next) => (call, closing) =>

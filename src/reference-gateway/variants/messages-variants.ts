@@ -45,10 +45,10 @@ const thinkingFirst: Apply = all(
 
 /** Requests and replies of the messages dialect, with more or fewer of the fields that the interface does not show. */
 export const MESSAGES_VARIANTS: readonly Variant[] = [
-  variant("messages.thinking-first", "Replies of the messages dialect begin with a thinking block.", thinkingFirst),
+  variant("messages.thinking-first", "Messages replies begin with a thinking block.", thinkingFirst),
   variant(
     "messages.unknown-block-last",
-    "Replies of the messages dialect end with a block that nobody knows.",
+    "Messages replies end with a block of unknown type.",
     onReply(
       onMessages,
       put("content", (blocks: unknown) => [
@@ -59,7 +59,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.more-fields",
-    "Replies of the messages dialect carry fields of vendors.",
+    "Messages replies have vendor fields.",
     all(
       onReply(onMessages, (value) => ({ ...(value as object), container: null, context_management: null })),
       onReply(
@@ -76,7 +76,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.no-optional-fields",
-    "Replies of the messages dialect carry only the fields that the interface shows.",
+    "Messages replies have only the documented fields.",
     onReply(onMessages, (value) => ({ content: member(value, "content"), usage: member(value, "usage") })),
     [
       "COMPAT-MSG-REPLY",
@@ -100,7 +100,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.stream-ignored",
-    "stream means nothing on the messages endpoint: replies are never streamed.",
+    "stream is ignored on the messages endpoint: replies are never streamed.",
     wrap("readRequest", (next) => (call) => {
       const request = next(call);
       return "reason" in request || !onMessages(call) ? request : { ...request, stream: false };
@@ -109,27 +109,27 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.stream-refused",
-    "A stream on the messages endpoint is refused.",
+    "Streams on the messages endpoint are rejected.",
     refuseBody(both(onMessages, streaming), { message: "stream: not supported here." }),
     ["COMPAT-MSG-STREAM"],
   ),
   variant(
     "messages.max-tokens-up-to-4096",
-    "A max_tokens beyond 4,096 is refused: the model can produce no more.",
+    "A max_tokens above 4,096 is rejected: the model cannot produce more.",
     refuseBody((call) => onMessages(call) && Number(member(call.parsed, "max_tokens")) > 4_096, {
       message: "max_tokens: the most is 4096.",
     }),
   ),
   variant(
     "messages.version-mandatory",
-    "A messages request without the dated version header is refused.",
+    "A messages request without the dated version header is rejected.",
     refuseBody((call) => onMessages(call) && datedVersion(call) === undefined, {
       message: "The version header is required.",
     }),
   ),
   variant(
     "messages.future-version-refused",
-    "A version date that lies in the future is refused.",
+    "A version date in the future is rejected.",
     refuseBody((call) => onMessages(call) && (datedVersion(call) ?? "") > "2030-01-01", {
       message: "The version is not known.",
     }),
@@ -145,7 +145,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.system-turns-applied",
-    "A system turn inside a messages conversation counts as a system prompt.",
+    "A system turn inside a messages conversation is used as a system prompt.",
     systemTurns((turns, system) => ({
       system: [system, ...turns.map((turn) => String(turn["content"]))]
         .filter((text) => typeof text === "string")
@@ -159,7 +159,7 @@ export const MESSAGES_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "messages.first-turn-must-be-users",
-    "A messages conversation has to begin with a turn of the user.",
+    "A messages conversation must begin with a user turn.",
     refuseBody((call) => onMessages(call) && call.request?.turns[0]?.role === "assistant", {
       message: "messages[0].role: user is expected.",
     }),

@@ -42,7 +42,7 @@ const SHORTENED_TO = 1_000;
 export const MODELS_VARIANTS: readonly Variant[] = [
   variant(
     "models.unusual-ids",
-    "The list has ids with slashes, colons, spaces and letters beyond ASCII, all of which can be called.",
+    "The list has callable ids with slashes, colons, spaces and non-ASCII letters.",
     moreModels(["vendor/model-1:free", "org/team/model@2", "modèle été", "UPPER_case.v1"]),
   ),
   variant(
@@ -52,7 +52,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.five-megabytes",
-    "The list is five megabytes long: four thousand models with a long description each.",
+    "The list is 5 MB: four thousand models with a long description each.",
     moreModels(
       Array.from({ length: 4_000 }, (_none, at) => `catalogue/described-${at}`),
       { description: DESCRIPTION },
@@ -60,17 +60,17 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.reversed",
-    "The list comes in another order.",
+    "The list is in another order.",
     list((data) => data.toReversed()),
   ),
   variant(
     "models.twice",
-    "The list shows some models twice.",
+    "The list has some models twice.",
     list((data) => [...data, ...data.slice(0, 3)]),
   ),
   variant(
     "models.ids-only",
-    "Entries of the list have nothing but an id.",
+    "List entries have only an id.",
     all(
       list((data) => data.map((entry) => (isObject(entry) ? { id: entry["id"] } : entry))),
       wrap("listModels", (next) => (call) => drop("object")(next(call))),
@@ -78,7 +78,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.more-fields",
-    "Entries of the list have further fields.",
+    "List entries have extra fields.",
     list((data) =>
       data.map((entry) => ({
         ...(entry as object),
@@ -91,7 +91,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.paged-look",
-    "The list looks like one page of several.",
+    "The list has pagination fields.",
     wrap("listModels", (next) => (call) => ({
       ...(next(call) as object),
       has_more: false,
@@ -101,12 +101,12 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.resembling",
-    "The list has models whose ids differ in letter case, length or provider only.",
+    "The list has models whose ids differ only in letter case, length or provider.",
     moreModels(RESEMBLING),
   ),
   variant(
     "models.more-pages",
-    "The list is the first page of several, and models of the others resemble those of the first.",
+    "The list is the first of several pages, and models on the others resemble its models.",
     all(
       wrap("listModels", (next) => (call) => ({ ...(next(call) as object), has_more: true })),
       callable(RESEMBLING),
@@ -114,7 +114,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "models.alias",
-    "The list has an alias for a model, and its replies have the name of the model itself.",
+    "The list has an alias for a model, and replies to it name the real model.",
     all(
       list((data) => [{ id: ALIAS, object: "model", created: 1, owned_by: "vendor" }, ...data]),
       readAs(modelIs(ALIAS), (body) => ({ ...body, model: "shout-fast" })),
@@ -123,7 +123,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   {
     ...variant(
       "models.shorten-long-texts",
-      "The model that repeats its prompt repeats only the first 1,000 characters, and its usage counts no more.",
+      "The model that repeats its prompt stops after 1,000 characters, and its usage counts only these.",
       wrap("plan", (next) => (model, request, call) => {
         const plan = next(model, request, call);
         if (plan.kind !== "reply" || model.id !== "echo-fast") return plan;
@@ -139,7 +139,7 @@ export const MODELS_VARIANTS: readonly Variant[] = [
   },
   variant(
     "models.other-kinds",
-    "The list has a model that cannot chat, and says so when it is asked.",
+    "The list has a model that rejects chat requests with an explanation.",
     all(
       list((data) => [...data, { id: EMBEDDING, object: "model", created: 1, owned_by: "vendor" }]),
       before((call) =>

@@ -73,12 +73,12 @@ function inParts(event: string): string {
 export const PROVIDER_VARIANTS: readonly Variant[] = [
   variant(
     "provider.long-events-in-parts",
-    "Long events of a provider's stream become several short ones.",
+    "Long events of a provider's stream are split into several short ones.",
     onRelayedEvents(inParts),
   ),
   variant(
     "provider.long-event-is-an-error",
-    "A stream with an event of more than 1 MiB ends with an error item.",
+    "A stream with an event longer than 1 MiB ends with an error event.",
     onRelayedStream(async function* (pieces, call) {
       let bytes = 0;
       for await (const piece of pieces) {
@@ -96,7 +96,7 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.taken-in-turns",
-    "Requests begin with another provider each time.",
+    "Requests start with each provider in turn.",
     onNextProvider((failed, providers, call) => {
       if (failed.length > 0) {
         const rest = providers.filter((provider) => failed.every((one) => one.provider !== provider));
@@ -112,7 +112,7 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.first-one-twice",
-    "The first provider is asked again once before the second one.",
+    "The first provider is retried once before the second one is tried.",
     onNextProvider((failed, providers, call) => {
       const last = failed.at(-1);
       if (last === undefined || last.hasBegun || call.left?.aborted === true) return undefined;
@@ -122,7 +122,7 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.waits-before-the-next",
-    "Before the next provider is asked, some time passes.",
+    "The gateway waits before it tries the next provider.",
     onNextProvider((failed, providers, call) => {
       const provider = providers[failed.length];
       const isFirst = failed.length === 0 || failed.at(-1)?.hasBegun === true || call.left?.aborted === true;
@@ -131,12 +131,12 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.more-headers",
-    "Providers get headers of the gateway's own.",
+    "Providers get custom headers from the gateway.",
     withProviderHeaders((call) => ({ "x-request-id": call.id, via: "1.1 gateway", "user-agent": "gateway/7" })),
   ),
   variant(
     "provider.key-in-another-header",
-    "Providers of the messages dialect get the operator's key as x-api-key.",
+    "Providers of the messages dialect get the operator's key in x-api-key.",
     onProviderRequest(onMessages, (asked, _call, { key = "" }) => {
       const { authorization: _, ...headers } = asked.headers;
       return { ...asked, headers: { ...headers, "x-api-key": key } };
@@ -144,12 +144,12 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.body-rewritten",
-    "The body for the provider is written anew, indented and in another order.",
+    "The body is reserialised for the provider, indented and in another order.",
     onProviderRequest(always, (asked) => ({ ...asked, body: JSON.stringify(sorted(JSON.parse(asked.body)), null, 2) })),
   ),
   variant(
     "provider.more-fields",
-    "Providers get fields of the gateway's own.",
+    "Providers get custom fields from the gateway.",
     onProviderBody((body, call) => ({
       ...body,
       user: call.key?.account.id ?? "",
@@ -159,7 +159,7 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.more-turns",
-    "The gateway puts a system prompt of its own before the conversation.",
+    "The gateway adds a system prompt before the conversation.",
     onProviderBody((body, call) =>
       call.endpoint === "messages"
         ? { ...body, system: `Follow the rules of the house. ${String(body["system"] ?? "")}` }
@@ -174,12 +174,12 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.other-model-names",
-    "At the provider the model has another name.",
+    "The model has a different name at the provider.",
     onProviderBody((body) => ({ ...body, model: "provider-model-7b" })),
   ),
   variant(
     "provider.always-asks-for-usage",
-    "Streams of the chat dialect are always asked for their usage.",
+    "Usage is always requested for chat streams.",
     onProviderBody(
       (body) => ({ ...body, stream_options: { include_usage: true } }),
       (call) => onChat(call) && streaming(call),
@@ -187,12 +187,12 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.texts-as-parts",
-    "Texts of turns reach the provider as a list of one part.",
+    "Turn texts reach the provider as a list of one part.",
     onProviderBody((body) => eachTurn(body, asParts)),
   ),
   variant(
     "provider.marked-for-the-cache",
-    "Turns of the messages dialect are marked for the provider's cache.",
+    "Messages turns are marked for the provider's cache.",
     onProviderBody(
       (body) =>
         eachTurn(body, (content) =>
@@ -205,7 +205,7 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.output-limit-renamed",
-    "The output limit of the chat dialect has its newer name at the provider.",
+    "The chat output limit reaches the provider under its newer name.",
     onProviderBody(
       ({ max_tokens, ...body }) => ({
         ...body,
@@ -216,13 +216,13 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.stream-in-small-pieces",
-    "A provider's stream is passed on in pieces of 61 bytes.",
+    "A provider's stream is passed on in 61-byte writes.",
     onRelayedStream((pieces) => inPieces(pieces, 61)),
   ),
   variant("provider.stream-with-comments", "A provider's stream begins with a comment.", onRelayedStream(withComments)),
   variant(
     "provider.broken-stream-just-cut",
-    "A provider's stream that breaks off is cut, without an error in it.",
+    "A stream that the provider interrupts is cut off without an error event.",
     onRelayedStream(async function* (pieces) {
       for await (const piece of pieces) yield piece.isBroken ? { ...piece, bytes: new Uint8Array() } : piece;
     }),
@@ -230,12 +230,12 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "provider.cancelled-half-a-second-later",
-    "A provider goes on for half a second when the caller has left.",
+    "The provider's reply is cancelled half a second after the caller disconnects.",
     onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 500) })),
   ),
   variant(
     "provider.left-alone-after-failures",
-    "After five failures within ten seconds no provider is asked for three seconds.",
+    "After five failures within ten seconds, no provider is called for three seconds.",
     coolDown({ afterFailures: 5, lastsMs: 3_000 }),
   ),
   variant(

@@ -46,17 +46,17 @@ const sameReply: Apply = (() => {
 export const REPLY_CACHE_VARIANTS: readonly Variant[] = [
   variant(
     "reply-cache.identical-requests",
-    "A request that was served before gets the same reply again, with the same id and moment.",
+    "A repeated request gets the same reply, with the same id and time.",
     sameReply,
   ),
   variant(
     "reply-cache.hits-count-nothing",
-    "A reply to a request that was served before counts no tokens, because none were generated.",
+    "A cached reply reports no tokens, because none were generated.",
     onReply(repeated(), put("usage", nothing)),
   ),
   variant(
     "reply-cache.provider-caches-input",
-    "Non-streaming replies of the messages dialect count all input as read from the provider's cache.",
+    "Non-streaming messages replies count all input as read from the provider's cache.",
     onReply(
       onMessages,
       put("usage", (usage: unknown) => {

@@ -57,24 +57,20 @@ const chatStream = both(onChat, streaming, (call) => call.refused === undefined)
 
 /** Other ways to send the same stream. */
 export const STREAM_VARIANTS: readonly Variant[] = [
-  variant(
-    "stream.one-event-per-text",
-    "Texts that come at once are one event, however long they are.",
-    oneEventPerText,
-  ),
+  variant("stream.one-event-per-text", "Texts that arrive together are one event, however long.", oneEventPerText),
   variant(
     "stream.crlf",
-    "Lines of events end with carriage return and line feed.",
+    "Event lines end with CRLF.",
     frames((frame) => frame.replaceAll("\n", "\r\n")),
   ),
   variant(
     "stream.cr",
-    "Lines of events end with a carriage return.",
+    "Event lines end with CR.",
     frames((frame) => frame.replaceAll("\n", "\r")),
   ),
   variant(
     "stream.mixed-line-ends",
-    "Line ends of events differ within one stream.",
+    "Event lines have mixed line endings within one stream.",
     wrap(
       "frame",
       (next) => (event, call) => (event.tokens === 0 ? next(event, call) : next(event, call).replaceAll("\n", "\r\n")),
@@ -82,12 +78,12 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.no-space",
-    "There is no space behind the colon of a field.",
+    "Fields have no space after the colon.",
     frames((frame) => frame.replace(/^(event|data): /gm, "$1:")),
   ),
   variant(
     "stream.comments",
-    "Comment lines stand between and inside events.",
+    "Comment lines appear between and inside events.",
     frames((frame) => `: comment ☃\n${frame.replace(/^data:/m, ":inside\ndata:")}:\n\n`),
   ),
   variant(
@@ -97,12 +93,12 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.retry-and-id-fields",
-    "Events have ids, and the stream says how soon to reconnect.",
+    "Events have ids, and the stream has a reconnection time.",
     wrap("frame", (next) => (event, call) => `id: ${event.atMs}\nretry: 3000\n${next(event, call)}`),
   ),
   variant(
     "stream.unknown-fields",
-    "Events have fields that the format does not know.",
+    "Events have unknown fields.",
     frames((frame) => `trace: abc\nempty\n${frame}`),
   ),
   variant(
@@ -120,7 +116,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.data-over-lines",
-    "The data of events is spread over several data lines.",
+    "The data of events spans several data lines.",
     wrap("frame", (next) => (event, call) => {
       if (typeof event.data === "string") return next(event, call);
       const lines = JSON.stringify(event.data, null, 1).split("\n");
@@ -129,7 +125,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.empty-lines-between",
-    "Several empty lines stand between events.",
+    "Events are separated by several blank lines.",
     frames((frame) => `${frame}\n\n`),
   ),
   variant(
@@ -139,13 +135,13 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.cut-at-unusual-places",
-    "Streams are cut in the middle of lines and characters.",
+    "Streams are split in the middle of lines and characters.",
     packed((steps) => split(steps, [17, 3, 29, 1, 7, 53])),
   ),
-  variant("stream.events-in-pairs", "Two events come together.", packed(pairs)),
+  variant("stream.events-in-pairs", "Two events arrive together.", packed(pairs)),
   variant(
     "stream.gzip",
-    "Streams are compressed when the client accepts it, each event flushed.",
+    "Streams are compressed if the client accepts it, with a flush after each event.",
     all(
       packed(gzipSteps, gzipAsked),
       onParcel(both(streaming, gzipAsked), (parcel) =>
@@ -155,14 +151,14 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.type-without-charset",
-    "The content type of streams names no charset.",
+    "The content type of streams has no charset.",
     onParcel(streaming, (parcel) =>
       parcel.body.kind === "steps" ? parcelHeader("Content-Type", "text/event-stream")(parcel) : parcel,
     ),
   ),
   variant(
     "stream.json-lines",
-    "Chat streams are lines of JSON without event-stream framing.",
+    "Chat streams are JSON lines without event-stream framing.",
     all(
       wrap(
         "frame",
@@ -177,7 +173,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.json-documents",
-    "Chat streams are JSON documents with nothing but line breaks between them, labelled as JSON.",
+    "Chat streams are JSON documents separated only by line breaks and labelled as JSON.",
     all(
       wrap(
         "frame",
@@ -192,7 +188,7 @@ export const STREAM_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "stream.no-transform",
-    "Streams forbid transformation and buffering on the way.",
+    "Streams forbid transformation and buffering by proxies.",
     onParcel(streaming, (parcel) =>
       parcel.body.kind === "steps"
         ? parcelHeader("Cache-Control", "no-store, no-transform")(parcelHeader("X-Accel-Buffering", "no")(parcel))

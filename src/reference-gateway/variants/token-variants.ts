@@ -7,32 +7,36 @@ import { headerOf } from "../pipeline/response.ts";
 
 /** How a token limit may count; for accounts that have one. */
 export const TOKEN_VARIANTS: readonly Variant[] = [
-  variant("tokens.rolling-window", "Tokens are limited in any minute.", tokenLimitersFrom(rollingTokens)),
+  variant(
+    "tokens.rolling-window",
+    "Tokens are limited in a sliding one-minute window.",
+    tokenLimitersFrom(rollingTokens),
+  ),
   variant(
     "tokens.fixed-window",
-    "Tokens are limited in fixed windows, from the first request on.",
+    "Tokens are limited in fixed windows that start at the first request.",
     tokenLimitersFrom((perMinute, { services }) => fixedTokens(perMinute, services.clock.monotonicUs())),
   ),
   variant(
     "tokens.clock-minute",
-    "Tokens are limited in minutes of the clock.",
+    "Tokens are limited per clock minute.",
     tokenLimitersFrom((perMinute, { services: { clock } }) =>
       fixedTokens(perMinute, clock.monotonicUs() - (clock.nowMs() % 60_000) * 1_000),
     ),
   ),
   variant(
     "tokens.bucket",
-    "Tokens come back evenly, and a minute of them is saved.",
+    "Tokens refill evenly, up to a minute's worth.",
     tokenLimitersFrom((perMinute) => tokensInBucket(perMinute)),
   ),
   variant(
     "tokens.bucket-half",
-    "Tokens come back evenly, and half a minute of them is saved.",
+    "Tokens refill evenly, up to half a minute's worth.",
     tokenLimitersFrom((perMinute) => tokensInBucket(perMinute, perMinute / 2)),
   ),
   variant(
     "tokens.given-back-late",
-    "What was held back for a reply and not used is given back a second after its end.",
+    "Tokens reserved for a reply but not used are returned a second after it ends.",
     wrap("tokensAtEnd", (next) => (call, closing) => {
       const tokens = next(call, closing);
       const { tokens: counted } = call;
@@ -45,7 +49,7 @@ export const TOKEN_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "tokens.crossing-passes",
-    "A request passes while any tokens remain, also one that takes more than that.",
+    "A request is admitted while any tokens remain, even if it uses more.",
     tokenLimitersFrom((perMinute) => {
       const exact = rollingTokens(perMinute);
       return { ...exact, waitUs: (_tokens, nowUs) => exact.waitUs(1, nowUs) };
@@ -53,7 +57,7 @@ export const TOKEN_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "tokens.remaining-without-own",
-    "The remaining tokens that a response states are those before the request.",
+    "The remaining tokens in a response do not include its own request.",
     onServed(
       ({ tokens }) => tokens !== undefined,
       (response, call) => {

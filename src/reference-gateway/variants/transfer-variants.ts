@@ -42,29 +42,29 @@ const refusesUnread: Apply = wrap("readsBody", (next) => (call) => {
 export const TRANSFER_VARIANTS: readonly Variant[] = [
   variant(
     "http.chunked",
-    "Whole bodies are chunked.",
+    "Non-streaming bodies are chunked.",
     onParcel(withBody, (parcel) => inPieces(parcelWithout("Content-Length")(parcel), 65_536)),
   ),
-  variant("http.one-byte-chunks", "Whole bodies come in chunks of one byte.", chunkedIn(1)),
-  variant("http.seven-byte-chunks", "Whole bodies come in chunks of seven bytes.", chunkedIn(7)),
+  variant("http.one-byte-chunks", "Non-streaming bodies are sent in one-byte chunks.", chunkedIn(1)),
+  variant("http.seven-byte-chunks", "Non-streaming bodies are sent in seven-byte chunks.", chunkedIn(7)),
   variant(
     "http.length-in-pieces",
-    "Whole bodies come with their length, in pieces of eleven bytes.",
+    "Non-streaming bodies have a Content-Length and are sent in eleven-byte writes.",
     onParcel(withBody, (parcel) => inPieces(parcel, 11)),
   ),
   variant(
     "http.connection-close",
-    "Every connection is closed after its response, and says so.",
+    "Every connection is closed after its response, with Connection: close.",
     onParcel(always, parcelHeader("Connection", "close")),
   ),
   variant(
     "http.refuses-unread",
-    "Requests with an unknown key or a large body are refused before their body is read, and their connections are closed.",
+    "Requests with an unknown key or a large body are rejected before the body is read, and their connections are closed.",
     refusesUnread,
   ),
   variant(
     "http.refuses-unread-and-resets",
-    "Requests with an unknown key or a large body are refused before their body is read, and their connections are reset once the response is sent.",
+    "Requests with an unknown key or a large body are rejected before the body is read, and their connections are reset after the response.",
     all(
       refusesUnread,
       wrap("deliver", (next) => (parcel, call, delivery) => {
@@ -78,7 +78,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.close-delimited",
-    "The end of a body is the end of its connection.",
+    "The end of a body is marked by closing the connection.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       delivery.response.removeHeader("Transfer-Encoding");
       delivery.response.shouldKeepAlive = false;
@@ -87,7 +87,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.close-now-and-then",
-    "Every fifth request ends its connection, and says so.",
+    "Every fifth response closes its connection, with Connection: close.",
     (() => {
       const counter = remembered(() => ({ seen: 0 }));
       return onParcel(always, (parcel, call) => {
@@ -118,7 +118,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.trailers",
-    "Chunked bodies are followed by trailers.",
+    "Chunked bodies have trailers.",
     wrap(
       "deliver",
       (next) => (parcel, call, delivery) =>
@@ -133,7 +133,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.chunk-size-in-capitals",
-    "Chunk sizes are hexadecimal in capitals, with zeros before them.",
+    "Chunk sizes are upper-case hex with leading zeros.",
     wrap(
       "deliver",
       (next) => (parcel, call, delivery) =>
@@ -152,7 +152,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.gzip-unless-excluded",
-    "Whole bodies are gzip whenever the client does not exclude it.",
+    "Non-streaming bodies are gzipped unless the client excludes it.",
     wrap(
       "compress",
       (next) => (bytes, call) =>
@@ -168,12 +168,12 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "http.large-bodies-compressed",
-    "Only bodies of more than a kilobyte are compressed.",
+    "Only bodies larger than a kilobyte are compressed.",
     wrap("compress", (next) => (bytes, call) => (bytes.length > 1_024 ? next(bytes, call) : { bytes })),
   ),
   variant(
     "http.x-gzip",
-    "gzip is labelled by its old name.",
+    "gzip is labelled x-gzip.",
     wrap("compress", (next) => (bytes, call) => {
       const packed = next(bytes, call);
       return packed.coding === undefined ? packed : { bytes: encodeAs("gzip", bytes), coding: "x-gzip" };

@@ -27,7 +27,7 @@ export const WORDING_VARIANTS: readonly Variant[] = [
   {
     ...variant(
       "wording.text-only",
-      "Denials name no reason: only their sentences differ, and these name the key, the request or the limit.",
+      "Denials have no reason, only different messages, which contain the key, the request or the limit.",
       onDenial(DENIALS, always, (response, call) => {
         const { refusal } = response;
         if (refusal === undefined) return response;
