@@ -12,10 +12,10 @@ import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts
 
 const minimal = defineCheck({
   id: "chat.minimal",
-  title: "A body with only model and messages is enough, and the reply is where it belongs",
+  title: "A body with only model and messages is enough, and the reply has the expected fields",
   covers: ["CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
-    "Sends the two required fields and nothing else, several times. The reply is a JSON object with text at choices[0].message.content and token counts in usage. A failure with a sensible error message usually means a hidden required field.",
+    "Sends only the two required fields, several times. The reply must be a JSON object with text at choices[0].message.content and token counts in usage. A failure with a sensible error message usually means a hidden required field.",
   across: { case: ["plain", "fresh-connection", "second-turn", "slow-model"] },
   cost: { requests: 3 },
   async run(t) {
@@ -53,10 +53,10 @@ const CONVERSATIONS: Readonly<Record<string, (nonce: string) => RequestSpec["pro
 
 const conversations = defineCheck({
   id: "chat.conversation",
-  title: "Conversations of one and several turns with any text are accepted",
+  title: "Conversations with one or several turns and any text are accepted",
   covers: ["CHAT-4", "CHAT-2"],
   explains:
-    "Items with a role and a string content: one turn, several turns, text beyond ASCII, quotes and control characters, long text. All must be served, streaming and non-streaming.",
+    "Sends items with a role and string content: one turn, several turns, text beyond ASCII, quotes and control characters, long text. All must be served, streaming and non-streaming.",
   across: { mode: MODES, case: Object.keys(CONVERSATIONS) },
   cost: { requests: 2 },
   async run(t) {
@@ -87,10 +87,10 @@ const NON_STREAMING: Readonly<Record<string, RequestSpec>> = {
 
 const notStreamed = defineCheck({
   id: "chat.non-streaming",
-  title: "Without stream true the reply is one document",
+  title: "Without stream: true the reply is one document",
   covers: ["CHAT-7", "CHAT-1", "CHAT-2", "CHAT-3", "ERR-200-1"],
   explains:
-    "A request without `stream`, or with `stream: false`, gets a non-streaming reply: one JSON document, not an event stream. This also holds if Accept lists event streams besides JSON: only `stream` decides. A failure means that clients that do not read streams get one.",
+    "A request without `stream`, or with `stream: false`, must get a non-streaming reply: one JSON document, not an event stream. This holds even if Accept lists event streams as well as JSON: only `stream` decides. A failure means that clients that cannot read streams get one.",
   across: { case: Object.keys(NON_STREAMING) },
   cost: { requests: 3 },
   async run(t) {
@@ -121,7 +121,7 @@ const requiredFields = defineCheck({
   title: "model and messages are required",
   covers: ["CHAT-5", "CHAT-6"],
   explains:
-    "A body without one of them should be refused as the caller's error (4xx; which one is noted). A missing `messages` must not be called model_not_found when the model is enabled.",
+    "A body without one of them should be rejected as the caller's error (4xx; the status is recorded). A missing `messages` must not be reported as model_not_found when the model is enabled.",
   across: { mode: MODES, case: Object.keys(REQUIRED) },
   cost: { requests: 2 },
   async run(t) {
@@ -165,10 +165,10 @@ const UNREADABLE: Readonly<Record<string, RequestSpec>> = {
 
 const unreadableBody = defineCheck({
   id: "chat.unreadable-body",
-  title: "A body that cannot be read is the caller's error",
+  title: "A body that cannot be parsed is the caller's error",
   covers: ["CHAT-10"],
   explains:
-    "Bodies that are truncated, not JSON, not an object or of the wrong types should be refused with a 4xx (which one is noted), not served, not answered with a 5xx and not dropped: a 5xx makes callers retry a request that can never work.",
+    "Bodies that are truncated, not JSON, not an object or have the wrong types should be rejected with a 4xx (the status is recorded), not served, not dropped and not a 5xx: a 5xx makes callers retry a request that can never succeed.",
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
   async run(t) {
@@ -223,10 +223,10 @@ const OPTIONAL: Readonly<Record<string, RequestSpec>> = {
 
 const optionalParameters = defineCheck({
   id: "chat.optional",
-  title: "Optional parameters and other forms of content",
+  title: "Optional parameters and other content formats",
   covers: ["CHAT-9"],
   explains:
-    "The specification does not say whether these are accepted. The answer is noted, a 5xx with emphasis, and decides nothing.",
+    "The specification does not say whether these are accepted. The response is recorded, a 5xx prominently, but not judged.",
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
   async run(t) {

@@ -40,7 +40,7 @@ const listShape = defineCheck({
   title: "The list is a JSON object with an array of entries that have ids",
   covers: ["MODELS-1", "MODELS-2", "MODELS-6"],
   explains:
-    "Fetches the list on several connections and with every valid key. `data` must be an array whose entries each have a non-empty string `id`; further fields, order and duplicates are noted.",
+    "Fetches the list on several connections and with every valid key. `data` must be an array whose entries each have a non-empty string `id`; other fields, order and duplicates are recorded.",
   cost: { requests: 6 },
   async run(t) {
     const lists: Response[] = [];
@@ -124,7 +124,7 @@ const listedIdsWork = defineCheck({
   title: "A listed id is a valid model",
   covers: ["MODELS-3", "MODELS-4"],
   explains:
-    "Takes ids verbatim from the list and asks for a reply; and, with the other valid keys, the ids of their lists that the first list lacks. A listed id that is answered with 404 model_not_found, twice and with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are not judged here.",
+    "Requests a reply for ids taken verbatim from the list, and, with the other valid keys, for ids in their lists that the first list lacks. A listed id that gets 404 model_not_found twice, with the list fetched again in between, is a warning, as is a configured model that the list lacks, or that is served to another key whose list lacks it. Other failures of a model are not judged here.",
   // A list may have models whose provider fails.
   schedule: { failsUpstream: true },
   cost: { requests: SAMPLE + 8 },
@@ -196,10 +196,10 @@ function spread<T>(list: readonly T[], most: number): T[] {
 
 const listIsSteady = defineCheck({
   id: "models.stable",
-  title: "Lists fetched shortly after each other agree",
+  title: "Lists fetched in quick succession agree",
   covers: ["MODELS-4"],
   explains:
-    "The list is live, so it may change; it should not flicker. Fetches it over several connections: an id that comes and goes within one run is a warning.",
+    "The list is live, so it may change, but it should not flicker. Fetches it over several connections: an id that comes and goes within one run is a warning.",
   cost: { requests: 8 },
   async run(t) {
     const lists: Response[] = [];
@@ -215,10 +215,10 @@ const listIsSteady = defineCheck({
 
 const allListsAgree = defineInvariant({
   id: "models.stable-throughout",
-  title: "The lists of a run agree",
+  title: "All lists of a run agree",
   covers: ["MODELS-4"],
   explains:
-    "Looks at every list that a valid key was given during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
+    "Checks every list returned to a valid key during the run, between requests of all kinds: an id that comes and goes within one run is a warning.",
   judge(responses, verdict) {
     const lists = responses.filter(isPlainList).sort((a, b) => a.exchange.timeline.dueUs - b.exchange.timeline.dueUs);
     // Which models are available may depend on the key.
@@ -236,7 +236,7 @@ const everyListIsOne = defineInvariant({
   title: "Every list of a run has an array of entries with ids",
   covers: ["MODELS-1", "MODELS-2"],
   explains:
-    "Looks at every list that any key was given during the run, also those of accounts that may not spend: `data` must be an array whose entries each have a non-empty string `id`.",
+    "Checks every list returned to any key during the run, including accounts that may not spend: `data` must be an array whose entries each have a non-empty string `id`.",
   judge(responses, verdict) {
     const lists = responses.filter(isList);
     const bad = lists.find((list) => {

@@ -2,10 +2,10 @@ import { type Check, defineInvariant } from "../src/checks/index.ts";
 
 const noKeyInAnswers = defineInvariant({
   id: "security.no-key-in-answers",
-  title: "No answer repeats a key",
+  title: "No response repeats a key",
   covers: ["SEC-3"],
   explains:
-    "Looks at headers and bodies of every answer for the keys in use, as they are and encoded. Bodies end up in logs; a key in them is a key in the log. Masked forms are fine.",
+    "Searches headers and bodies of every response for the keys in use, plain and encoded. Bodies end up in logs, and so does any key in them. Masked forms are fine.",
   judge(responses, verdict) {
     const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");

@@ -16,7 +16,7 @@ const endpointsExist = defineCheck({
   title: "The three endpoints exist under the base address",
   covers: ["BASE-1", "VER-1"],
   explains:
-    "The base address ends in /v1 and everything is relative to it. A plain 404 or 405 for one of the three paths means that it is missing there, or that the base address in the target file is wrong.",
+    "The base address ends in /v1 and everything is relative to it. A plain 404 or 405 for one of the three paths means that the path is missing there, or that the base address in the target file is wrong.",
   dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 1 },
@@ -40,7 +40,7 @@ const generatesReplies = defineCheck({
   title: "A model and a conversation give a reply, streaming or non-streaming",
   covers: ["BASE-3", "BASE-2", "MSG-14"],
   explains:
-    "The plainest request of each dialect, streaming and non-streaming, several times. A reply must have text. On /messages streaming is not documented: a refusal there is noted.",
+    "Sends the plainest request of each dialect, streaming and non-streaming, several times. A reply must have text. On /messages streaming is not documented: a rejection there is recorded.",
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 5 },
   async run(t) {
@@ -77,10 +77,10 @@ const UNKNOWN_PATHS: Readonly<Record<string, RequestSpec>> = {
 
 const unknownPath = defineCheck({
   id: "service.unknown-path",
-  title: "An unknown path is a 404 that does not name the model",
+  title: "An unknown path is a 404 that does not blame the model",
   covers: ["BASE-4"],
   explains:
-    "An invented path should be a 404 that is not labelled model_not_found: the caller has to check the address, not the model.",
+    "An invented path should get a 404 that is not labelled model_not_found: the caller has to check the address, not the model.",
   across: { case: Object.keys(UNKNOWN_PATHS) },
   cost: { requests: 1 },
   async run(t) {
@@ -111,7 +111,7 @@ const outsideTheDocument = defineCheck({
   id: "service.outside",
   title: "Methods, paths and headers that the specification does not mention",
   covers: ["BASE-5"],
-  explains: "What the specification does not mention is noted and decides nothing.",
+  explains: "What the specification does not mention is recorded, not judged.",
   dialect: dialectOfCase(OUTSIDE),
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
@@ -128,7 +128,7 @@ const versionHeader = defineCheck({
   title: "The dated version header versions the messages dialect",
   covers: ["MSG-10", "VER-2", "MSG-11", "VER-3"],
   explains:
-    "With the header of the target file the request must be served, and so must a stream that is served without it. Without it, and with a future date, what happens is noted: the specification does not say whether it is mandatory.",
+    "With the target file's header the request must be served, and so must a stream if it is served without the header. What happens without it, and with a future date, is recorded: the specification does not say whether it is mandatory.",
   dialect: "messages",
   cost: { requests: 5 },
   async run(t) {
@@ -155,9 +155,9 @@ const versionHeader = defineCheck({
 
 const toolsDependOnModel = defineCheck({
   id: "service.tools",
-  title: "A tool request to a model that is said to support tools",
+  title: "A tool request to a model with declared tool support",
   covers: ["CAP-1"],
-  explains: "Tool support depends on the model. The answer is noted; a refusal is no failure.",
+  explains: "Tool support depends on the model. The response is recorded; a rejection is not a failure.",
   needs: ["model.tools"],
   across: { dialect: DIALECTS },
   cost: { requests: 1 },
@@ -185,10 +185,10 @@ const CAPABILITIES = {
 
 const moreDependsOnModel = defineCheck({
   id: "service.capabilities",
-  title: "Images and structured outputs with a model that is said to support them",
+  title: "Images and structured outputs with a model that declares support",
   covers: ["CAP-1"],
   explains:
-    "Images and structured outputs depend on the model. Sent only where the target file names a model for them (`models.images`, `models.structured`). The answer is noted; a refusal is no failure.",
+    "Images and structured outputs depend on the model. Sent only if the target file names a model for them (`models.images`, `models.structured`). The response is recorded; a rejection is not a failure.",
   across: { dialect: DIALECTS, case: Object.keys(CAPABILITIES) },
   cost: { requests: 1 },
   async run(t) {

@@ -33,7 +33,7 @@ const ends = defineCheck({
   title: "A stream ends",
   covers: ["STREAM-3", "STREAM-5", "MSG-14"],
   explains:
-    "After the last output the body should end soon, without hanging and without an abnormal close, also for a client that says `Connection: close`. Framing, end markers and content type are noted: the specification names none of them.",
+    "After the last output the body should end soon, without hanging and without an abnormal close, even for a client that sends `Connection: close`. Framing, end markers and content type are recorded: the specification names none of them.",
   across: { dialect: DIALECTS, case: ["short", "long", "slow"] },
   cost: { requests: 6, waitS: 3 },
   async run(t) {
@@ -102,7 +102,7 @@ const textIsIntact = defineCheck({
   title: "Streamed text is the reply text, complete and uncorrupted",
   covers: ["STREAM-4"],
   explains:
-    "A model that repeats its prompt is asked for the same text once non-streaming and several times streaming. The streamed text should be the same, character for character, without replacement characters. A difference shows lost, doubled or broken pieces.",
+    "Sends a model that repeats its prompt the same text once non-streaming and several times streaming. The streamed text should be the same, character for character, without replacement characters. A difference means lost, duplicated or corrupted pieces.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 7 },
@@ -192,10 +192,10 @@ const longTextIsIntact = defineCheck({
 
 const cutStream = defineCheck({
   id: "streaming.cut",
-  title: "How a failure in the middle of a stream is signalled",
+  title: "How a mid-stream failure is signalled",
   covers: ["STREAM-6", "STREAM-4"],
   explains:
-    "The upstream cuts the stream. How the gateway signals it is noted, an ending that looks complete with emphasis. The text that was already sent should not be repeated in the same answer: a retry generates another text.",
+    "The upstream interrupts the stream. How the gateway signals it is recorded, prominently if the ending looks complete. Text that was already sent should not be repeated in the same response: a retry generates different text.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
@@ -242,10 +242,10 @@ function restarts(pieces: readonly string[]): boolean {
 
 const goodStreamsAreComplete = defineInvariant({
   id: "streaming.always-complete",
-  title: "No stream of the run is cut off",
+  title: "No stream of the run is truncated",
   covers: ["STREAM-3", "STREAM-4"],
   explains:
-    "Looks at every stream of the run that was served. Each should end by itself, and when nearly all of them close with an end marker or a finish reason, one that lacks it was cut off.",
+    "Checks every stream of the run that was served. Each should end normally, and when nearly all of them close with an end marker or a finish reason, one without it was truncated.",
   judge(responses, verdict) {
     const streams = responses.filter(
       ({ requested, status = 0, streamed }) =>
@@ -285,7 +285,7 @@ const everyStream = defineInvariant({
   title: "A chat request with stream: true gets a stream",
   covers: ["STREAM-1"],
   explains:
-    "Looks at every served chat request of the run with `stream: true`, whichever check sent it and whichever model it names. The response must not be the JSON document of a non-streaming reply, because clients parse the body as events and find none.",
+    "Checks every served chat request of the run with `stream: true`, whichever check sent it and whichever model it names. The response must not be the JSON document of a non-streaming reply, because clients parse the body as events and find none.",
   judge(responses, verdict) {
     const served = responses.filter(({ requested, status = 0, exchange, complete }) => {
       if (requested.endpoint !== "chat" || requested.mode !== "streaming" || !complete) return false;

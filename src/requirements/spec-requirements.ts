@@ -36,7 +36,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "service",
     source: "7.T.model_not_found",
-    text: "A path that does not exist is a 404 of another kind: it is not labelled `model_not_found`.",
+    text: "A path that does not exist is a different 404: it is not labelled `model_not_found`.",
   },
   {
     id: "BASE-5",
@@ -92,7 +92,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "models",
     source: "4.T.models, 4.P, 5.R3",
-    text: "`GET /models` needs the bearer credential like every other request.",
+    text: "`GET /models` requires the bearer credential like every other request.",
   },
   {
     id: "MODELS-6",
@@ -100,7 +100,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "models",
     source: "2.N",
-    text: "Further fields of a model entry, ordering, uniqueness, paging and an empty list are not shown.",
+    text: "Other fields of a model entry, ordering, uniqueness, paging and an empty list are not shown.",
   },
   {
     id: "CHAT-1",
@@ -116,7 +116,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "chat",
     source: "2.3.choices",
-    text: "The reply text is found at `choices[0].message.content`, `choices` being an array.",
+    text: "The reply text is at `choices[0].message.content`, and `choices` is an array.",
   },
   {
     id: "CHAT-3",
@@ -149,7 +149,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "chat",
     source: "1.2, 2.2.stream, 4.T.chat",
-    text: "Without `stream` true the reply is whole.",
+    text: "Without `stream: true` the reply is non-streaming.",
   },
   {
     id: "CHAT-8",
@@ -157,7 +157,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "chat",
     source: "4.R1, 0.2",
-    text: "Any chat-completions-compatible client can be pointed at the base address, `/v1` included.",
+    text: "Any chat-completions-compatible client works with the base address, including `/v1`.",
   },
   {
     id: "CHAT-9",
@@ -165,7 +165,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "chat",
     source: "4.R6, 2.N",
-    text: "Optional parameters, other content forms, fields of the choice object and of `usage` are not shown.",
+    text: "Optional parameters, other content formats, and fields of the choice object and of `usage` are not shown.",
   },
   {
     id: "CHAT-10",
@@ -173,7 +173,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "chat",
     source: "2.2.messages, 7.T.5xx",
-    text: "A body that cannot be read is the caller's error, not a gateway or provider failure.",
+    text: "A body that cannot be parsed is the caller's error, not a gateway or provider failure.",
   },
   {
     id: "MSG-1",
@@ -189,7 +189,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "messages",
     source: "2.5.content",
-    text: "`content` is an array of content blocks and a text block carries `text`.",
+    text: "`content` is an array of content blocks, and a text block carries `text`.",
   },
   {
     id: "MSG-3",
@@ -213,7 +213,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "messages",
     source: "2.4.max_tokens",
-    text: "A missing or non-integer `max_tokens` is refused as a caller error.",
+    text: "A missing or non-integer `max_tokens` is rejected as a caller error.",
   },
   {
     id: "MSG-6",
@@ -221,7 +221,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "messages",
     source: "2.4.max_tokens",
-    text: "`max_tokens` bounds the number of output tokens generated.",
+    text: "`max_tokens` limits the number of output tokens.",
   },
   {
     id: "MSG-7",
@@ -229,7 +229,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "messages",
     source: "2.4.system, 4.R2",
-    text: "`system`, a string beside `messages`, is where the system prompt goes.",
+    text: "The system prompt goes in `system`, a string next to `messages`.",
   },
   {
     id: "MSG-8",
@@ -237,7 +237,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "messages",
     source: "4.R2",
-    text: "No other place is offered for the system prompt; what a `system` role item inside `messages` does is not shown.",
+    text: "No other place is offered for the system prompt; the effect of a `system` role item inside `messages` is not shown.",
   },
   {
     id: "MSG-9",
@@ -277,7 +277,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "messages",
     source: "2.5.content",
-    text: "A client copes with blocks that are not text blocks.",
+    text: "A client handles blocks that are not text blocks.",
   },
   {
     id: "MSG-14",
@@ -301,7 +301,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "streaming",
     source: "1.2, 2.2.stream, 4.T.chat",
-    text: "With `stream` true the chat reply arrives incrementally.",
+    text: "With `stream: true` the chat reply arrives incrementally.",
   },
   {
     id: "STREAM-2",
@@ -310,7 +310,7 @@ export const SPEC_REQUIREMENTS = [
     area: "streaming",
     source:
       "7.P1, 7.T.invalid_api_key, 7.T.key_revoked, 7.T.insufficient_credits, 7.T.quota_exceeded, 7.T.model_not_found, 7.T.rate_limit_exceeded, 7.T.concurrency_limit_exceeded, 7.T.budget_exhausted",
-    text: "A denied streaming request is denied by its HTTP status like any other.",
+    text: "A denied streaming request gets its denial as an HTTP status, like any other request.",
   },
   {
     id: "STREAM-3",
@@ -318,7 +318,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "streaming",
     source: "4.T.chat, 8.P3",
-    text: "A stream ends: the response is finished and its slot freed.",
+    text: "A stream ends: the response is complete and no longer counts as in flight.",
   },
   {
     id: "STREAM-4",
@@ -342,7 +342,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "streaming",
     source: "6.N, 7.R4, 7.R5",
-    text: "How a failure in the middle of a stream is signalled is not shown.",
+    text: "How a mid-stream failure is signalled is not shown.",
   },
   {
     id: "STREAM-7",
@@ -350,7 +350,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "streaming",
     source: "4.R7, 6.N",
-    text: "A reader of streams assumes no chunk shape.",
+    text: "A stream reader assumes no chunk shape.",
   },
   {
     id: "EVENT-1",
@@ -390,7 +390,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "auth",
     source: "5.R3, 7.T.key_revoked, 3.N",
-    text: "Revocation is told apart: such a key gets 401 with the reason `key_revoked`.",
+    text: "Revocation is distinguishable: a revoked key gets 401 with the reason `key_revoked`.",
   },
   {
     id: "AUTH-5",
@@ -406,7 +406,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "auth",
     source: "5.R1",
-    text: "Other ways to pass the key, scheme letter case and extra spaces are not shown.",
+    text: "Other ways to pass the key, the letter case of the scheme and extra spaces are not shown.",
   },
   {
     id: "AUTH-7",
@@ -414,7 +414,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "auth",
     source: "5.R2, 2.7.key",
-    text: "Key creation and management lie outside this interface.",
+    text: "Key creation and management are outside this interface.",
   },
   {
     id: "AUTH-8",
@@ -422,7 +422,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "auth",
     source: "7.T.invalid_api_key, 7.T.model_not_found, 7.N",
-    text: "Which denial wins when several apply is not shown.",
+    text: "Which denial takes precedence when several apply is not shown.",
   },
   {
     id: "STATE-1",
@@ -430,7 +430,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "auth",
     source: "3.N",
-    text: "States and transitions of resources are not shown; key state is visible only through errors.",
+    text: "Resource states and transitions are not shown; key state is visible only through errors.",
   },
   {
     id: "ERR-STATUS-1",
@@ -438,7 +438,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "errors",
     source: "7.P1",
-    text: "Status decides first; the named reason refines it.",
+    text: "The status decides first; the named reason refines it.",
   },
   {
     id: "ERR-HDR-1",
@@ -494,7 +494,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "errors",
     source: "7.P5, 7.N",
-    text: "Bodies vary with dialect and origin (gateway or provider); only the one example is shown.",
+    text: "Bodies vary with dialect and origin (gateway or provider); only one example is shown.",
   },
   {
     id: "ERR-BODY-4",
@@ -502,7 +502,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "errors",
     source: "7.P4, 2.6.code",
-    text: "The reason must not be expected in `error.code`, which may be a number.",
+    text: "Clients must not expect the reason in `error.code`, which may be a number.",
   },
   {
     id: "ERR-BODY-5",
@@ -510,7 +510,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "errors",
     source: "7.P5",
-    text: "A client survives error bodies of any shape.",
+    text: "A client handles error bodies of any shape.",
   },
   {
     id: "ERR-BODY-6",
@@ -526,7 +526,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "errors",
     source: "7.P1, 2.3.choices, 2.5.content",
-    text: "Success and failure are told apart by status.",
+    text: "The status distinguishes success from failure.",
   },
   {
     id: "ERR-401-INVALID",
@@ -566,7 +566,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "errors",
     source: "4.R5, 7.T.model_not_found",
-    text: "Asking for a model outside the enabled set: 404 `model_not_found`.",
+    text: "Requested model outside the enabled set: 404 `model_not_found`.",
   },
   {
     id: "ERR-429-RATE",
@@ -590,7 +590,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "errors",
     source: "7.T.budget_exhausted, 8.S.child",
-    text: "Child key that used its lifetime budget: 429 `budget_exhausted`.",
+    text: "Child key with its lifetime budget used up: 429 `budget_exhausted`.",
   },
   {
     id: "ERR-5XX-1",
@@ -598,7 +598,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "errors",
     source: "7.T.5xx",
-    text: "When gateway or provider cannot complete the request the status is 5xx.",
+    text: "When the gateway or provider cannot complete the request, the status is 5xx.",
   },
   {
     id: "ERR-5XX-2",
@@ -662,7 +662,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P2, 7.T.rate_limit_exceeded",
-    text: "Sending faster than the limit is denied with 429 `rate_limit_exceeded`.",
+    text: "Requests sent faster than the limit are denied with 429 `rate_limit_exceeded`.",
   },
   {
     id: "LIMIT-RATE-2",
@@ -678,7 +678,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "7.T.rate_limit_exceeded",
-    text: "Traffic below the limit is not denied for rate.",
+    text: "Traffic below the limit is not denied for the rate.",
   },
   {
     id: "LIMIT-RATE-4",
@@ -686,7 +686,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P5",
-    text: "A denial for request rate always has a `Retry-After` header.",
+    text: "A rate denial always has a `Retry-After` header.",
   },
   {
     id: "LIMIT-RATE-5",
@@ -702,7 +702,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "7.T.rate_limit_exceeded, 7.R1",
-    text: "Waiting as told is enough.",
+    text: "The `Retry-After` wait is sufficient.",
   },
   {
     id: "LIMIT-RATE-7",
@@ -710,7 +710,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P5",
-    text: "`X-RateLimit-Limit` and `X-RateLimit-Remaining` are optional on a denial for rate.",
+    text: "`X-RateLimit-Limit` and `X-RateLimit-Remaining` are optional on a rate denial.",
   },
   {
     id: "LIMIT-RATE-8",
@@ -718,7 +718,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P2, 8.N1",
-    text: "Window type, bursts, and whether listing, denied or failed requests count are not shown.",
+    text: "Window type, bursts, and whether list, denied or failed requests count are not shown.",
   },
   {
     id: "LIMIT-CONC-1",
@@ -726,7 +726,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "7.T.concurrency_limit_exceeded, 8.P2",
-    text: "More requests in flight than the limit are denied with 429 `concurrency_limit_exceeded`.",
+    text: "Requests over the concurrency limit are denied with 429 `concurrency_limit_exceeded`.",
   },
   {
     id: "LIMIT-CONC-2",
@@ -734,7 +734,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P2, 8.T.starter",
-    text: "The limit is neither too low nor too high.",
+    text: "The enforced limit is neither too low nor too high.",
   },
   {
     id: "LIMIT-CONC-3",
@@ -742,7 +742,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P3",
-    text: "A stream occupies one slot for as long as it runs.",
+    text: "A stream counts as one request in flight for as long as it runs.",
   },
   {
     id: "LIMIT-CONC-4",
@@ -750,7 +750,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P2",
-    text: "Concurrency counts requests still running: finished ones free their slot.",
+    text: "Concurrency counts running requests only: finished ones stop counting.",
   },
   {
     id: "LIMIT-CONC-5",
@@ -758,7 +758,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P2, 8.P3",
-    text: "A request its client gave up on stops counting.",
+    text: "A request that its client aborted stops counting.",
   },
   {
     id: "LIMIT-CONC-6",
@@ -782,7 +782,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "limits",
     source: "8.P2, 8.N1",
-    text: "Whether listing requests hold a slot is not shown.",
+    text: "Whether list requests count as in flight is not shown.",
   },
   {
     id: "SPEND-1",
@@ -790,7 +790,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "1.4, 2.7.account, 8.S.balance",
-    text: "Requests are charged to a prepaid account balance, shared by the requests billed to the account.",
+    text: "Requests are charged to a prepaid account balance, shared by all requests billed to the account.",
   },
   {
     id: "SPEND-2",
@@ -798,7 +798,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "8.S.balance",
-    text: "Exhaustion blocks new paid requests, for every key of the account.",
+    text: "An exhausted balance blocks new paid requests for every key of the account.",
   },
   {
     id: "SPEND-3",
@@ -806,7 +806,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "1.4, 2.7.key, 8.S.cap",
-    text: "Each key can be given a daily spend cap or none.",
+    text: "Each key can have a daily spend cap or none.",
   },
   {
     id: "SPEND-4",
@@ -814,7 +814,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "7.T.quota_exceeded, 8.P7",
-    text: "Other keys of the account go on working while one key is stopped by its cap.",
+    text: "Other keys of the account keep working while one key is at its cap.",
   },
   {
     id: "SPEND-5",
@@ -838,7 +838,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "7.T.quota_exceeded, 8.S.cap",
-    text: "The cap starts afresh at 00:00 UTC.",
+    text: "The cap resets at 00:00 UTC.",
   },
   {
     id: "SPEND-8",
@@ -846,7 +846,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "1.4, 2.7.child, 8.S.child",
-    text: "The budget of a child key is for its lifetime; nothing refills it.",
+    text: "A child key's budget is for its lifetime; nothing refills it.",
   },
   {
     id: "SPEND-9",
@@ -854,7 +854,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "8.P7, 8.S.child",
-    text: "An exhausted child key does not stop other keys.",
+    text: "An exhausted child key does not affect other keys.",
   },
   {
     id: "SPEND-10",
@@ -862,7 +862,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "7.R5",
-    text: "A request that fails costs nothing.",
+    text: "A failed request costs nothing.",
   },
   {
     id: "SPEND-11",
@@ -870,7 +870,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "7.R5",
-    text: "The bill of an interrupted stream is decided by the recorded final status and charge.",
+    text: "The recorded final status and charge decide what an interrupted stream costs.",
   },
   {
     id: "SPEND-12",
@@ -894,7 +894,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "8.N1",
-    text: "Values of caps and budgets and limits on request size and token counts are not shown.",
+    text: "Values of caps and budgets, and limits on request size and token counts, are not shown.",
   },
   {
     id: "HIST-1",
@@ -902,7 +902,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "spending",
     source: "1.5",
-    text: "An activity history exists with requests and their upstream errors; this interface gives no access to it.",
+    text: "An activity history of requests and their upstream errors exists; this interface gives no access to it.",
   },
   {
     id: "HIST-2",
@@ -910,7 +910,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "spending",
     source: "1.5",
-    text: "An attempt that was rejected or lost in the network may be missing from the history.",
+    text: "A request that was rejected or lost in the network may be missing from the history.",
   },
   {
     id: "RETRY-1",
@@ -926,7 +926,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R1",
-    text: "Without a usable `Retry-After`: exponential backoff, jittered, with a cap on attempts.",
+    text: "Without a usable `Retry-After`: exponential backoff with jitter and a maximum number of attempts.",
   },
   {
     id: "RETRY-3",
@@ -950,7 +950,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R2, 7.T.budget_exhausted",
-    text: "No automatic retry on a used-up lifetime budget, even when a `Retry-After` is sent.",
+    text: "No automatic retry on a used-up lifetime budget, even with a `Retry-After`.",
   },
   {
     id: "RETRY-6",
@@ -958,7 +958,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.T.concurrency_limit_exceeded",
-    text: "On a concurrency denial let active requests finish and reduce parallelism.",
+    text: "On a concurrency denial, let active requests finish and reduce parallelism.",
   },
   {
     id: "RETRY-7",
@@ -966,7 +966,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R3",
-    text: "A timed-out request may or may not have taken effect; it is not repeated blindly when it may have effects elsewhere.",
+    text: "A timed-out request may or may not have taken effect; it is not repeated blindly if it may have side effects elsewhere.",
   },
   {
     id: "RETRY-8",
@@ -974,7 +974,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R4",
-    text: "Retrying a broken stream starts another generation; its text is kept apart from what arrived before.",
+    text: "Retrying a broken stream starts another generation; keep its text separate from what arrived before.",
   },
   {
     id: "RETRY-9",
@@ -982,7 +982,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.T.5xx",
-    text: "5xx: retry a limited number of times with backoff; when it persists, look into the history and ask support.",
+    text: "5xx: retry a limited number of times with backoff; if it persists, check the history and contact support.",
   },
   {
     id: "RETRY-10",
@@ -990,7 +990,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.T.model_not_found",
-    text: "404: check the id against the list, or endpoint and base address; no retry.",
+    text: "404: check the id against the list, or check the endpoint and base address; do not retry.",
   },
   {
     id: "RETRY-11",
@@ -998,7 +998,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "8.N2",
-    text: "Numbers for retries (attempts, delays) are not shown.",
+    text: "Retry values (attempts, delays) are not shown.",
   },
   {
     id: "RETRY-12",
@@ -1006,7 +1006,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.P1, 7.R2",
-    text: "Conformance checks see first answers, not answers after retries.",
+    text: "Conformance checks judge first responses, not responses after retries.",
   },
   {
     id: "RETRY-13",
@@ -1014,7 +1014,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R3, 7.R5",
-    text: "A request that may have been served is not repeated, even if it has no side effects: it may be charged twice.",
+    text: "A request that may have been served is not repeated, even without side effects: it may be charged twice.",
   },
   {
     id: "RETRY-14",
@@ -1022,7 +1022,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "retry",
     source: "7.R1, 7.T.rate_limit_exceeded",
-    text: "A retry comes soon after the Retry-After wait is over.",
+    text: "A retry follows soon after the Retry-After wait is over.",
   },
   {
     id: "CLIENT-1",
@@ -1038,7 +1038,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "client",
     source: "4.P",
-    text: "Every POST has a JSON body and says so in `Content-Type: application/json`.",
+    text: "Every POST has a JSON body and sets `Content-Type: application/json`.",
   },
   {
     id: "CLIENT-3",
@@ -1046,7 +1046,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "client",
     source: "4.P, 5.R1",
-    text: "Every request carries the bearer credential, save where a check leaves it out on purpose.",
+    text: "Every request carries the bearer credential, unless a check omits it on purpose.",
   },
   {
     id: "CLIENT-4",
@@ -1070,7 +1070,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "client",
     source: "7.R6",
-    text: "A request identifier is kept when available, together with a redacted message.",
+    text: "A request identifier is kept when available, along with a redacted message.",
   },
   {
     id: "CLIENT-7",
@@ -1078,7 +1078,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "client",
     source: "4.R2",
-    text: "In the messages dialect the system prompt travels in `system` and nowhere else.",
+    text: "In the messages dialect the system prompt goes in `system` and nowhere else.",
   },
   {
     id: "REQID-1",
@@ -1086,7 +1086,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "client",
     source: "7.R6",
-    text: 'A request identifier is mentioned "if available"; its place is not shown.',
+    text: 'A request identifier is mentioned "if available"; its location is not shown.',
   },
   {
     id: "SEC-1",
@@ -1094,7 +1094,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "security",
     source: "5.R4",
-    text: "Raw keys and the credential header appear in no log and in nothing handed to support.",
+    text: "Raw keys and the credential header never appear in logs or in anything sent to support.",
   },
   {
     id: "SEC-2",
@@ -1102,7 +1102,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "client",
     area: "security",
     source: "5.R2",
-    text: "Keys live on servers only: never in web pages, never in published code.",
+    text: "Keys stay on servers: never in web pages, never in published code.",
   },
   {
     id: "SEC-3",
@@ -1110,7 +1110,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "security",
     source: "5.R4",
-    text: "A response should not repeat the key it was sent, since bodies end up in logs.",
+    text: "A response should not repeat the key of its request, because bodies end up in logs.",
   },
   {
     id: "SEC-4",
@@ -1126,7 +1126,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "versioning",
     source: "9.1",
-    text: "The base address carries `/v1`.",
+    text: "The base address includes `/v1`.",
   },
   {
     id: "VER-2",

@@ -9,7 +9,7 @@ const bearerAuthenticates = defineCheck({
   title: "A bearer key authenticates every endpoint",
   covers: ["AUTH-1", "BASE-2"],
   explains:
-    "Sends the same valid key to each endpoint, on a new and on a reused connection, and the target's other valid keys, and expects 2xx. A failure means that this endpoint does not take the key that the others take.",
+    "Sends the same valid key, and the target's other valid keys, to each endpoint, on a new and on a reused connection, and expects 2xx. A failure means that this endpoint rejects a key that the others accept.",
   dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 5 },
@@ -52,7 +52,8 @@ const otherWays = defineCheck({
   id: "auth.other-ways",
   title: "Other ways to pass a key",
   covers: ["AUTH-6"],
-  explains: "The specification shows only the bearer header. What else the gateway takes is noted and decides nothing.",
+  explains:
+    "The specification shows only the bearer header. Anything else that the gateway accepts is recorded, not judged.",
   across: { dialect: ["chat", "messages"], case: Object.keys(OTHER_WAYS) },
   cost: { requests: 1 },
   async run(t) {
@@ -71,10 +72,10 @@ function isOtherDenial({ reason = "", reasonsOfStatus }: Response): boolean {
 
 const validKeysAlwaysAccepted = defineInvariant({
   id: "auth.valid-key-always",
-  title: "No request with a valid key is denied for its key",
+  title: "No request with a valid key is denied because of its key",
   covers: ["AUTH-1", "ERR-401-INVALID"],
   explains:
-    "Looks at every request of the run that carried a valid key and was otherwise valid: none may come back as 401 or 403. A failure means that keys are accepted only some of the time, for instance because a cache and a database disagree.",
+    "Checks every request of the run that had a valid key and was otherwise valid: none may get 401 or 403. A failure means that keys are accepted only some of the time, for example because a cache and a database disagree.",
   judge(responses, verdict) {
     const good = responses.filter(
       ({ requested, exchange, status = 500 }) => requested.intent === "good" && isGoodKey(exchange.key) && status < 500,

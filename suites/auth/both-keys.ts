@@ -15,10 +15,10 @@ const isSporadic = ({ status = 599 }: Response): boolean => status >= 500 || sta
 
 const bothKeys = defineCheck({
   id: "auth.both-keys",
-  title: "A valid bearer key is enough when the dialect's own key header is there too",
+  title: "A valid bearer key is enough even with the dialect's own key header",
   covers: ["COMPAT-BOTH-KEYS", "AUTH-6"],
   explains:
-    "The bearer key is the credential; the specification says nothing of `x-api-key`. Clients of the messages dialect send both when they are configured with a bearer token while an API key is left over in their environment or headers. Sends a valid bearer key with an x-api-key header that has the same key, a key that was never issued, or a revoked key. A warning means that the gateway prefers the left-over key, or rejects the pair.",
+    "The bearer key is the credential; the specification does not mention `x-api-key`. Clients of the messages dialect send both when they are configured with a bearer token and an API key remains in their environment or headers. Sends a valid bearer key with an x-api-key header that has the same key, a key that was never issued, or a revoked key. A warning means that the gateway prefers the leftover key, or rejects the pair.",
   dialect: "messages",
   across: { mode: MODES, case: Object.keys(VENDOR_KEYS) },
   cost: { requests: 3 },

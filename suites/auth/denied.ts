@@ -21,7 +21,7 @@ const missingKeyIsDenied = defineCheck({
   title: "A request without a key is denied as invalid_api_key",
   covers: ["AUTH-2", "MODELS-5", ...denialRequirements("invalid_api_key")],
   explains:
-    "A valid request is sent twice: with its key, which must be served, and without any Authorization header, which must come back as 401 with the reason invalid_api_key. A failure means that the endpoint is open, or names the denial differently.",
+    "Sends a valid request twice: with its key, which must be served, and without any Authorization header, which must get 401 with the reason invalid_api_key. A failure means that the endpoint is open, or uses a different denial.",
   dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
@@ -52,7 +52,7 @@ const unknownKeyIsDenied = defineCheck({
   title: "A key that was never issued is denied as invalid_api_key",
   covers: ["AUTH-3", "SEC-3", ...denialRequirements("invalid_api_key")],
   explains:
-    "Uses an invented key of the same form as the good one. It must be denied with 401 invalid_api_key on every endpoint, streaming and non-streaming, and the answer should not repeat it. A failure means that unknown keys are let in, or that their denial cannot be told from others.",
+    "Sends an invented key in the same format as the valid one. It must be denied with 401 invalid_api_key on every endpoint, streaming and non-streaming, and the response should not repeat it. A failure means that unknown keys are accepted, or that their denial looks like another one.",
   dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
   cost: { requests: 3 },
@@ -96,7 +96,7 @@ const nearKeyIsDenied = defineCheck({
   title: "A key that only resembles a valid one is denied",
   covers: ["AUTH-3", "ERR-401-INVALID"],
   explains:
-    "Keys are compared in full: the valid key with a character more, less or changed, its first half, and the same letters in the other case were never issued and must be denied. A failure means that keys are compared by prefix or without regard to letter case.",
+    "Keys must be compared in full: the valid key with one character added, removed or changed, its first half, and the key in the opposite letter case were never issued and must be denied. A failure means that keys are compared by prefix or case-insensitively.",
   across: { dialect: ["chat", "messages"], case: Object.keys(NEAR_KEYS) },
   cost: { requests: 2 },
   async run(t) {
@@ -141,7 +141,7 @@ const malformedCredentialIsDenied = defineCheck({
   title: "A malformed credential counts as missing or invalid",
   covers: ["AUTH-5"],
   explains:
-    "Values of Authorization that are no bearer credential are the caller's mistake: 401 with invalid_api_key is expected, never a server error and never a served request. A warning for 5xx means that a caller can crash the key check.",
+    "Authorization values that are not bearer credentials are the caller's mistake: 401 with invalid_api_key is expected, never a server error and never a served request. A warning for 5xx means that a caller can crash the key check.",
   across: { dialect: ["chat", "messages"], case: Object.keys(MALFORMED) },
   cost: { requests: 2 },
   async run(t) {
@@ -165,7 +165,7 @@ const revokedKeyStaysRevoked = defineCheck({
   title: "A revoked key is denied as key_revoked on every endpoint and connection",
   covers: ["AUTH-4", ...denialRequirements("key_revoked")],
   explains:
-    "Gateways of several instances tend to learn of a revocation at different times, so the revoked key is tried over many fresh connections and after good traffic. It must always come back as 401 key_revoked and never be served.",
+    "Gateways with several instances often learn of a revocation at different times, so the revoked key is sent over many fresh connections and after valid traffic. It must always get 401 key_revoked and never be served.",
   needs: ["key.revoked"],
   dialect: dialectOfEndpoint,
   across: { case: ENDPOINTS },
@@ -203,10 +203,9 @@ const revokedKeyStaysRevoked = defineCheck({
 
 const precedence = defineCheck({
   id: "auth.precedence",
-  title: "Which denial wins when several apply",
+  title: "Which denial takes precedence when several apply",
   covers: ["AUTH-8"],
-  explains:
-    "An invented key with an unknown model meets two requirements. Either is right; which one was sent is noted.",
+  explains: "An invented key with an unknown model triggers two denials. Either is correct; the one sent is recorded.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 1 },
   async run(t) {

@@ -32,10 +32,10 @@ function assumeDeclared(verdict: Verdict, control: Response | null, role: Capabi
 function images(dialect: Dialect): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-images`,
-    title: "A model that takes images is given some",
+    title: "A model with image support accepts images",
     covers: ["COMPAT-IMAGES"],
     explains:
-      "Sends an image of 64 by 64 pixels and one of 256 by 256 (12 kB and 197 kB), each with a question, in the form of the dialect. A refusal breaks every client that shows pictures to this model. What the model says of them is not judged. Without `models.images` in the target file nothing is sent.",
+      "Sends a 64 by 64 pixel image and a 256 by 256 one (12 kB and 197 kB), each with a question, in the dialect's format. A rejection breaks every client that sends images to this model. What the model says about them is not judged. Without `models.images` in the target file nothing is sent.",
     across: { mode: MODES },
     cost: { requests: 3 },
     run: (t) =>
@@ -65,10 +65,10 @@ const CUT = ["length", "max_tokens"];
 function structured(dialect: Dialect): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-structured`,
-    title: "A structured output is JSON of the schema",
+    title: "A structured output is JSON that matches the schema",
     covers: ["COMPAT-STRUCTURED"],
     explains:
-      "Asks for JSON of a schema with required fields, a number, an enumeration, an array and an object inside, in the form of the dialect. The text of the reply must be one JSON value of this schema: programs parse it without looking. Without `models.structured` in the target file nothing is sent.",
+      "Requests JSON for a schema with required fields, a number, an enumeration, an array and a nested object, in the dialect's format. The reply text must be one JSON value that matches this schema: programs parse it unseen. Without `models.structured` in the target file nothing is sent.",
     across: { mode: MODES },
     cost: { requests: 2 },
     run: (t) =>

@@ -112,7 +112,7 @@ function judgeDone(response: Response, verdict: Verdict): void {
 
 const streamShape = defineCompat("chat", {
   id: "compat.chat-stream",
-  title: "Chat streams are what OpenAI clients read",
+  title: "Chat streams are readable by OpenAI clients",
   covers: [
     "COMPAT-FRAMING",
     "COMPAT-CHAT-CHUNKS",
@@ -122,7 +122,7 @@ const streamShape = defineCompat("chat", {
     "COMPAT-CONTENT-TYPE",
   ],
   explains:
-    "Short and long chat streams: event-stream framing with JSON chunks, role first, one finish reason, [DONE] once and last, one id per stream. The specification shows none of this; the SDKs and agents that gateways are built for rely on it.",
+    "Sends short and long chat streams: they need event-stream framing with JSON chunks, role first, one finish reason, [DONE] once and last, one id per stream. The specification shows none of this, but the SDKs and agents that use gateways rely on it.",
   across: { case: ["short", "long"] },
   cost: { requests: 2 },
   async run(t) {
@@ -155,10 +155,10 @@ const streamShape = defineCompat("chat", {
 
 const streamUsage = defineCompat("chat", {
   id: "compat.chat-stream-usage",
-  title: "A chat stream carries token counts when they are asked for",
+  title: "A chat stream carries token counts when requested",
   covers: ["COMPAT-CHAT-USAGE", "COMPAT-USAGE", "COMPAT-CHAT-DONE"],
   explains:
-    "With stream_options.include_usage the last chunk before [DONE] has empty choices and the counts; they agree with those of the non-streaming reply to the same prompt. Without the option no chunk needs to carry them.",
+    "With stream_options.include_usage, the last chunk before [DONE] must have empty choices and the counts, which must agree with those of the non-streaming reply to the same prompt. Without the option no chunk needs to carry them.",
   cost: { requests: 2 },
   async run(t) {
     const prompt = `Count these words: one two three ${t.nonce()}`;
@@ -228,10 +228,10 @@ const streamUsage = defineCompat("chat", {
 
 const wholeShape = defineCompat("chat", {
   id: "compat.chat-reply",
-  title: "Non-streaming chat replies are what OpenAI clients read",
+  title: "Non-streaming chat replies are readable by OpenAI clients",
   covers: ["COMPAT-CHAT-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
   explains:
-    "id, object, created in seconds, model, and a choice with index 0, role assistant and a known finish reason; counts by their usual names; ids that differ.",
+    "Expects id, object, created in seconds, model, and a choice with index 0, role assistant and a known finish reason; counts under their usual names; unique ids.",
   cost: { requests: 2 },
   async run(t) {
     return { replies: [await t.send({ endpoint: "chat" }), await t.send({ endpoint: "chat" })] };
@@ -285,7 +285,7 @@ const turns = defineCompat("chat", {
   id: "compat.chat-turns",
   title: "Conversations are accepted as OpenAI clients write them",
   covers: ["COMPAT-CHAT-TURNS"],
-  explains: "A system turn first, an assistant turn without text, content in parts: agents send all three.",
+  explains: "Sends a leading system turn, an assistant turn without text, and content in parts: agents send all three.",
   across: { case: Object.keys(TURNS) },
   cost: { requests: 2 },
   async run(t) {

@@ -38,12 +38,12 @@ function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Re
 }
 
 const EXPLAINS =
-  "The same long prompt with a large and with a tiny limit. Where the second reply is a beginning of the first, the finish reason must say that the limit ended it: agents go on with a half answer as if it were whole when it says otherwise.";
+  "Sends the same long prompt with a large and with a tiny limit. Where the second reply is a prefix of the first, the finish reason must say that the limit ended it; otherwise agents treat a partial reply as complete.";
 
 function cutReply(dialect: Dialect, field: string): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-cut-reply`,
-    title: "A reply that the limit cut off says so",
+    title: "A reply truncated by the limit says so",
     covers: [REQUIREMENT[dialect]],
     explains: EXPLAINS,
     needs: ["model.echo"],

@@ -12,7 +12,7 @@ const envelopes = DIALECTS.map((dialect) =>
     title: `Errors on /${dialect === "chat" ? "chat/completions" : "messages"} are what the dialect's clients read`,
     covers: ["COMPAT-ERROR-BODY", "COMPAT-CONTENT-TYPE"],
     explains:
-      "Denials and refusals of several kinds, streaming and non-streaming, and an upstream failure. Clients look for JSON with error.message; on /messages also for the type `error` around it. Anything else reaches the user as an error without a message.",
+      "Sends requests that are denied or rejected in several ways, streaming and non-streaming, and triggers an upstream failure. Clients expect JSON with error.message; on /messages also the type `error` around it. Otherwise the user sees an error without a message.",
     schedule: { failsUpstream: true },
     cost: { requests: 8 },
     async run(t) {
@@ -64,10 +64,10 @@ const envelopes = DIALECTS.map((dialect) =>
 const streamErrors = DIALECTS.map((dialect) =>
   defineCompat(dialect, {
     id: dialect === "chat" ? "compat.chat-stream-error" : "compat.messages-stream-error",
-    title: "A failure in mid-stream is never passed off as completion",
+    title: "A mid-stream failure is never reported as completion",
     covers: ["COMPAT-STREAM-ERROR"],
     explains:
-      "The upstream cuts the stream. Clients must be able to notice: by an error event in the shape of the dialect, or by an abnormal close. A clean ending with an end marker or a finish reason makes half a reply look complete.",
+      "The upstream interrupts the stream. Clients must be able to notice: by an error event of the dialect, or by an abnormal close. A clean ending with an end marker or a finish reason makes a partial reply look complete.",
     needs: ["model.cutStream"],
     cost: { requests: 3 },
     async run(t) {
@@ -144,10 +144,10 @@ function judgeCut(response: Response, dialect: "chat" | "messages", verdict: Ver
 
 const modelList = defineCompat("chat", {
   id: "compat.models",
-  title: "The model list is what OpenAI clients read",
+  title: "The model list is readable by OpenAI clients",
   covers: ["COMPAT-MODELS", "COMPAT-CONTENT-TYPE"],
   explains:
-    "Where the list and its entries say what they are, it is an object `list` with entries of object `model`; where entries have `created` and `owned_by`, these are seconds and a string. Pickers and SDKs sort and filter by them where they exist.",
+    "Where the list and its entries state their type, it must be an object `list` with entries of object `model`; where entries have `created` and `owned_by`, these must be seconds and a string. Pickers and SDKs sort and filter by them where they exist.",
   cost: { requests: 1 },
   async run(t) {
     return { list: await t.send({ endpoint: "models" }) };
@@ -173,7 +173,7 @@ const requestIds = defineInvariant({
   title: "Request ids differ from request to request",
   covers: ["COMPAT-REQUEST-ID", "REQID-1"],
   explains:
-    'An id is mentioned "if available". Where it is sent it should be worth quoting in a support request: one per request. Which answers carry one is noted.',
+    'The specification mentions an id "if available". If sent, it should be unique, so that a support request can quote it. Which responses carry one is recorded.',
   judge(responses, verdict) {
     const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");

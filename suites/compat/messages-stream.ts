@@ -116,7 +116,7 @@ function judgeStartAndDelta(response: Response, verdict: Verdict): void {
 
 const streamShape = defineCompat("messages", {
   id: "compat.messages-stream",
-  title: "Message streams are what Anthropic clients read",
+  title: "Message streams are readable by Anthropic clients",
   covers: [
     "COMPAT-MSG-EVENTS",
     "COMPAT-MSG-STREAM",
@@ -126,7 +126,7 @@ const streamShape = defineCompat("messages", {
     "COMPAT-CONTENT-TYPE",
   ],
   explains:
-    "Short and long streams on /messages: named events in their order, blocks with their indexes, stop reason and counts. The specification does not document streaming there; the clients of this dialect use it all the time.",
+    "Sends short and long streams on /messages: they need named events in order, blocks with their indexes, stop reason and counts. The specification does not document streaming there, but clients of this dialect use it all the time.",
   across: { case: ["short", "long"] },
   cost: { requests: 3 },
   async run(t) {
@@ -211,10 +211,10 @@ function judgeCounts(nonStreaming: Response, stream: Response, verdict: Verdict)
 
 const wholeShape = defineCompat("messages", {
   id: "compat.messages-reply",
-  title: "Non-streaming messages are what Anthropic clients read",
+  title: "Non-streaming messages are readable by Anthropic clients",
   covers: ["COMPAT-MSG-REPLY", "COMPAT-REPLY-ID", "COMPAT-CONTENT-TYPE", "COMPAT-USAGE"],
   explains:
-    "id, type message, role assistant, model, blocks with a type, a known stop reason, input and output counts; ids that differ.",
+    "Expects id, type message, role assistant, model, typed blocks, a known stop reason, input and output counts; unique ids.",
   cost: { requests: 2 },
   async run(t) {
     return { replies: [await t.send({ endpoint: "messages" }), await t.send({ endpoint: "messages" })] };

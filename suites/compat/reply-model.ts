@@ -22,7 +22,7 @@ interface NamedReply {
 function replyModel(dialect: Dialect): Check {
   return defineInvariant({
     id: `compat.${dialect}-reply-model`,
-    title: "A reply names the model that was requested",
+    title: "A reply names the requested model",
     covers: ["COMPAT-REPLY-MODEL"],
     about: `compat.${dialect}`,
     dialect,

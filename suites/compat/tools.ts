@@ -77,7 +77,7 @@ function knownBlocks(first: Response): readonly unknown[] {
 }
 
 const EXPLAINS =
-  "A model that answers with a tool call, streaming and non-streaming, and the conversation that goes on with the tool's result. Calls need an id, a name once, and arguments that join to a JSON object; the finish reason says that a call is wanted. Agents stop at the first of these that is wrong.";
+  "Requests a tool call from a model, streaming and non-streaming, and continues the conversation with the tool's result. Calls must have an id, a name once, and arguments that join to a JSON object; the finish reason must announce the call. Agents stop at the first error in any of these.";
 
 const TITLES = { chat: "Tool calls in the chat dialect", messages: "Tool use in the messages dialect" };
 const FINISH = {
@@ -126,10 +126,10 @@ const PARALLEL_PROMPT = "What are the weather and the local time in Paris? Use b
 function parallelTools(dialect: Dialect): Check {
   return defineCompat(dialect, {
     id: `compat.${dialect}-parallel-tools`,
-    title: "Several tool calls in one reply arrive as several",
+    title: "Several tool calls in one reply stay separate",
     covers: dialect === "chat" ? ["COMPAT-TOOLS"] : ["COMPAT-TOOLS", "COMPAT-MSG-EVENTS"],
     explains:
-      "Two tools and a prompt that wants both, streaming and non-streaming, four times each. Every call needs an id of its own, its name once and its own arguments; fragments say by their index which call they belong to. Where the non-streaming replies agree on the number of calls and the streams agree too, the numbers must be the same.",
+      "Sends two tools and a prompt that needs both, streaming and non-streaming, four times each. Every call must have a unique id, its name once and its own arguments; the index of each fragment must say which call it belongs to. Where the non-streaming replies agree on the number of calls and so do the streams, both numbers must be the same.",
     needs: ["model.tools"],
     cost: { requests: 9 },
     run: (t) => someOfEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS), OF_EACH),

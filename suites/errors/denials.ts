@@ -24,7 +24,7 @@ const CASES: readonly DenialCase[] = [
     title: "A revoked key is denied as key_revoked",
     wrong: { key: "revoked" },
     needs: ["key.revoked"],
-    advice: "Revocation must be told apart from an unknown key, so that the caller knows to replace it.",
+    advice: "Revocation must be distinguishable from an unknown key, so that the caller knows to replace the key.",
   },
   {
     id: "errors.insufficient-credits",
@@ -32,7 +32,7 @@ const CASES: readonly DenialCase[] = [
     title: "An account without balance is denied as insufficient_credits",
     wrong: { key: "empty" },
     needs: ["key.empty"],
-    advice: "An empty balance is 402 insufficient_credits, not a rate limit and not a permission problem.",
+    advice: "An empty balance is 402 insufficient_credits, not a rate limit or a permission problem.",
   },
   {
     id: "errors.quota-exceeded",
@@ -40,7 +40,7 @@ const CASES: readonly DenialCase[] = [
     title: "A key at its daily cap is denied as quota_exceeded",
     wrong: { key: "capped" },
     needs: ["key.capped"],
-    advice: "The daily cap of a key is 402 quota_exceeded, whatever traffic reached it.",
+    advice: "A key at its daily cap gets 402 quota_exceeded, whatever traffic used it up.",
   },
   {
     id: "errors.model-not-found",
@@ -48,7 +48,7 @@ const CASES: readonly DenialCase[] = [
     title: "A model that is not enabled is denied as model_not_found",
     wrong: { model: "unknown" },
     needs: [],
-    advice: "An unknown model is 404 model_not_found; it is never served by another model.",
+    advice: "An unknown model is 404 model_not_found; no other model may serve the request.",
   },
   {
     id: "errors.budget-exhausted",
@@ -76,7 +76,7 @@ const denialChecks = CASES.map((entry) =>
     id: entry.id,
     title: entry.title,
     covers: denialRequirements(entry.reason),
-    explains: `${entry.advice} A valid request is sent, then the same with this one thing wrong: on a connection in use and a fresh one, in a conversation, with a short and with a long text, and where the key may be any with the account's other one. Status and reason header are required in both dialects, streaming and non-streaming; the body's shape in the chat dialect only.`,
+    explains: `${entry.advice} Sends a valid request, then the same request with only this wrong: on a reused and a fresh connection, in a conversation, with a short and a long text, and, where any key may be used, with the account's other key. Status and reason header are required in both dialects, streaming and non-streaming; the body's shape in the chat dialect only.`,
     needs: entry.needs,
     across: { dialect: DIALECTS, mode: MODES },
     cost: { requests: 6 },
@@ -107,10 +107,10 @@ const denialChecks = CASES.map((entry) =>
 
 const modelIsNotListed = defineCheck({
   id: "errors.unknown-model-unlisted",
-  title: "A model id that is denied as unknown is not in the list",
+  title: "A model id denied as unknown is not in the list",
   covers: ["ERR-404-1"],
   explains:
-    "The advice for model_not_found is to check the id against GET /models; an id that is both listed and unknown leaves callers without a way out.",
+    "The advice for model_not_found is to check the id against GET /models; if an id is both listed and unknown, callers cannot fix the request.",
   cost: { requests: 2 },
   async run(t) {
     return {

@@ -28,7 +28,7 @@ const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
 
 const deniedInEveryForm = defineCheck({
   id: "errors.denied-in-every-form",
-  title: "A key that must be denied is denied in every form of request",
+  title: "A key that must be denied is denied for every request format",
   covers: [
     "ERR-401-INVALID",
     "ERR-401-REVOKED",
@@ -39,7 +39,7 @@ const deniedInEveryForm = defineCheck({
     "BAD-BODY",
   ],
   explains:
-    "Requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same moment, after Expect: 100-continue, with an unknown model, and with a body that cannot be read. None may be served or answered with a server error; where nothing else is wrong with them, status and reason are those of the requirement.",
+    "Sends requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same time, after Expect: 100-continue, with an unknown model, and with a body that cannot be parsed. None may be served or get a server error; where nothing else is wrong with the request, status and reason must be those of the requirement.",
   across: { case: Object.keys(CALLERS) },
   cost: { requests: 21 },
   async run(t) {

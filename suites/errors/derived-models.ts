@@ -42,7 +42,7 @@ const derivedModels = defineCheck({
   title: "An id that only resembles an enabled model is not served",
   covers: ["MODELS-4"],
   explains:
-    "Requests models whose ids are made of the plain model's: a prefix of it, the id with a suffix, the other letter case, another or an invented provider, another name from the same provider. Ids that the list or the target file names are excluded. A model may be enabled without being listed, so one that is served is a warning: either the list does not show what can be called, or the gateway matches only part of an id, and callers who misspell an id are served by, and billed for, another model. A 5xx is also a warning if an unknown model is denied: the gateway passed the id on to a provider.",
+    "Requests models whose ids are derived from the plain model's: a prefix of it, the id with a suffix, the opposite letter case, another or an invented provider, another name from the same provider. Ids named in the list or the target file are excluded. A model may be enabled without being listed, so one that is served is a warning: either the list is incomplete, or the gateway matches only part of an id, and callers who misspell an id are served by, and billed for, another model. A 5xx is also a warning if an unknown model is denied: the gateway passed the id on to a provider.",
   across: { dialect: DIALECTS },
   cost: { requests: 15 },
   async run(t) {

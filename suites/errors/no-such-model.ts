@@ -11,10 +11,10 @@ const NO_ID = (nonce: string): string => `modèle-${nonce}-模型`;
 
 const noSuchModel = defineCheck({
   id: "errors.no-such-model",
-  title: "A model that does not exist is denied as model_not_found whatever its id looks like",
+  title: "A nonexistent model is denied as model_not_found whatever its id looks like",
   covers: ["ERR-404-MODEL"],
   explains:
-    "Ids that nobody has, without a provider and with one, with a tag and with a version, and beyond ASCII, in both dialects. Each must come back as 404 model_not_found, as the target's own unknown model does; the last may be refused as malformed.",
+    "Sends ids that do not exist, with and without a provider, with a tag and with a version, and beyond ASCII, in both dialects. Each must get 404 model_not_found, like the target's own unknown model; the last may be rejected as malformed.",
   across: { dialect: DIALECTS },
   cost: { requests: 7 },
   async run(t) {

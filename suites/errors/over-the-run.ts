@@ -6,10 +6,10 @@ import { isOfInterface } from "../shared/of-interface.ts";
 
 const successIsAReply = defineInvariant({
   id: "errors.success-is-a-reply",
-  title: "A 2xx holds a reply and no error",
+  title: "A 2xx contains a reply and no error",
   covers: ["ERR-200-1", "REFUSED-IN-TIME"],
   explains:
-    "Looks at every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to tell success from failure by the status alone. A stream that began with 2xx and holds an error instead of output was refused too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a body that is refused) it is one warning here, and other checks take it for a refusal.",
+    "Checks every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to distinguish success from failure by the status alone. A stream that began with 2xx and contains an error instead of output was rejected too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a rejected body) it is one warning here, and other checks treat it as a rejection.",
   judge(responses, verdict) {
     const replies = responses.filter((response) => {
       const { status = 0, requested, complete } = response;
@@ -50,10 +50,10 @@ function judgeSuccess(response: Response, verdict: Verdict): void {
 
 const everyDenialIsNamed = defineInvariant({
   id: "errors.denials-are-named",
-  title: "Every 401, 402 and 429 of the run names a reason that belongs to its status",
+  title: "Every 401, 402 and 429 of the run names a reason that matches its status",
   covers: ["ERR-HDR-1"],
   explains:
-    "Whichever check provoked it: an answer with 401, 402 or 429, for a model that serves others, is a denial of the gateway and must carry one of the reasons that the table has for that status.",
+    "Checks every response with 401, 402 or 429, whichever check caused it, for a model that is otherwise served: it is a gateway denial and must carry one of the reasons that the table lists for that status.",
   judge(responses, verdict) {
     // The provider of a model that never served anything may be the one that denies; then it is unclear whose denial it is.
     const serving = new Set(responses.filter(({ admitted }) => admitted).map(modelOf));

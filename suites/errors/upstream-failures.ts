@@ -15,7 +15,7 @@ const upstreamFailure = defineCheck({
   title: "An upstream failure is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2"],
   explains:
-    "Calls a model whose upstream fails. The gateway could not complete the request, so the status is 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. A stream must not begin with 200 either while there is nothing but the failure to send; how a stream that already had output must end is not specified (STREAM-6) and is not judged here. Which 5xx it is, and its body, are only observed.",
+    "Calls a model whose upstream fails. The gateway could not complete the request, so the status must be 5xx: not an empty success, not a denial that blames the caller, not a dropped connection. A stream must not begin with 200 either if there is only the failure to send; how a stream that already had output must end is not specified (STREAM-6) and is not judged here. Which 5xx it is, and its body, are only observed.",
   needs: ["model.upstreamError"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 4 },
@@ -44,10 +44,10 @@ function endsThere(reply: string, before: string): boolean {
 
 const cutReply = defineCheck({
   id: "errors.upstream-cut",
-  title: "A reply that the provider cut off is not passed on as a complete one",
+  title: "A reply truncated by the provider is not passed on as complete",
   covers: ["ERR-5XX-1"],
   explains:
-    "The model whose upstream cuts its replies is called streaming and non-streaming. Where the stream broke off, the non-streaming form must not be a success with just the text that came before the break: the gateway could not complete the request.",
+    "Calls the model whose upstream truncates its replies, streaming and non-streaming. Where the stream was interrupted, the non-streaming form must not be a success with only the text before the break: the gateway could not complete the request.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
@@ -84,7 +84,7 @@ const upstreamTimeout = defineCheck({
   title: "An upstream timeout is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2", "UPSTREAM-TIMEOUT"],
   explains:
-    "Calls a model whose upstream does not answer. The gateway has to give up by itself and answer with a 5xx. No answer within the harness's own bound (timeouts.answerS) is a warning: the specification names no time.",
+    "Calls a model whose upstream does not respond. The gateway must time out and send a 5xx. No response within the harness's own limit (timeouts.answerS) is a warning: the specification names no time.",
   needs: ["model.upstreamTimeout"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 2, waitS: 2 },

@@ -1,10 +1,10 @@
 // Generated from src/dialects/denial-reading.ts by `npm run generate`: change it there.
 /**
- * Reads which denial a response is. Like `reply-defect.ts`, this file imports nothing of the project, because the k6 scripts use a
- * generated copy, so that every engine reads denials in the same way.
+ * Determines which denial a response is. Like `reply-defect.ts`, this file imports nothing from the project, because the k6
+ * scripts use a generated copy, so that every engine reads denials in the same way.
  */
 
-/** What the body of a denial says: a text that it contains, or a regular expression that one of its texts matches. */
+/** What the body of a denial contains: a text, or a regular expression that matches one of its texts. */
 export type DenialMessage = string | { readonly pattern: string };
 
 /** How a gateway expresses one denial. */
@@ -12,13 +12,13 @@ export interface DenialWords<Reason extends string = string> {
   /** The specification's reason. */
   readonly reason: Reason;
   readonly status: number;
-  /** The gateway's reason codes for it. Dialects may differ in them. Absent: its messages tell it, whatever the code. */
+  /** The gateway's reason codes for it. Dialects may differ in them. Absent: its messages identify it, whatever the code. */
   readonly words?: readonly string[] | undefined;
-  /** One of these is in the body, where the codes do not tell the denial from another one, or where there are none. */
+  /** One of these is in the body, if the codes do not distinguish the denial from others, or if there are none. */
   readonly messages?: readonly DenialMessage[] | undefined;
 }
 
-/** A denial as it arrived. */
+/** A denial as received. */
 export interface ArrivedDenial {
   readonly status: number | undefined;
   /** The gateway's reason code, if it names one. */
@@ -39,7 +39,7 @@ export function findDenial<Words extends DenialWords>(
   );
 }
 
-/** Of a body: what is looked at. A gateway may send megabytes, and a regular expression takes long over a long text. */
+/** Limits of the text that is searched. A gateway may send megabytes, and regular expressions are slow on long texts. */
 const MAX_BODY_CHARACTERS = 65_536;
 const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_TEXTS = 200;
@@ -54,7 +54,7 @@ function hasMessage(body: string, messages: readonly DenialMessage[]): boolean {
   });
 }
 
-/** A body, and the texts inside it: JSON escapes some of their characters. */
+/** A body, and the strings inside it: JSON escapes some of their characters. */
 export function textsOf(body: string): string[] {
   const short = body.slice(0, MAX_BODY_CHARACTERS);
   const texts = [short.trim()];
@@ -67,7 +67,7 @@ export function textsOf(body: string): string[] {
   try {
     collect(JSON.parse(short), 0);
   } catch {
-    // No JSON: the body itself is the text.
+    // Not JSON: the body itself is the text.
   }
   return texts;
 }

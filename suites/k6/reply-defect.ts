@@ -12,7 +12,7 @@ import {
   own,
 } from "./reply-output.ts";
 
-/** Why no client can use a 2xx reply. `empty text` is the only defect that sound models cause now and then. */
+/** Why no client can use a 2xx reply. `empty text` is the only defect that working models cause now and then. */
 export type ReplyDefect =
   | "empty body"
   | "HTML page"
@@ -38,7 +38,7 @@ export interface CheckedReply {
 /** Output tokens that one reply can plausibly have. */
 const MAX_TOKENS = 10_000_000;
 
-/** The error in place of output, in the forms that gateways and frameworks use. */
+/** The error instead of output, in the forms that gateways and frameworks use. */
 export function errorIn(json: unknown, eventName?: string): unknown {
   if (eventName === "error" && json !== undefined) return json;
   if (!isObject(json)) return eventName === "error" ? eventName : undefined;
@@ -130,10 +130,10 @@ function defectOf(dialect: "chat" | "messages", json: unknown, reasoned: boolean
   return reasoned || explainsEmpty(reasons) ? undefined : EMPTY_TEXT;
 }
 
-/** Text of white space alone is as useless as no text. */
+/** Text with only white space is as useless as no text. */
 const hasVisible = ({ text, other }: Output): boolean => other || (text !== undefined && /\S/.test(text));
 
-/** A keep-alive that is sent as data. */
+/** A keep-alive sent as data. */
 const isKeepAlive = (data: string): boolean =>
   data.length < 64 && /^\W*(?:ping|pong|heart-?beat|keep-?alive)?\W*$/i.test(data);
 
@@ -154,7 +154,7 @@ export class StreamContent {
   #hasUsage = false;
   readonly #reasons: string[] = [];
 
-  /** @param json `undefined` when `data` is not JSON. */
+  /** @param json `undefined` if `data` is not JSON. */
   add(data: string, json: unknown, eventName?: string): Output {
     this.#items++;
     if (isEndMarker(data, json)) {
@@ -239,8 +239,9 @@ export function checkStream(
 }
 
 /**
- * The defect of a single JSON document in response to a streaming request: it is not a stream, or it is an error. In the messages dialect
- * it is judged like a non-streaming reply, because the specification does not require that dialect to stream (MSG-14).
+ * The defect of a single JSON document in response to a streaming request: it is not a stream, or it is an error. In the
+ * messages dialect it is judged like a non-streaming reply, because the specification does not require that dialect to stream
+ * (MSG-14).
  */
 export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown): ReplyDefect | undefined {
   const defect = defectOf(dialect, json, usageOf(json).reasoningTokens > 0);

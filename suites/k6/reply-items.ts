@@ -30,7 +30,10 @@ const MAX_ITEM_CHARS = 4 * 1024 * 1024;
 /** How much text outside of JSON objects is kept, characters. */
 const MAX_OUTSIDE_CHARS = 64;
 
-/** Splits a body without event framing into its JSON objects as it arrives: one per line, concatenated, or the elements of an array. */
+/**
+ * Splits a body without event framing into its JSON objects as it arrives: one per line, concatenated, or the elements of an
+ * array.
+ */
 export class JsonItems {
   #open = "";
   #depth = 0;

@@ -1,12 +1,12 @@
 // Generated from src/dialects/reply-output.ts by `npm run generate`: change it there.
 /**
- * Finds the output in a reply, or in one item of a streaming reply. Like `reply-defect.ts`, this file imports nothing else of the project,
- * because the k6 scripts use a generated copy of both, so that every engine reads replies in the same way.
+ * Finds the output in a reply, or in one item of a streaming reply. Like `reply-defect.ts`, this file imports nothing else from
+ * the project, because the k6 scripts use a generated copy of both, so that every engine reads replies in the same way.
  */
 
-/** What one item of a stream, or a whole reply, adds to the output. */
+/** What one item of a stream, or a complete reply, adds to the output. */
 export interface Output {
-  /** Reply text; `undefined` when the item has no place for it. */
+  /** Reply text; `undefined` if the item has no field for it. */
   readonly text: string | undefined;
   /** Output of another kind: reasoning, tool calls, a refusal, audio. It counts as output, not as text. */
   readonly other: boolean;
@@ -39,8 +39,9 @@ const KNOWN_OUTPUT: readonly string[] = [
 ];
 
 /**
- * Finds the output in an item of a stream, whatever dialect it is in. The chunk shape is not part of the specification (STREAM-5), and a
- * reader that knows only one shape would treat all others as empty. So everything that is neither text nor bookkeeping counts as output.
+ * Finds the output in an item of a stream, whatever dialect it is in. The chunk shape is not part of the specification
+ * (STREAM-5), and a reader that knows only one shape would treat all others as empty. So everything that is neither text nor
+ * bookkeeping counts as output.
  */
 export function outputOf(item: unknown): Output {
   if (!isObject(item)) return NO_OUTPUT;
@@ -65,7 +66,7 @@ export function fromChoice(choice: unknown): Output {
   const content = own(delta, "content");
   const text = textOf(content) ?? textOf(own(choice, "text"));
   const rest = restOf(delta, ["content"]);
-  // Parts of another type than text: the thinking of Mistral's models, images.
+  // Parts of a type other than text: the thinking of Mistral's models, images.
   const hasOtherPart =
     Array.isArray(content) && content.some((part) => own(part, "text") === undefined && isFilled(part));
   return hasOtherPart ? { ...rest, text, other: true } : { ...rest, text };
@@ -124,7 +125,7 @@ export function fromBlocks(content: unknown): Output {
   };
 }
 
-/** Places in which streams of other dialects carry text. Only strings count: a guess must not invent output. */
+/** Fields in which streams of other dialects carry text. Only strings count: a guess must not invent output. */
 const GUESSES = ["text", "content", "delta", "token", "response", "output_text", "completion"] as const;
 
 function fromUnknownShape(item: Fields): Output {
@@ -144,7 +145,7 @@ function textOf(content: unknown): string | undefined {
   return parts.length === 0 ? undefined : parts.join("");
 }
 
-/** Output is not nested deeper than this; a hostile body may have a million levels. */
+/** Maximum nesting of output; a hostile body may have a million levels. */
 const MAX_DEPTH = 8;
 
 /** Whether a value contains anything other than bookkeeping. */

@@ -1,5 +1,5 @@
 // Generated from src/dialects/retry-after.ts by `npm run generate`: change it there.
-/** What form a `Retry-After` value has, whether or not it can be used. */
+/** The form of a `Retry-After` value, whether or not it can be used. */
 export type RetryAfterForm =
   | { readonly kind: "seconds"; readonly seconds: number }
   | { readonly kind: "date"; readonly atMs: number }
@@ -17,10 +17,11 @@ const RFC850_DATE = new RegExp(`^${LONG_DAYS}, (\\d{2})-${MONTH}-(\\d{2}) ${TIME
 const ASCTIME_DATE = new RegExp(`^${DAYS} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`);
 
 /**
- * Reads an HTTP date. Not `Date.parse`: that takes `-3` and `1.5` for years, and so a broken Retry-After for a wait of decades.
+ * Reads an HTTP date. Not `Date.parse`, which reads `-3` and `1.5` as years, and so turns a broken Retry-After into a wait of
+ * decades.
  *
  * @param nowMs only decides the century of a two-digit year.
- * @returns Unix epoch milliseconds, or `undefined` when the text is not an HTTP date.
+ * @returns Unix epoch milliseconds, or `undefined` if the text is not an HTTP date.
  * @see RFC 9110, 5.6.7
  */
 export function httpDateMs(text: string, nowMs: number): number | undefined {
@@ -48,7 +49,7 @@ function utc(year = "", month = "", day = "", hour = "", minute = "", second = "
 }
 
 /**
- * Tells what a `Retry-After` value says.
+ * Parses a `Retry-After` value.
  *
  * @param value raw header value; whole seconds, or an HTTP date.
  * @see RFC 9110, 10.2.3
@@ -67,17 +68,16 @@ export function readRetryAfter(value: string, nowMs: number): RetryAfterForm {
   return { kind: "unusable", why: "neither whole seconds nor an HTTP date" };
 }
 
-/** What can be counted in whole microseconds: four hundred digits are a number with which nothing can be computed. */
+/** Limit of whole microseconds: a number with four hundred digits cannot be used in arithmetic. */
 const MAX_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
 
 /**
- * Reads the wait that a denial asks for.
+ * Reads the wait that a denial requests.
  *
  * @param value raw `Retry-After`: whole seconds, or an HTTP date.
  * @param nowMs wall clock, Unix epoch milliseconds; used for dates only.
  * @returns milliseconds to wait, 0 or more (a date in the past gives 0) and 285 years at most; `undefined` if the value is
- *   unusable.
- *   Never throws: an unusable value is evidence for LIMIT-RATE-4, not an accident.
+ * unusable. Never throws: an unusable value is evidence for LIMIT-RATE-4, not an error.
  * @see RFC 9110, 10.2.3
  */
 export function retryAfterMs(value: string, nowMs: number): number | undefined {
@@ -87,7 +87,7 @@ export function retryAfterMs(value: string, nowMs: number): number | undefined {
   return undefined;
 }
 
-/** What a wait is read from beside its value. */
+/** What is needed to interpret the value of a wait. */
 export interface WaitContext {
   /** The `Date` of the response, if it has one. */
   readonly date: string | undefined;
@@ -96,7 +96,7 @@ export interface WaitContext {
 }
 
 /**
- * Reads the gateway's clock from its response, Unix epoch milliseconds: its `Date`, or our own clock where it sends none.
+ * Reads the gateway's clock from its response, Unix epoch milliseconds: its `Date`, or our own clock if it sends none.
  *
  * @see RFC 9110, 6.6.1
  */
@@ -105,10 +105,11 @@ export function gatewayTimeMs({ date, arrivedAtMs }: WaitContext): number {
 }
 
 /**
- * Reads the wait that a denial requests, from its arrival. A date is compared with the gateway's own clock, so that a gateway is not
- * blamed for clocks that differ. `Date` has whole seconds and lies at most one second back: the wait is never too short.
+ * Reads the wait that a denial requests, from its arrival. A date is compared with the gateway's own clock, so that a gateway
+ * is not blamed for clocks that differ. `Date` has whole seconds and is at most one second in the past: the wait is never too
+ * short.
  *
- * @param value raw `Retry-After`; `undefined`: there is none.
+ * @param value raw `Retry-After`; `undefined` if absent.
  * @returns as `retryAfterMs` does.
  * @see RFC 9110, 6.6.1 and 10.2.3
  */

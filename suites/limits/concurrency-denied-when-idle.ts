@@ -12,7 +12,7 @@ const deniedWhenIdle = defineInvariant({
   title: "A request is not denied for concurrency while nothing else is in flight",
   covers: ["LIMIT-CONC-4"],
   explains:
-    "Looks at every denial concurrency_limit_exceeded on the accounts that the target sets aside for limits. Where nothing else of the run was in flight on the account, nor had ended or been aborted in the seconds before, the gateway counts requests that are over: ended in some way that it does not count down, or denied for the rate.",
+    "Checks every concurrency_limit_exceeded denial on the accounts that the target sets aside for limits. Where no other request of the run was in flight on the account, or had ended or been aborted in the seconds before, the gateway still counts requests that are over: they ended in a way that it does not count down, or were denied for the rate.",
   judge(responses, verdict) {
     const own = responses.filter(({ requested }) => requested.account.startsWith("limited."));
     if (own.length === 0) return verdict.notApplicable("the target sets no account aside for limits");

@@ -22,7 +22,7 @@ const enforced = defineCheck({
   title: "More requests in flight than the limit are denied",
   covers: ["LIMIT-CONC-1", "ERR-429-CONC", "LIMIT-2"],
   explains:
-    "Sends several times the limit of long streams at once. At least one must be refused: a gateway that silently queues the rest, or serves it, does not enforce the limit. How it is refused is a separate requirement: 429 concurrency_limit_exceeded.",
+    "Sends several times the limit of long streams at the same time. At least one must be rejected: a gateway that silently queues or serves the rest does not enforce the limit. How it is rejected is a separate requirement: 429 concurrency_limit_exceeded.",
   judge({ burst, limits, unnamed, expected }, verdict) {
     const refused = withoutStrays(burst).filter(
       (response) => limitDenials(unnamed).isConcurrency(response) || isTurnedAway(response),
@@ -61,10 +61,10 @@ const exact = defineCheck({
   id: "limits.concurrency-exact",
   scenario: concurrencyScenario,
   basis: "timing",
-  title: "Exactly the limit's number of simultaneous requests is admitted",
+  title: "Exactly as many simultaneous requests as the limit are admitted",
   covers: ["LIMIT-CONC-2", "LIMIT-2"],
   explains:
-    "Of a burst far over the limit, each request on its own connection, exactly the limit is served, and never more are in flight at one moment. Fewer means an off-by-one error or requests that are still counted after they ended; more means a counter per connection, worker or dialect, or a race between checking and counting.",
+    "Sends a burst far over the limit, each request on its own connection. Exactly the limit must be served, and never more may be in flight at one moment. Fewer means an off-by-one error or requests that still count after they ended; more means a counter per connection, worker or dialect, or a race between checking and counting.",
   judge({ burst, limits, unnamed }, verdict) {
     const denied = burst.find(limitDenials(unnamed).isConcurrency);
     if (denied === undefined) return verdict.inconclusive("nothing was denied; see limits.concurrency-enforced");
@@ -90,7 +90,7 @@ const heldToTheEnd = defineCheck({
   title: "A stream counts as in flight until it ends, and no longer",
   covers: ["LIMIT-CONC-3", "LIMIT-CONC-1"],
   explains:
-    "Streams fill the concurrency limit. Another request is sent at once, after many denials, and shortly before the streams end: each must be denied, not queued until a stream ends. When a stream has ended, a request must be admitted. A failure means that streams stop counting when they begin, or after a while.",
+    "Streams fill the concurrency limit. Another request is sent immediately, after many denials, and shortly before the streams end: each must be denied, not queued until a stream ends. Once a stream has ended, a request must be admitted. A failure means that streams stop counting when they begin, or after a while.",
   judge({ held, extras, extraBurst, late, freed, unnamedLater }, verdict) {
     const missed = held.filter(limitDenials(unnamedLater).isConcurrency);
     if (!held.some(limitDenials(unnamedLater).isRate))
@@ -138,7 +138,7 @@ const runningUnaffected = defineCheck({
   title: "Denying a request does not affect those in flight",
   covers: ["LIMIT-CONC-7"],
   explains:
-    "The streams that filled the concurrency limit while other requests were denied should all end normally and at full length. One that is much shorter counts as cut where all others are of one length.",
+    "The streams that filled the concurrency limit while other requests were denied should all end normally and at full length. If all others have the same length, one that is much shorter counts as truncated.",
   judge({ held }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const broken = held.filter(({ admitted }) => !admitted);
@@ -187,7 +187,7 @@ const denialFormat = defineCheck({
   title: "A concurrency denial is a 429 concurrency_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("concurrency_limit_exceeded"),
   explains:
-    "Every concurrency denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect. One 5xx among them may be a provider's; more are how the gateway denies.",
+    "Checks every concurrency denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect. One 5xx may be a provider's; several mean that the gateway denies with 5xx.",
   judge({ extras, extraBurst, late, burst, expected }, verdict) {
     const tried = [
       ...burst,
@@ -210,10 +210,10 @@ const notQueued = defineCheck({
   id: "limits.concurrency-not-queued",
   scenario: concurrencyScenario,
   basis: "timing",
-  title: "Requests over the limit are denied at once, not queued",
+  title: "Requests over the limit are denied immediately, not queued",
   covers: ["ANSWER-IN-TIME"],
   explains:
-    "A request over the limit is denied while the others are still in flight. One that is answered only when another has ended was queued: a caller that is never denied does not know that it should send less in parallel.",
+    "A request over the limit must be denied while the others are still in flight. One that gets its response only when another has ended was queued: a caller that is never denied does not know that it should reduce parallelism.",
   judge({ extras, extraBurst, held, unnamedLater }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     const denied = [...extraBurst, ...extras.flatMap(({ responses }) => responses)].filter(

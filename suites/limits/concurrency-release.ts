@@ -37,7 +37,7 @@ const released = defineCheck({
   title: "Requests that have ended stop counting, however they ended",
   covers: ["LIMIT-CONC-4", "LIMIT-CONC-2"],
   explains:
-    "After finished, denied, refused and failed requests and broken streams, twice the limit of each, concurrent streams up to the limit must be admitted, and one more denied. A wave that was denied earlier is sent again 1.5 s later, because the specification names no time. A failure names the requests that are still counted, or counted down twice.",
+    "After finished, denied, rejected and failed requests and broken streams, twice the limit of each, concurrent streams up to the limit must be admitted, and one more denied. A wave that was denied too early is sent again 1.5 s later, because the specification names no time. A failure names the requests that still count, or were counted down twice.",
   judge({ waves, unnamedLater }, verdict) {
     const own = waves.filter(({ disconnected }) => !disconnected);
     judgeWaves(own, unnamedLater, verdict);
@@ -48,10 +48,10 @@ const releasedOnce = defineCheck({
   id: "limits.concurrency-released-once",
   scenario: concurrencyScenario,
   basis: "timing",
-  title: "A request that ends makes room for exactly one",
+  title: "A request that ends makes room for exactly one other",
   covers: ["LIMIT-CONC-2"],
   explains:
-    "Streams fill the limit but for one place, in which requests finish, are denied, fail and break off; in a second attempt the client disconnects from one stream. Then several streams are sent at once: no more may be in flight than the limit. A failure means that some endings are counted down twice.",
+    "Streams fill all but one place of the limit; in that place requests finish, are denied, fail and are interrupted; in a second attempt the client disconnects from one stream. Then several streams are sent at once: no more than the limit may be in flight. A failure means that some endings are counted down twice.",
   judge({ partialReleases, limits }, verdict) {
     if (partialReleases.length === 0) return verdict.notApplicable(RATE_TOO_LOW);
     for (const { what, held, extras } of partialReleases) {
@@ -70,7 +70,7 @@ const abandoned = defineCheck({
   title: "A request whose client disconnected stops counting",
   covers: ["LIMIT-CONC-5", "LIMIT-CONC-2"],
   explains:
-    "Clients disconnect in mid-stream and before non-streaming replies. After 2 s, and once more after 10 s (the specification names no time), streams up to the limit should be admitted. A warning means that requests of disconnected clients are counted for too long, or for ever.",
+    "Clients disconnect mid-stream and before non-streaming replies. After 2 s, and again after 10 s (the specification names no time), streams up to the limit should be admitted. A warning means that requests of disconnected clients count for too long, or forever.",
   judge({ waves, unnamedLater }, verdict) {
     const left = waves.filter(({ disconnected }) => disconnected);
     judgeWaves(left, unnamedLater, verdict);

@@ -49,7 +49,7 @@ const sharedByKinds = defineCheck({
   title: "Both dialects, streaming and non-streaming requests and all models share the concurrency limit",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-CONC-2", "LIMIT-CONC-8", "ERR-404-MODEL"],
   explains:
-    "While chat streams fill the concurrency limit, every other kind of request is sent. Streams and other models must be denied, the other dialect should be; an unknown model may be denied for either reason; whether the model list counts is noted.",
+    "While chat streams fill the concurrency limit, every other kind of request is sent. Streams and other models must be denied, the other dialect should be; an unknown model may be denied for either reason; whether the model list counts is recorded.",
   judge(recording, verdict) {
     verdict.assume(recording.held.every(isServed), "streams up to the concurrency limit were admitted");
     const say = (kind: string) => ({
@@ -81,7 +81,7 @@ const otherAccounts = defineCheck({
   basis: "timing",
   title: "One account's requests in flight do not count against another",
   covers: ["LIMIT-1"],
-  explains: "While one account is at its concurrency limit, keys of other accounts must be served.",
+  explains: "While one account is at its concurrency limit, requests with keys of other accounts must be served.",
   judge({ others, held }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");

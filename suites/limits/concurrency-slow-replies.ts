@@ -10,7 +10,7 @@ export const nonStreaming = defineCheck({
   title: "Non-streaming requests count toward the concurrency limit",
   covers: ["LIMIT-CONC-1", "LIMIT-CONC-2"],
   explains:
-    "Sends more concurrent non-streaming requests than the limit allows, to a slow model. Where all of them were in flight at one moment, no more than the limit may be served, and the others must be denied. Then exactly the limit, and one more shortly before the replies: it must be denied, too.",
+    "Sends more concurrent non-streaming requests than the limit allows, to a slow model. Where all were in flight at one moment, at most the limit may be served, and the others must be denied. Then sends exactly the limit, and one more shortly before the replies, which must also be denied.",
   needs: ["model.slow"],
   judge({ nonStreaming, lateNonStreaming, limits }, verdict) {
     if (nonStreaming.length === 0)
@@ -66,7 +66,7 @@ export const silentStreams = defineCheck({
   title: "Streams of a slow model count as in flight before their first token",
   covers: ["LIMIT-CONC-3"],
   explains:
-    "Streams of a slow model fill the concurrency limit, and one more request is sent while they run: it must be denied, although the streams may not have sent a token yet.",
+    "Streams of a slow model fill the concurrency limit, and one more request is sent while they run: it must be denied, even if the streams have not sent a token yet.",
   needs: ["model.slow"],
   judge({ lateStream }, verdict) {
     if (lateStream === null)

@@ -29,7 +29,7 @@ type Round = {
 
 const otherTraffic = defineCheck({
   id: "limits.rate-other-traffic",
-  title: "The traffic of another account does not count toward this one's rate",
+  title: "Another account's traffic does not count toward this account's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
     "While one account is quiet, an account with a larger limit sends more requests than the quiet one may send in a minute. The quiet account then sends a few requests, far apart, which must not be denied for the rate, because limits belong to accounts. If all of them are denied, the check is repeated after a quiet minute.",

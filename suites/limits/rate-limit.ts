@@ -25,7 +25,7 @@ const enforced = defineCheck({
   title: "Sending faster than the limit is denied",
   covers: ["LIMIT-RATE-1", "ERR-429-RATE", "LIMIT-2"],
   explains:
-    "Sends requests as fast as they are answered, up to twice the minute's limit: more than any window lets through. A denial for the rate must appear, in each dialect. If none does, the limit is not enforced for that kind of request.",
+    "Sends requests as fast as responses arrive, up to twice the limit per minute: more than any window admits. A rate denial must appear in each dialect. Otherwise the limit is not enforced for that kind of request.",
   judge(recording, verdict) {
     for (const run of bursts(recording)) {
       assumeNoTrouble(run, verdict);
@@ -96,7 +96,7 @@ const holds = defineCheck({
   title: "The limit holds over time",
   covers: ["LIMIT-RATE-2", "LIMIT-2"],
   explains:
-    "Two bursts up to the limit, the second as soon as the first denial allows. One burst may exceed the limit when the edge of a fixed window lies inside it; two cannot, and together they stay within the limit times the minutes begun plus one. A failure means that more is let through than the account's rate: counters per key, dialect or worker, or requests that are not counted.",
+    "Sends two bursts up to the limit, the second as soon as the first denial allows. One burst may exceed the limit if it spans the edge of a fixed window; two cannot, and together they must stay within the limit times the minutes begun plus one. A failure means that more than the account's rate is admitted: counters are per key, dialect or worker, or some requests are not counted.",
   judge(recording, verdict) {
     const { limits, first, second, third } = recording;
     if (second === null) return verdict.inconclusive("the first burst was never denied; see limits.rate-enforced");
@@ -131,10 +131,10 @@ const notEarly = defineCheck({
   id: "limits.rate-not-early",
   scenario: rateScenario,
   basis: "timing",
-  title: "Traffic below the limit is not denied for its rate",
+  title: "Traffic below the limit is not denied for the rate",
   covers: ["LIMIT-RATE-3", "LIMIT-2"],
   explains:
-    "A burst that reaches four fifths of the limit before its first denial has shown it. If it is denied earlier, as a bucket with little burst may do, evenly paced traffic at 80 % of the limit is sent for a minute after a quiet one: none of it may be denied.",
+    "A burst that reaches four fifths of the limit before its first denial proves this. If it is denied earlier, as by a bucket with little burst, evenly paced traffic at 80 % of the limit is sent for a minute after a quiet one: none of it may be denied.",
   judge({ first, paced, limits }, verdict) {
     assumeNoTrouble(first, verdict);
     if (paced.length === 0) {
@@ -173,10 +173,10 @@ function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: n
 const denialFormat = defineCheck({
   id: "limits.rate-denial",
   scenario: rateScenario,
-  title: "A denial for the rate is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
+  title: "A rate denial is a 429 rate_limit_exceeded in both dialects, streaming and non-streaming",
   covers: denialRequirements("rate_limit_exceeded"),
   explains:
-    "Every rate denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect. One 5xx among them may be a provider's; more are how the gateway denies.",
+    "Checks every rate denial of the scenario: status, reason header, action hint, and the body's shape in the chat dialect. One 5xx may be a provider's; several mean that the gateway denies with 5xx.",
   judge({ whileDenied, extraBurst, expected, first, second }, verdict) {
     const own = whileDenied.filter(({ kind }) => kind !== "model list");
     // Requests that were served a moment ago and now are not: this is the denial, whatever the status.
@@ -211,7 +211,7 @@ const whatCounts = defineCheck({
   title: "Window, bursts, and what counts toward the rate",
   covers: ["LIMIT-RATE-8"],
   explains:
-    "How many requests a quiet account may send at once, how the wait develops, and whether the list is limited: not shown, noted.",
+    "Records how many requests a quiet account may send at once, how the wait develops, and whether the list is limited: the specification does not say.",
   judge({ first, second, firstWait, whileDenied }, verdict) {
     const list = whileDenied.find(({ kind }) => kind === "model list");
     verdict.observe("LIMIT-RATE-8", {

@@ -15,10 +15,10 @@ const LONG_WAIT_MS = 10_000;
 
 const farBelow = defineInvariant({
   id: "limits.rate-far-below",
-  title: "Traffic far below an account's limit is not given a long Retry-After",
+  title: "Traffic far below an account's limit does not get a long Retry-After",
   covers: ["LIMIT-RATE-3", "STEADY-SERVICE"],
   explains:
-    "The run keeps its own accounts below the limits in the target file. A rate denial when less than 60 % of the limit was used in the minute before it, with a Retry-After of ten seconds or more or after the account was idle, means that a smaller limit is enforced. It is a failure on an account that is set aside for limits or a tier, because nobody else uses it, and a warning on other accounts. Denials that traffic before the run may explain do not count, nor do those of requests that a check sends in a burst.",
+    "The run keeps its own accounts below the limits in the target file. A rate denial when less than 60 % of the limit was used in the minute before it, with a Retry-After of ten seconds or more or after the account was idle, means that a smaller limit is enforced. It is a failure on an account set aside for limits or a tier, because nobody else uses it, and a warning on other accounts. Denials that traffic before the run may explain do not count, nor do denials of requests that a check sends in a burst.",
   judge(responses, verdict) {
     const known = responses.filter(({ requested }) => requested.rpm !== undefined);
     if (known.length === 0) return verdict.notApplicable("the target names no limits");
@@ -97,10 +97,10 @@ const ACCIDENTS = 2;
 
 const anyMinute = defineInvariant({
   id: "limits.rate-any-minute",
-  title: "No minute of the run lets in more than twice an account's limit",
+  title: "No minute of the run admits more than twice an account's limit",
   covers: ["LIMIT-RATE-2"],
   explains:
-    "Counts what was served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the most: once around the edge of a fixed one, or a full bucket and what flows in. More means that counts are forgotten: emptied, split by something, or sometimes not kept.",
+    "Counts the requests served in each span of sixty seconds on the accounts that the target sets aside for limits. Whatever the window, twice the limit is the maximum: around the edge of a fixed window, or a full bucket plus its refill. More means that counts are lost: reset, split, or sometimes not kept.",
   judge(responses, verdict) {
     const limited = responses.filter(
       ({ requested }) => requested.account.startsWith("limited.") && requested.rpm !== undefined,

@@ -38,7 +38,7 @@ const sharedByKeys = defineCheck({
   title: "The keys of an account share its rate",
   covers: ["LIMIT-1", "LIMIT-5"],
   explains:
-    "While one key of the account is denied for the rate, its other key is tried, with the first key still denied afterwards. The other key must be denied too: the limit belongs to the account.",
+    "While one key of the account is denied for the rate, its other key is tried, and the first key is still denied afterwards. The other key must be denied too: the limit belongs to the account.",
   needs: ["limited.rate.second"],
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
@@ -64,10 +64,10 @@ const sharedByKinds = defineCheck({
   id: "limits.rate-shared-by-kinds",
   scenario: rateScenario,
   basis: "timing",
-  title: "Both dialects, streaming and non-streaming requests, all models and clients share the account's rate",
+  title: "Both dialects, streaming and non-streaming requests, all models and all clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
-    "While chat requests of the account are denied for the rate, streams, conversations, the other dialect, another model and what looks like another client are tried. Streams, conversations and other models must be denied too, the other dialect should be. Something that is let past is counted separately or not limited at all.",
+    "While the account's chat requests are denied for the rate, streams, conversations, the other dialect, another model and a request that looks like another client's are sent. Streams, conversations and other models must be denied too, the other dialect should be. Anything that is admitted is counted separately or not limited at all.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     const requirements = {
@@ -101,10 +101,10 @@ const otherAccounts = defineCheck({
   id: "limits.rate-other-account",
   scenario: rateScenario,
   basis: "timing",
-  title: "Another account is not denied for this one's rate",
+  title: "Another account is not denied because of this account's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
-    "While one account is denied for its rate, keys of unrelated accounts are tried. They must be served: limits belong to accounts.",
+    "While one account is denied for its rate, requests with keys of unrelated accounts are sent. They must be served: limits belong to accounts.",
   judge({ others, whileDenied }, verdict) {
     verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");

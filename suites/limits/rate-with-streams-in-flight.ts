@@ -22,7 +22,7 @@ const withOthers = defineCheck({
   title: "A request is not denied for the rate because others are in flight",
   covers: ["LIMIT-RATE-3"],
   explains:
-    "Sends sixteen long streams on the account of a large tier, 120 ms apart: well below its rate limit, but with several in flight at a time. None may be denied for the rate. If some are, the same number of requests is sent at the same pace, each after the previous one has ended, and then the streams are sent again. If the concurrent streams are denied both times and the sequential requests are not, the gateway counts requests in flight toward the rate.",
+    "Sends sixteen long streams on a large tier's account, 120 ms apart: well below its rate limit, but with several in flight at a time. None may be denied for the rate. If some are, the same number of requests is sent at the same pace, each after the previous one has ended, and then the streams are sent again. If the concurrent streams are denied both times and the sequential requests are not, the gateway counts requests in flight toward the rate.",
   needs: ["model.stream"],
   // Nothing else may be sent on the account during this, and a load run that follows needs it idle.
   schedule: { order: "exclusive-first" },

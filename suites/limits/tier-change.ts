@@ -15,7 +15,7 @@ const tierChange = defineCheck({
   title: "An upgrade takes effect",
   covers: ["LIMIT-CHANGE"],
   explains:
-    "An account uses up a small rate limit and is denied. Its limits are raised while the gateway runs. Requests above the old limit should then be admitted, and more at once than the old limit of requests in flight, without a restart and before the old limit would admit requests again; the report says after how long. Where only the operator can raise limits, it does not apply.",
+    "An account uses up a small rate limit and is denied. Its limits are raised while the gateway runs. Requests above the old limit should then be admitted, and more concurrent ones than the old concurrency limit, without a restart and before the old limit would admit requests again; the report says how long it took. Not applicable where only the operator can raise limits.",
   needs: ["upgrade", "model.stream"],
   schedule: { resource: "upgraded account" },
   cost: { requests: 30 },

@@ -15,10 +15,10 @@ const EXTRA = 6;
 const tierConcurrency = defineCheck({
   id: "limits.tier-concurrency",
   basis: "timing",
-  title: "The account of a tier has its tier's concurrency limit",
+  title: "A tier's account has the tier's concurrency limit",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:
-    "On the account of a tier, concurrent long streams up to the tier's limit: none may be denied for concurrency. While all of them run, a few more: none may be served, and accounts that are set aside for limits, whose limits are far lower, may not be denied for this one's streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested where the one before it was filled within 1.5 s; streams of both are aborted when the answer is known.",
+    "On a tier's account, sends concurrent long streams up to the tier's limit: none may be denied for concurrency. While all of them run, sends a few more: none may be served, and accounts set aside for limits, whose limits are far lower, may not be denied because of these streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested if the previous one was filled within 1.5 s; both tiers' streams are aborted once the result is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use a tier's account because of its capacity, and a load run that follows needs it idle.

@@ -66,10 +66,10 @@ function requestsOfTiers({ tiers }: Target): number {
 const tierRates = defineCheck({
   id: "limits.tier-rates",
   basis: "timing",
-  title: "The account of a tier has the rate of its tier",
+  title: "A tier's account has the tier's rate",
   covers: ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-3"],
   explains:
-    "At the end of the run, on the quiet account of each tier, short requests for some seconds: of starter until one is denied, of growth 90 % and of scale 40 % of a minute's rate, as far as the budget has room. No denial after more than two minutes' worth within one minute is no limit, or that of another tier. A denial after less than 85 % is looked into: where nothing more is admitted for the rest of the minute, the account has another rate; else 80 % of the rate are sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers this is left to the load.",
+    "At the end of the run, sends short requests for some seconds on the quiet account of each tier: for starter until one is denied, for growth 90 % and for scale 40 % of a minute's rate, as far as the budget allows. No denial after more than two minutes' rate within one minute means no limit, or another tier's. A denial before 85 % is examined: if nothing more is admitted for the rest of the minute, the account has another rate; otherwise 80 % of the rate is sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers, the load tests this instead.",
   needs: ["tiers"],
   schedule: { order: "exclusive-last" },
   cost: { requests: requestsOfTiers, waitS: 60, leftToLoad: true },

@@ -8,10 +8,10 @@ import { SYSTEM } from "./system.ts";
 
 const maxTokensIsMandatory = defineCheck({
   id: "messages.max-tokens-mandatory",
-  title: "A body without max_tokens is refused",
+  title: "A body without max_tokens is rejected",
   covers: ["MSG-4", "MSG-5"],
   explains:
-    "max_tokens is mandatory: without it there must be no generated reply, streaming or not, with a system text or without, and the refusal should be a 4xx. With a silent default callers pay for lengths that they did not ask for.",
+    "max_tokens is mandatory: without it there must be no generated reply, streaming or not, with or without a system text, and the rejection should be a 4xx. With a silent default, callers pay for lengths that they did not request.",
   across: { mode: MODES },
   cost: { requests: 4 },
   async run(t) {
@@ -52,10 +52,10 @@ const BAD_LIMITS: Readonly<Record<string, unknown>> = {
 
 const maxTokensIsAnInteger = defineCheck({
   id: "messages.max-tokens-type",
-  title: "A max_tokens that is no positive integer is refused as the caller's error",
+  title: "A max_tokens that is not a positive integer is rejected as the caller's error",
   covers: ["MSG-5"],
   explains:
-    "max_tokens is an integer. A text, a fraction, a negative number, zero, true and null should be 4xx rather than 5xx or a reply.",
+    "max_tokens is an integer. A string, a fraction, a negative number, zero, true and null should get 4xx rather than 5xx or a reply.",
   across: { mode: MODES, case: Object.keys(BAD_LIMITS) },
   cost: { requests: 2 },
   async run(t) {
@@ -78,10 +78,10 @@ const LONG_REPLY = 400;
 
 const maxTokensBounds = defineCheck({
   id: "messages.max-tokens-bounds",
-  title: "max_tokens bounds the output",
+  title: "max_tokens limits the output",
   covers: ["MSG-6"],
   explains:
-    "The same long-answer prompt with a large limit and with a limit of 8 tokens, also as the last turn of a conversation and with a system prompt. The short reply should be much shorter, and an output count in usage should not exceed the limit. Judged only when the unbounded reply is long.",
+    "Sends the same long-reply prompt with a large limit and with a limit of 8 tokens, also as the last turn of a conversation and with a system prompt. The short reply should be much shorter, and an output count in usage should not exceed the limit. Judged only when the reply with the large limit is long.",
   across: { mode: MODES },
   cost: { requests: 6 },
   async run(t) {

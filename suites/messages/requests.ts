@@ -11,10 +11,10 @@ import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "
 
 const minimal = defineCheck({
   id: "messages.minimal",
-  title: "model, max_tokens and messages are enough, and the reply is where it belongs",
+  title: "model, max_tokens and messages are enough, and the reply has the expected fields",
   covers: ["MSG-1", "MSG-2", "MSG-3", "ERR-200-1", "MSG-15"],
   explains:
-    "Sends the three required fields with the version header. The reply is an object of this dialect with text in a text block of `content` and token counts in `usage`; it is not a chat-completions object.",
+    "Sends only the three required fields with the version header. The reply must be an object of this dialect with text in a text block of `content` and token counts in `usage`, not a chat-completions object.",
   dialect: "messages",
   across: { case: ["plain", "fresh-connection", "three-turns", "slow-model"] },
   cost: { requests: 3 },
@@ -49,7 +49,7 @@ const anyText = defineCheck({
   id: "messages.conversation",
   title: "Any text is accepted in the conversation",
   covers: ["MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
-  explains: "Text beyond ASCII, quotes and control characters, long text: all must be served.",
+  explains: "Sends text beyond ASCII, quotes and control characters, and long text: all must be served.",
   across: { case: Object.keys(TEXTS) },
   cost: { requests: 1 },
   async run(t) {
@@ -66,7 +66,7 @@ const requiredFields = defineCheck({
   id: "messages.required-fields",
   title: "model and messages are required",
   covers: ["MSG-9"],
-  explains: "A body without one of them should be refused as the caller's error: 4xx and no reply.",
+  explains: "A body without one of them should be rejected as the caller's error: 4xx and no reply.",
   across: { mode: MODES, case: ["model", "messages"] },
   cost: { requests: 2 },
   async run(t) {

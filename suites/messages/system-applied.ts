@@ -28,7 +28,7 @@ const applied = defineCheck({
   title: "A model that follows a system prompt in the chat dialect follows it in the messages dialect",
   covers: ["MSG-7"],
   explains:
-    "The system prompt tells the model to reply with a unique word, whatever the user says. One reply with the word shows that the prompt reached the model. If the first reply does not have it, the same model gets the instruction as a system turn in the chat dialect. If that works, both dialects are tried ten times, each time with a new word. A model that nearly always follows the prompt in one dialect and never in the other does so by chance in less than one of 10,000 runs, so the gateway lost the prompt, provided that the same instruction in a user turn works. Models may ignore system prompts: a model that follows neither decides nothing, and other listed models are tried.",
+    "The system prompt tells the model to reply with a unique word, whatever the user says. One reply with the word shows that the prompt reached the model. If the first reply lacks it, the same model gets the instruction as a system turn in the chat dialect. If that works, both dialects are tried ten times, each time with a new word. A model that nearly always follows the prompt in one dialect and never in the other does so by chance in fewer than one of 10,000 runs, so the gateway lost the prompt, provided that the same instruction in a user turn works. Models may ignore system prompts: a model that follows neither does not affect the verdict, and other listed models are tried.",
   across: { mode: MODES, case: FORMS },
   dialect: "messages",
   cost: { requests: 4 },

@@ -14,7 +14,7 @@ const systemPrompt = defineCheck({
   title: "The system prompt goes in the top-level system field",
   covers: ["MSG-7", "MSG-1", "MSG-2", "MSG-3", "ERR-200-1"],
   explains:
-    "A request with a top-level `system` string must be served: with a short and a long conversation, streaming and non-streaming, and with a system prompt of several lines. An empty one is sent for `robustness.no-server-error`. No reply may follow the system prompt of an earlier request with the same user turn.",
+    "A request with a top-level `system` string must be served: with a short and a long conversation, streaming and non-streaming, and with a multi-line system prompt. An empty one is sent for `robustness.no-server-error`. No reply may follow the system prompt of an earlier request with the same user turn.",
   across: { mode: MODES },
   cost: { requests: 13 },
   async run(t) {
@@ -64,7 +64,7 @@ const systemInMessages = defineCheck({
   title: "A system item inside messages, and a system prompt in parts",
   covers: ["MSG-8"],
   explains:
-    "The specification offers no other place for the system prompt. Whether it is refused, ignored or applied is noted.",
+    "The specification offers no other place for the system prompt. Whether it is rejected, ignored or applied is recorded.",
   across: { case: ["system-item", "array-system"] },
   cost: { requests: 1 },
   async run(t) {

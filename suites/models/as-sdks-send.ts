@@ -9,7 +9,7 @@ const DIALECT_OF = Object.fromEntries(
 
 const listAsSdksSend = defineCheck({
   id: "models.as-sdks-send",
-  title: "The model list is served to a request with the headers of an SDK",
+  title: "The model list is served to a request with an SDK's headers",
   covers: ["MODELS-1", "MODELS-2"],
   explains:
     "Fetches the list twice: with only the headers that the specification shows, which must be served, and with the headers that a current SDK sends. Both responses must be a model list. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, keeps real clients from listing models.",

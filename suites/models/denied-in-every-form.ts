@@ -17,10 +17,10 @@ const LIST_WAYS: readonly RequestSpec[] = [
 
 const listDeniedInEveryForm = defineCheck({
   id: "models.denied-in-every-form",
-  title: "A key that must be denied gets no model list in any form of request",
+  title: "A key that must be denied gets no model list for any request format",
   covers: ["MODELS-5", "AUTH-4"],
   explains:
-    "The list is asked for without a key, with an unknown and with a revoked one: with a query, for a client that accepts web pages or compression, on a new connection, and several times at the same moment. None may be served.",
+    "Requests the list without a key, with an unknown key and with a revoked one: with a query, for a client that accepts web pages or compression, on a new connection, and several times at the same time. None may be served.",
   across: { case: Object.keys(NO_LIST) },
   cost: { requests: LIST_WAYS.length + AT_ONCE + 1 },
   async run(t) {

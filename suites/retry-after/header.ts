@@ -50,7 +50,7 @@ const present = defineInvariant({
   title: "Every denial for the rate has a Retry-After",
   covers: ["LIMIT-RATE-4"],
   explains:
-    "Looks at every denial rate_limit_exceeded of the run, whatever provoked it: both dialects, streaming and non-streaming, the model list. Without the header callers guess, and retry at the same time.",
+    "Checks every rate_limit_exceeded denial of the run, whatever caused it: both dialects, streaming and non-streaming, the model list. Without the header, clients guess, and all retry at the same time.",
   judge(responses, verdict) {
     const denials = responses.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");
@@ -69,7 +69,7 @@ const wellFormed = defineInvariant({
   title: "A Retry-After is a number of seconds in digits, or an HTTP date",
   covers: ["HTTP-RETRY-AFTER-FORM"],
   explains:
-    "Looks at every answer of the run that carries the header, whatever it refuses. The standard allows only digits or an HTTP date, once: a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values cannot be read, or are read differently by each client.",
+    "Checks every response of the run that carries the header, whatever its status. The standard allows only digits or an HTTP date, once: clients cannot read a fraction, a sign, a unit, a word, an ISO date, an empty value or two different values, or each reads them differently.",
   judge(responses, verdict) {
     const withHeader = responses.filter((response) => response.header("retry-after") !== undefined);
     if (withHeader.length === 0)
@@ -93,7 +93,7 @@ const usable = defineInvariant({
   title: "Rate denials carry a usable Retry-After",
   covers: ["LIMIT-RATE-5"],
   explains:
-    "One value: whole seconds above zero, or an HTTP date in the future, and no longer than a one-minute rate can ask for. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
+    "Expects one value: whole seconds above zero, or a future HTTP date, no longer than a one-minute rate can require. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
   judge(responses, verdict) {
     const denials = responses.filter(
       (response) =>
@@ -112,7 +112,7 @@ const onConcurrencyDenial = defineInvariant({
   title: "Concurrency denials carry a usable Retry-After",
   covers: ["LIMIT-CONC-6"],
   explains:
-    'The client\'s rule is to respect Retry-After on a concurrency denial. Its absence is a warning, because the retry rule says "when present"; so is a value that cannot be used.',
+    'Clients must respect Retry-After on a concurrency denial. A missing header is a warning, because the retry rule says "when present"; so is an unusable value.',
   judge(responses, verdict) {
     const denials = responses.filter(isConcurrencyDenial);
     if (denials.length === 0) return verdict.inconclusive("nothing was denied for concurrency");
@@ -131,7 +131,7 @@ const notOnSuccess = defineInvariant({
   id: "retry-after.not-on-success",
   title: "A success has no Retry-After",
   covers: ["HTTP-RETRY-AFTER"],
-  explains: "Retry-After belongs to refusals. On a success it makes compliant clients wait for nothing.",
+  explains: "Retry-After belongs to rejections. On a success it makes compliant clients wait for no reason.",
   judge(responses, verdict) {
     const served = responses.filter(({ status = 0 }) => status >= 200 && status < 300);
     if (served.length === 0) return verdict.inconclusive("nothing was served");
@@ -146,10 +146,10 @@ const notOnSuccess = defineInvariant({
 
 const counters = defineInvariant({
   id: "retry-after.rate-headers",
-  title: "X-RateLimit-Limit and X-RateLimit-Remaining make sense where they are sent",
+  title: "X-RateLimit-Limit and X-RateLimit-Remaining are plausible where they are sent",
   covers: ["LIMIT-RATE-7"],
   explains:
-    "Both are optional. Where one is sent on a denial for the rate it is a whole number of zero or more, nothing remains, and the limit is the account's. The limit may be followed by its policies, as Envoy sends it (`20, 20;w=60`). On other answers they are whole numbers, too; a concurrency denial may count requests in flight. Counters that come with replies only and that no request changes are a provider's, and are only observed.",
+    "Both are optional. If sent on a rate denial, they must be non-negative integers, nothing may remain, and the limit must be the account's. The limit may be followed by its policies, as Envoy sends it (`20, 20;w=60`). On other responses they must also be non-negative integers; a concurrency denial may count requests in flight. Counters that appear only on replies and that no request changes are a provider's, and are only observed.",
   judge(responses, verdict) {
     const counted = responses.filter(
       (response) =>

@@ -9,7 +9,7 @@ export const sufficient = defineCheck({
   title: "The Retry-After wait of a rate denial is sufficient",
   covers: ["LIMIT-RATE-6"],
   explains:
-    "After a rate denial nothing is sent on the account for as long as Retry-After says; then one request is sent and should be admitted. The same is done after a denial of the other key and dialect. A warning means that the wait is too short, or that each further request extends it.",
+    "After a rate denial, sends nothing on the account for as long as Retry-After says, then one request, which should be admitted. Repeats this after a denial of the other key and dialect. A warning means that the wait is too short, or that each further request extends it.",
   judge({ firstWait, secondWait, shortestWait }, verdict) {
     if (shortestWait !== null)
       verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {

@@ -10,7 +10,7 @@ const afterIdle = defineCheck({
   title: "The first request after an idle period is served",
   covers: ["STEADY-SERVICE"],
   explains:
-    "Nothing is sent for twelve seconds, then one request, and another right after it. Where the first fails and the second is served, this is repeated twice: failing each time shows that something behind the gateway does not survive idle periods, such as its connections to the upstream.",
+    "Sends nothing for twelve seconds, then one request, and another right after it. If the first fails and the second is served, this is repeated twice: a failure each time shows that something behind the gateway does not survive idle periods, such as its upstream connections.",
   schedule: { order: "exclusive-last" },
   cost: { requests: 2, waitS: 13 },
   async run(t) {

@@ -32,10 +32,10 @@ const LENIENT = ["message-without-role"];
 
 const badBodies = defineCheck({
   id: "robustness.bad-body",
-  title: "A body that cannot be read is refused",
+  title: "A body that cannot be parsed is rejected",
   covers: ["BAD-BODY"],
   explains:
-    "Cut, empty, mistyped, badly encoded and deeply nested bodies in both dialects, streaming and non-streaming. Each should be a 4xx: never a server error, never a reply, never a dropped connection.",
+    "Sends truncated, empty, mistyped, badly encoded and deeply nested bodies in both dialects, streaming and non-streaming. Each should get a 4xx: never a server error, a reply or a dropped connection.",
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(BAD) },
   cost: { requests: 1 },
   async run(t) {
@@ -63,10 +63,10 @@ const CONTENT_TYPES: Readonly<Record<string, RequestSpec>> = {
 
 const contentTypes = defineCheck({
   id: "robustness.content-type",
-  title: "Another content type is read or refused, and no server error",
+  title: "Another content type is accepted or rejected, without a server error",
   covers: ["BAD-BODY", "SPEND-14"],
   explains:
-    "A JSON body under another label, or without one, may be served or refused with 4xx. With an explicit charset it should be served.",
+    "A JSON body with another content type, or without one, may be served or rejected with 4xx. With an explicit charset it should be served.",
   across: { dialect: DIALECTS, case: Object.keys(CONTENT_TYPES) },
   cost: { requests: 2 },
   async run(t) {
@@ -105,10 +105,10 @@ const isLost = ({ status, exchange }: Response): boolean => status === undefined
 
 const largeBodies = defineCheck({
   id: "robustness.large-body",
-  title: "A large body is served or refused, and no server error",
+  title: "A large body is served or rejected, without a server error",
   covers: ["BAD-BODY", "RESPONSE-BEFORE-CLOSE", "SPEND-14"],
   explains:
-    "The specification names no size limit. A long text, sent with its length or in chunks, may be served or refused (normally with 413), even before all of it has been read: Gauntlet reads a response that arrives before the connection closes, even if it can no longer send the rest of the request. A 5xx is a warning. So are three connections in a row that are closed or reset without any response: the client cannot tell that from a broken network, and sends the same request again. Send the 413 first, then keep reading for a while or close in stages (RFC 9112, 9.6).",
+    "The specification names no size limit. A long text, sent with its length or in chunks, may be served or rejected (normally with 413), even before all of it has been read: Gauntlet reads a response that arrives before the connection closes, even if it can no longer send the rest of the request. A 5xx is a warning. So are three connections in a row that are closed or reset without any response: the client cannot distinguish that from a broken network, and sends the same request again. Send the 413 first, then keep reading for a while or close in stages (RFC 9112, 9.6).",
   across: { dialect: DIALECTS, case: Object.keys(SIZES) },
   cost: { requests: 1 + ATTEMPTS },
   async run(t) {

@@ -14,7 +14,7 @@ const busyStreams = defineInvariant({
   title: "Streams do not stall because others are in flight",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Compares the streams of the run that ran while others were in flight with those that ran alone. When streams stall in the middle for seconds, only or mostly while others are in flight, requests wait for each other in the gateway.",
+    "Compares the run's streams that had others in flight with those that ran alone. If streams stall for seconds midway, only or mostly while others are in flight, requests wait for each other in the gateway.",
   judge(responses, verdict) {
     const streams = responses.filter(
       ({ requested, admitted, exchange }) =>

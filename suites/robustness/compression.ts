@@ -14,10 +14,10 @@ const NOT_CODED = that("absent or identity", (value) => value === undefined || v
 
 const compression = defineCheck({
   id: "robustness.compression",
-  title: "Answers decode as they are labelled, whatever was accepted",
+  title: "Responses decode as labelled, whatever the client accepts",
   covers: ["HTTP-CODING", "HTTP-ACCEPT-ENCODING", "JSON-TEXT"],
   explains:
-    "Replies, streams, lists, denials and refusals with several values of Accept-Encoding. Each body must decode by its Content-Encoding and hold what it holds otherwise: no label without coding, no coding without label, nothing coded twice, and nothing coded for a client that accepts only identity (RFC 9110, 12.5.3).",
+    "Requests replies, streams, lists, denials and rejections with several values of Accept-Encoding. Each body must decode by its Content-Encoding and have its usual content: no label without coding, no coding without label, nothing coded twice, and nothing coded for a client that accepts only identity (RFC 9110, 12.5.3).",
   across: { dialect: DIALECTS, case: Object.keys(CODINGS) },
   cost: { requests: 5 },
   async run(t) {

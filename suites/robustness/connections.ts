@@ -5,10 +5,10 @@ import { atMost, that } from "../../src/judging/index.ts";
 /** Sequential requests on a connection, and whether the gateway kept it open. */
 const keepAlive = defineCheck({
   id: "robustness.keep-alive",
-  title: "A connection stays usable after an answer that does not announce its end",
+  title: "A connection stays usable after a response that does not announce a close",
   covers: ["HTTP-KEEP-ALIVE"],
   explains:
-    "Requests one after the other after successes, streams, denials and refusals. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; one that is closed without notice costs clients a handshake each time, and sometimes a failed request.",
+    "Sends requests in sequence after successes, streams, denials and rejections. HTTP/1.1 keeps a connection open unless `Connection: close` says otherwise; closing it without notice costs clients a handshake each time, and sometimes a failed request.",
   across: { case: ["success", "stream", "denial", "refusal"] },
   cost: { requests: 12 },
   schedule: { order: "exclusive" },
@@ -61,7 +61,7 @@ const longLivedConnection = defineCheck({
   title: "A connection in constant use is not closed during a request",
   covers: ["STEADY-SERVICE"],
   explains:
-    "Eighty requests one after the other on one connection with short pauses. A gateway may close a connection between two requests at any time; cutting it after a request went out, without an idle period that a timeout could explain, fails the caller's request. One may be chance, two are a warning.",
+    "Sends eighty requests in sequence on one connection with short pauses. A gateway may close a connection between two requests at any time; closing it after a request was sent, without an idle period that a timeout could explain, fails the caller's request. One may be chance, two are a warning.",
   cost: { requests: REQUESTS },
   schedule: { order: "exclusive" },
   async run(t) {

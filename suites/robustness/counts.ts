@@ -8,7 +8,7 @@ export const counts = defineInvariant({
   title: "Token counts are whole numbers that add up",
   covers: ["COUNTS-ADD-UP"],
   explains:
-    "Looks at the usage of every non-streaming reply: counts are whole numbers of zero or more, and a total is the sum of its parts. Replies with text to a unique prompt, including streams, must not count 0 input or output tokens. Bills are computed from these.",
+    "Checks the usage of every non-streaming reply: counts must be non-negative integers, and a total must be the sum of its parts. Replies with text to a unique prompt, including streams, must not count 0 input or output tokens. Bills are computed from these counts.",
   judge(responses, verdict) {
     const replies = responses.filter(
       (response) =>

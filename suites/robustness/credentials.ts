@@ -22,10 +22,10 @@ function judgePlace(bare: Response, response: Response, verdict: Verdict): void 
 
 const keyPlace = defineCheck({
   id: "robustness.key-place",
-  title: "A key is honoured where a bearer key belongs and nowhere else",
+  title: "A key is accepted where a bearer key belongs and nowhere else",
   covers: ["BEARER-PLACE"],
   explains:
-    "The valid key in the URL, a cookie or the body, without an Authorization header. URLs and bodies end up in logs and histories; a request that is served by such a key is a warning.",
+    "Sends the valid key in the URL, a cookie or the body, without an Authorization header. URLs and bodies end up in logs and histories, so a request that is served with such a key is a warning.",
   across: { dialect: [...DIALECTS], case: Object.keys(PLACES) },
   cost: { requests: 2 },
   async run(t) {
@@ -44,10 +44,10 @@ const keyPlace = defineCheck({
 
 const listKeyPlace = defineCheck({
   id: "robustness.key-place-list",
-  title: "The model list does not take a key from the URL or a cookie",
+  title: "The model list does not accept a key from the URL or a cookie",
   covers: ["BEARER-PLACE"],
   explains:
-    "The valid key in the URL or a cookie of GET /models, without an Authorization header. A list that is served by such a key is a warning.",
+    "Sends the valid key in the URL or a cookie of GET /models, without an Authorization header. A list that is served with such a key is a warning.",
   across: { case: Object.keys(PLACES).filter((place) => place !== "body") },
   cost: { requests: 2 },
   async run(t) {
@@ -66,9 +66,9 @@ const listKeyPlace = defineCheck({
 
 const schemeCase = defineCheck({
   id: "robustness.scheme-case",
-  title: "The scheme's name is matched without regard to letter case",
+  title: "The scheme name is matched case-insensitively",
   covers: ["BEARER-SCHEME"],
-  explains: "`bearer`, `Bearer` and `BEARER` are the same scheme in HTTP, and clients send all three.",
+  explains: "`bearer`, `Bearer` and `BEARER` are the same scheme in HTTP, and clients send all three. Each must work.",
   across: { dialect: [...DIALECTS], case: ["bearer", "BEARER"] },
   cost: { requests: 2 },
   async run(t) {

@@ -11,7 +11,7 @@ export const echoAlways = defineInvariant({
   title: "The echo model repeats its own prompt every time",
   covers: ["TEXT-INTACT"],
   explains:
-    "Looks at every served request of the run to the model that repeats its prompt. When nearly all answers hold their own prompt, one that does not was answered with something else: a cached reply, another caller's, a fallback model's. When nearly all answers to the plainest request say the same around its text, one that says something else holds text that is not its own.",
+    "Checks every served request of the run to the model that repeats its prompt. When nearly all replies contain their own prompt, one that does not is a wrong reply: a cached one, another caller's, or a fallback model's. When nearly all replies to the plainest request have the same text around the prompt, one with different text contains text that is not its own.",
   judge(responses, verdict) {
     judgeSurroundings(responses, verdict);
     const echoes = responses.flatMap((response) => {

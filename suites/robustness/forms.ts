@@ -19,10 +19,10 @@ type Pair = { readonly text: string; readonly plain: Response; readonly formed: 
 
 const inAnyForm = defineCheck({
   id: "robustness.body-form",
-  title: "A request means the same however its JSON is written and framed",
+  title: "A request means the same however its JSON is formatted and framed",
   covers: ["SAME-REQUEST"],
   explains:
-    "The same conversation, streaming and non-streaming, with white space around and within the document, with every character beyond ASCII as an escape, with the long list of messages before all other members, and in chunks without a length. Each form should be served as the plain request is, as a stream where one was requested, and with the same text where the model repeats its prompt. 411 is an acceptable answer to chunks.",
+    "Sends the same conversation, streaming and non-streaming, with white space around and within the document, with every character beyond ASCII escaped, with the long list of messages before all other members, and in chunks without a length. Each form should be served like the plain request, as a stream where requested, and with the same text where the model repeats its prompt. 411 is an acceptable response to chunks.",
   across: { dialect: DIALECTS, case: BODY_FORMS },
   cost: { requests: 4 },
   async run(t) {
@@ -67,10 +67,10 @@ const AT_ONCE = 4;
 
 const samePrompts = defineCheck({
   id: "robustness.same-prompt",
-  title: "Equal prompts get complete answers of their own",
+  title: "Equal prompts get separate, complete replies",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given the same prompt several times at once, streaming and non-streaming; then one after the other in both dialects, and in capitals. Each answer should be one of its dialect, and repeat its own prompt. A failure means that similar requests share an answer.",
+    "A model that repeats its prompt gets the same prompt several times at once, streaming and non-streaming; then in sequence in both dialects, and in capitals. Each reply should have the format of its dialect and repeat its own prompt. A failure means that similar requests share a reply.",
   needs: ["model.echo"],
   cost: { requests: 2 * AT_ONCE + 6 },
   async run(t) {

@@ -24,10 +24,10 @@ const hex = (t: Session, digits: number): string =>
 
 const wrongMethods = defineCheck({
   id: "robustness.method",
-  title: "A method that a path does not know is refused as the caller's error",
+  title: "A method that a path does not support is rejected as the caller's error",
   covers: ["HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
-    "405 is usual, 404 is acceptable. A success or a server error is a warning; so is a 405 that does not say in Allow which methods there are.",
+    "405 is usual, 404 is acceptable. A success or a server error is a warning; so is a 405 without the supported methods in Allow.",
   dialect: dialectOfCase(METHODS),
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
@@ -53,10 +53,10 @@ const HEAD_AND_OPTIONS: Readonly<Record<string, RequestSpec>> = {
 
 const headAndOptions = defineCheck({
   id: "robustness.head-options",
-  title: "HEAD has no body, and neither HEAD nor OPTIONS is a server error",
+  title: "The response to HEAD has no body, and neither HEAD nor OPTIONS is a server error",
   covers: ["HTTP-HEAD", "HTTP-METHOD", "HTTP-ALLOW", "BASE-5"],
   explains:
-    "The specification does not mention HEAD and OPTIONS. A body after HEAD breaks the connection for whatever comes next on it.",
+    "The specification does not mention HEAD and OPTIONS. A body after HEAD corrupts whatever follows on the connection.",
   dialect: dialectOfCase(HEAD_AND_OPTIONS),
   across: { case: Object.keys(HEAD_AND_OPTIONS) },
   cost: { requests: 2 },
@@ -97,10 +97,10 @@ const ADDRESSES: Readonly<Record<string, RequestSpec>> = {
 
 const addresses = defineCheck({
   id: "robustness.url",
-  title: "A malformed address or an unknown query is no server error",
+  title: "A malformed address or an unknown query is not a server error",
   covers: ["HTTP-URL", "BASE-5"],
   explains:
-    "Broken escapes, long paths and unknown query parameters come from scanners and proxies every day. They may be served or refused, not answered with 5xx or silence.",
+    "Scanners and proxies send broken escapes, long paths and unknown query parameters every day. These may be served or rejected, but not with a 5xx or no response.",
   across: { case: Object.keys(ADDRESSES) },
   cost: { requests: 1 },
   async run(t) {
@@ -121,7 +121,7 @@ const unknownHeaders = defineCheck({
   title: "Unknown header fields are ignored",
   covers: ["HTTP-UNKNOWN-HEADER", "BASE-5"],
   explains:
-    "Proxies and tracing add headers of their own. A valid request with such headers, and with odd letter case in the known ones, should be served.",
+    "Proxies and tracing add their own headers. A valid request with such headers, and with unusual letter case in the known ones, should be served.",
   across: { dialect: DIALECTS, case: ["unknown", "odd-case", "tracing"] },
   cost: { requests: 2 },
   async run(t) {
@@ -161,10 +161,10 @@ const unknownHeaders = defineCheck({
 
 const expectation = defineCheck({
   id: "robustness.expect-continue",
-  title: "A request that expects 100-continue is answered like any other",
+  title: "A request with Expect: 100-continue gets the same response as any other",
   covers: ["HTTP-EXPECT"],
   explains:
-    "Clients and proxies announce larger bodies with Expect: 100-continue. The request should be served (417 is an acceptable refusal), not answered with a server error and not left waiting.",
+    "Clients and proxies announce larger bodies with Expect: 100-continue. The request should be served (417 is an acceptable rejection), not get a server error or be left waiting.",
   across: { dialect: DIALECTS },
   cost: { requests: 2 },
   async run(t) {

@@ -11,7 +11,7 @@ const idleConnections = defineInvariant({
   title: "An idle connection is either closed in time or still works",
   covers: ["HTTP-KEEP-ALIVE"],
   explains:
-    "Looks at every request of the run on a connection that had been idle for 2.5 s or more. A gateway may close such a connection. If it resets the connection only when the next request arrives, the client has to repeat a request without knowing whether it was served.",
+    "Checks every request of the run on a connection that had been idle for 2.5 s or more. A gateway may close such a connection. If it resets the connection only when the next request arrives, the client has to repeat a request without knowing whether it was served.",
   judge(responses, verdict) {
     const rested = restedOnes(responses);
     const reset = rested.filter(({ exchange }) => isStale(exchange));

@@ -43,10 +43,10 @@ const isServedStream = ({ status = 0, requested }: Response): boolean =>
 
 const framing = defineInvariant({
   id: "robustness.framing",
-  title: "Every answer is one well-framed HTTP message",
+  title: "Every response is one well-framed HTTP message",
   covers: ["HTTP-FRAMING", "STEADY-SERVICE", "HTTP-INTERIM"],
   explains:
-    "Looks at every answer of the run: an HTTP parser must accept it, it must be as long as it says, and nothing may follow it. Streams that a provider was made to cut are left out; one in two hundred that was cut otherwise is a warning.",
+    "Checks every response of the run: an HTTP parser must accept it, its length must be as declared, and nothing may follow it. Streams that a provider was made to interrupt are excluded; up to one other truncated stream in two hundred is a warning.",
   judge(responses, verdict) {
     const seen = untouched(responses);
     if (seen.length === 0) return verdict.inconclusive("nothing was sent");
@@ -101,7 +101,7 @@ const bodies = defineInvariant({
   title: "Bodies are what their labels say: coded, UTF-8, JSON",
   covers: ["HTTP-CODING", "JSON-UTF8", "JSON-TEXT"],
   explains:
-    "Looks at every complete answer of the run. A declared content coding must be there, JSON and event streams must be UTF-8, and what is labelled JSON must parse.",
+    "Checks every complete response of the run. A declared content coding must be applied, JSON and event streams must be UTF-8, and a body labelled JSON must parse.",
   judge(responses, verdict) {
     const complete = responses.filter(({ complete }) => complete);
     if (complete.length === 0) return verdict.inconclusive("nothing was answered");
@@ -166,10 +166,10 @@ const CREDENTIALS = [
 
 const secrets = defineInvariant({
   id: "robustness.no-secrets",
-  title: "No answer shows stack traces or the operator's credentials",
+  title: "No response contains stack traces or the operator's credentials",
   covers: ["NO-SECRETS", "ERR-5XX-2"],
   explains:
-    "Looks through headers and bodies of all answers for stack traces, for what keys of providers look like, and for connection strings. Upstream errors that are passed on word for word are the usual source.",
+    "Searches headers and bodies of all responses for stack traces, for strings that look like provider keys, and for connection strings. Upstream errors passed on verbatim are the usual source.",
   judge(responses, verdict) {
     const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");
@@ -210,10 +210,10 @@ function textWithoutOurs({ headers, text, exchange }: Response): string {
 
 const inTime = defineInvariant({
   id: "robustness.answer-in-time",
-  title: "Answers that need no upstream come in time",
+  title: "Responses that need no upstream arrive in time",
   covers: ["ANSWER-IN-TIME"],
   explains:
-    "Denials and refusals of the run should all be answered, and to the end. One that hangs holds a connection of the caller, and a place in the gateway's concurrency limit, for nothing.",
+    "Every denial and rejection of the run should get a complete response. One that hangs needlessly holds a connection of the caller, and a place in the gateway's concurrency limit.",
   judge(responses, verdict) {
     const quick = untouched(responses).filter(
       ({ requested, exchange }) =>
@@ -251,7 +251,7 @@ const stable = defineInvariant({
   title: "Valid requests are served every time",
   covers: ["BASE-3", "STEADY-SERVICE"],
   explains:
-    "Looks at all valid requests of the run that ended with a server error, a reset or no answer. One that the same request does not meet every time is a stray: the check that met it is run once more, and here it counts. Any stray is a warning, because callers see each of them; where their share is certainly above 0.5 % (95 % interval), the gateway fails.",
+    "Checks all valid requests of the run that ended with a server error, a reset or no response. A failure that does not recur for the same request is sporadic: its check is run once more, and the failure counts here. Any sporadic failure is a warning, because callers see each of them; if their share is certainly above 0.5 % (95 % interval), the gateway fails.",
   judge(responses, verdict) {
     const good = untouched(responses).filter(({ requested }) => requested.intent === "good");
     if (good.length === 0) return verdict.inconclusive("no valid request was sent");
@@ -273,7 +273,7 @@ const reasonOnSuccess = defineInvariant({
   id: "robustness.reason-on-success",
   title: "A success carries no denial reason",
   covers: ["REASON-ON-SUCCESS"],
-  explains: "Clients that look at the reason header, as the specification asks, would take a success for a denial.",
+  explains: "Clients that read the reason header, as the specification requires, would take the success for a denial.",
   judge(responses, verdict) {
     const served = responses.filter(({ admitted }) => admitted);
     if (served.length === 0) return verdict.inconclusive("nothing was served");

@@ -30,7 +30,7 @@ const steadyLatency = defineCheck({
   title: "Latency neither grows with the number of requests nor spikes",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Short requests of every kind, one after the other with nothing else under way. The medians of the first and last quarter should be alike, or at least follow no trend, and no request should take many times the median, in two series. Growth means that something is kept per request; spikes mean that requests wait for something unrelated.",
+    "Sends short requests of every kind in sequence with nothing else in flight. The medians of the first and last quarter should be similar, or at least follow no trend, and no request should take many times the median, in two series. Growth means that the gateway accumulates something per request; spikes mean that requests wait for something unrelated.",
   schedule: { order: "exclusive" },
   cost: { requests: KINDS.length * EACH },
   async run(t) {
@@ -129,10 +129,10 @@ const REUSE_FACTOR = 3;
 
 const reusedLatency = defineCheck({
   id: "robustness.connection-reuse",
-  title: "A request on a connection in use is not slower than one on a new connection",
+  title: "A request on a reused connection is not slower than one on a new connection",
   covers: ["STEADY-LATENCY"],
   explains:
-    "Pairs of the same request on a new connection and again on that connection, in two series. When the second takes 20 ms and three times longer, small writes wait for acknowledgements that wait for more bytes: Nagle's algorithm against delayed acknowledgement.",
+    "Sends pairs of the same request on a new connection and again on that connection, in two series. If the second takes 20 ms longer and three times as long, small writes wait for acknowledgements that wait for more bytes: Nagle's algorithm against delayed acknowledgement.",
   across: { dialect: DIALECTS },
   schedule: { order: "exclusive" },
   cost: { requests: 2 * PAIRS },

@@ -117,7 +117,7 @@ const wholeRequest = defineCheck({
   title: "A reply belongs to the whole request, not to its last message",
   covers: ["OWN-ANSWER"],
   explains:
-    "Sends two requests with the same last message that differ in the earlier turns, in the system prompt, in the tools or in the output limit. The second must not get the reply to the first, as it would from a cache whose key omits that part. The check fails if the reply contains the word of the other conversation. It also fails if, twice in a row, the reply has the same text as the first and token counts that only fit the first request, while a request of the same size with a unique last message has different counts. A cache of replies to identical requests is fine.",
+    "Sends two requests with the same last message that differ in the earlier turns, in the system prompt, in the tools or in the output limit. The second must not get the reply to the first, as it would from a cache whose key omits that part. The check fails if the reply contains the word of the other conversation. It also fails if, twice in a row, the reply has the same text as the first and token counts that only fit the first request, while a request of the same size with a unique last message has different counts. Caching replies to identical requests is fine.",
   across: { dialect: DIALECTS, case: Object.keys(PARTS) },
   cost: { requests: 6 },
   async run(t) {

@@ -17,7 +17,7 @@ const noServerErrorByRequest = defineInvariant({
   title: "No request gets a 5xx because of what the client sent",
   covers: ["HTTP-SERVER-ERROR"],
   explains:
-    "Looks at every request of the run, valid or not: a missing version header, a system item inside messages, a body with the wrong types. A 5xx says that the gateway or its provider failed, and makes clients retry a request that can never succeed. Each variant of a request that gets a 5xx is sent twice more, after a valid request for the same model. The same 5xx three times, while a valid request is served, is a warning; a single 5xx is not. Models whose provider fails on purpose are skipped, and so are 501 and 505.",
+    "Checks every request of the run, valid or not: a missing version header, a system item inside messages, a body with the wrong types. A 5xx says that the gateway or its provider failed, and makes clients retry a request that can never succeed. Each variant of a request that gets a 5xx is sent twice more, after a valid request for the same model. The same 5xx three times, while a valid request is served, is a warning; a single 5xx is not. Models whose provider fails on purpose are skipped, and so are 501 and 505.",
   judge(responses, verdict) {
     const received = responses.filter(
       ({ status, requested }) => status !== undefined && requested.upstreamFails !== true,

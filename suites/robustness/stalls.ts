@@ -27,7 +27,7 @@ const stalls = defineCheck({
   title: "The gateway does not stall",
   covers: ["STEADY-LATENCY"],
   explains:
-    "A light request (the model list) several times a second during the rest of the run. Only those at quiet moments are judged: few other requests in flight, and no delay in this process. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something blocks every request, such as garbage collection, a lock or a blocking call.",
+    "Sends a light request (the model list) several times a second during the rest of the run. Only those at quiet moments are judged: few other requests in flight, and no delay in this process. A stall takes over 250 ms and twenty times the median; three of them, or two of over a second, are a warning: something blocks every request, such as garbage collection, a lock or a blocking call.",
   schedule: { order: "background" },
   cost: { requests: 210 },
   async run(t) {

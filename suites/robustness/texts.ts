@@ -53,7 +53,7 @@ const textPassesThrough = defineCheck({
   title: "Text passes through unchanged",
   covers: ["TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt is given text beyond ASCII, text full of escapes, long text, text that reads like JSON or a number, streaming and non-streaming, and a conversation. What it repeats should be there character for character, and be the last turn. A difference means broken encodings, cut replies or mixed-up prompts.",
+    "Sends a model that repeats its prompt text beyond ASCII, text full of escapes, long text, text that looks like JSON or a number, streaming and non-streaming, and a conversation. It should repeat the last turn, character for character. A difference means broken encodings, truncated replies or mixed-up prompts.",
   needs: ["model.echo"],
   across: { dialect: DIALECTS, case: Object.keys(TEXTS) },
   cost: { requests: 4 },
@@ -141,10 +141,10 @@ const ROUNDS = 4;
 
 const ownAnswers = defineCheck({
   id: "robustness.own-answer",
-  title: "Requests at the same time get their own answers",
+  title: "Concurrent requests get their own responses",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
-    "Many concurrent requests in both dialects, streaming and non-streaming, each with a text of its own; some clients disconnect. No answer may hold another request's text. A failure means that buffers or contexts are shared between callers.",
+    "Sends many concurrent requests in both dialects, streaming and non-streaming, each with a unique text; some clients disconnect. No response may contain another request's text. A failure means that buffers or contexts are shared between callers.",
   needs: ["model.echo"],
   cost: { requests: AT_ONCE * ROUNDS },
   async run(t) {
@@ -210,10 +210,10 @@ const noncesOf: BodyFact<readonly string[]> = (body) => {
 
 const noForeignText = defineInvariant({
   id: "robustness.no-foreign-text",
-  title: "No answer of the run holds the text of another request",
+  title: "No response of the run contains another request's text",
   covers: ["OWN-ANSWER"],
   explains:
-    "Looks for the unique texts of all prompts in all answers, also in denials and lists. One caller's text in another's answer is the worst failure a gateway can have.",
+    "Searches all responses, including denials and lists, for the unique texts of all prompts. One caller's text in another's response is the worst failure a gateway can have.",
   judge(responses, verdict) {
     const answered = responses.filter(({ status }) => status !== undefined);
     if (answered.length === 0) return verdict.inconclusive("nothing was answered");

@@ -39,7 +39,7 @@ const COVERED = {
 export function servedAsSdksSend(dialect: Dialect): Check {
   return defineCheck({
     id: `${dialect}.as-sdks-send`,
-    title: "A request with the headers of an SDK is served like one without them",
+    title: "A request with an SDK's headers is served like one without them",
     covers: COVERED[dialect],
     explains:
       "Sends a minimal request twice: with only the headers that the specification shows, which must be served, and with the headers that a current SDK sends: its User-Agent, `Accept: application/json` (also for streams), Accept-Encoding and X-Stainless headers. The second reply must be as complete as the first, and a stream if the first was a stream. A failure means that a rule on these headers, often in a proxy or firewall in front of the gateway, blocks real clients or changes what they get.",

@@ -8,10 +8,10 @@ const REQUIREMENT = { chat: "CHAT-7", messages: "MSG-2" } as const;
 export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,
-    title: "No reply is a stream unless the request asked for one",
+    title: "No reply is a stream unless the request specified one",
     covers: [REQUIREMENT[dialect]],
     explains:
-      "Looks at every served request of the run in this dialect that does not ask for a stream (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not a stream of events.",
+      "Checks every served request of the run in this dialect without streaming (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not an event stream.",
     judge(responses, verdict) {
       const served = responses.filter(({ requested, status = 0, exchange }) => {
         if (requested.endpoint !== dialect || requested.mode !== "non-streaming" || status < 200 || status > 299)

@@ -8,10 +8,10 @@ const REQUIREMENT = { chat: "CHAT-2", messages: "MSG-2" } as const;
 export function everyText(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-text`,
-    title: "Every non-streaming reply of the run has its text where it belongs",
+    title: "Every non-streaming reply of the run has its text in the expected field",
     covers: [REQUIREMENT[dialect]],
     explains:
-      "Looks at every non-streaming reply of the run in this dialect, also to requests with parameters that need not be accepted: once served, the reply is a reply. A chat reply to a conversation has a choice, and an object at `choices[0].message`, whose `content` is text, or null beside something else, such as tool calls; a messages reply has a list of blocks at `content`, and text in those that are text.",
+      "Checks every non-streaming reply of the run in this dialect, including replies to parameters that the gateway need not accept. A chat reply to a conversation must have a choice, and an object at `choices[0].message` whose `content` is text, or null with something else, such as tool calls; a messages reply must have a list of blocks at `content`, and text in the text blocks.",
     judge(responses, verdict) {
       const replies = responses.filter((response) => isWholeReply(response, dialect));
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");

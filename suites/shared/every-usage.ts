@@ -11,7 +11,7 @@ export function everyUsage(dialect: Dialect): Check {
     title: "Every non-streaming reply of the run carries token counts",
     covers: [REQUIREMENT[dialect]],
     explains:
-      "Looks at every non-streaming reply in this dialect, whichever check provoked it, also to requests with parameters that need not be accepted. Each must have a `usage` with at least one count: where counts are missing, the caller cannot account for the cost.",
+      "Checks every non-streaming reply in this dialect, whichever check caused it, including replies to parameters that the gateway need not accept. Each must have a `usage` with at least one count: without counts, the caller cannot account for the cost.",
     judge(responses, verdict) {
       const replies = responses.filter(
         (response) =>

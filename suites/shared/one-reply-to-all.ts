@@ -28,7 +28,7 @@ export function repliesDifferByPrompt(dialect: Dialect): Check {
     covers: ["BASE-3"],
     dialect,
     explains:
-      "Looks at every served request of the run with a short prompt. If a model repeats its prompt in one dialect or mode, the same reply to eight different prompts in another is one stored reply for all of them. So is a text that contains the prompt of another request. If the replies of a model vary but do not repeat the prompt, the shared text must be so rare in its other replies that chance explains it in less than one of 10,000 runs. A model that always says the same, in every dialect and mode, decides nothing: it may be built that way.",
+      "Checks every served request of the run with a short prompt. If a model repeats its prompt in one dialect or mode, the same reply to eight different prompts in another is one stored reply for all of them. So is a text that contains the prompt of another request. If the replies of a model vary but do not repeat the prompt, the shared text must be so rare in its other replies that chance explains it in fewer than one of 10,000 runs. A model that always says the same, in every dialect and mode, does not affect the verdict: it may be built that way.",
     judge(responses, verdict) {
       const replies = responses.flatMap(toReply);
       const own = replies.filter(({ response }) => response.requested.endpoint === dialect);

@@ -9,10 +9,10 @@ const UNTIL_CAPPED = 90;
 
 const dayBoundary = defineCheck({
   id: "spending.day-boundary",
-  title: "A daily cap starts afresh at 00:00 UTC, and a lifetime budget does not",
+  title: "A daily cap resets at 00:00 UTC, and a lifetime budget does not",
   covers: ["SPEND-7", "SPEND-8"],
   explains:
-    "On a gateway whose clock can be shifted, a key is driven to its cap on a new day. It is still denied at midnights of other time zones, served after 00:00 UTC, and a child key without budget is not.",
+    "On a gateway with an adjustable clock, uses up a key's cap on a new day. The key must still be denied at midnight in other time zones and be served after 00:00 UTC; a child key without budget must not.",
   needs: ["clock", "key.childExhausted"],
   schedule: { order: "exclusive" },
   cost: { requests: 60 },

@@ -28,10 +28,10 @@ async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "
 
 const emptyAccount = defineCheck({
   id: "spending.empty-account",
-  title: "An empty balance blocks every key of the account, again and again",
+  title: "An empty balance blocks every key of the account, every time",
   covers: ["SPEND-2", "SPEND-1", ...denialRequirements("insufficient_credits")],
   explains:
-    "Each key of the account without balance is tried with every kind of traffic, several times. Prepaid means that nothing more is served; a second key must not get past it, and trying again must not either.",
+    "Sends every kind of traffic with each key of the account without balance, several times. Prepaid means that nothing more is served; neither a second key nor a repeated request may get past it.",
   needs: ["key.empty"],
   cost: { requests: 20 },
   async run(t) {
@@ -74,7 +74,7 @@ const cappedKeyIsolated = defineCheck({
   title: "A capped key is denied, and no other key of its account",
   covers: ["SPEND-3", "SPEND-4", ...denialRequirements("quota_exceeded")],
   explains:
-    "The key at its cap is denied, other keys of the account are served, the capped key is denied again: caps belong to keys.",
+    "The key at its cap must be denied, other keys of the account served, and the capped key denied again: caps belong to keys.",
   needs: ["key.capped"],
   cost: { requests: 12 },
   run: (t) => sendOnSiblings(t, "capped"),
@@ -93,7 +93,7 @@ const exhaustedChildIsolated = defineCheck({
   title: "An exhausted child key is denied, and no other key of its account",
   covers: ["SPEND-9", ...denialRequirements("budget_exhausted")],
   explains:
-    "The child key without budget is denied, other keys of the account are served, the child is denied again: budgets belong to child keys.",
+    "The child key without budget must be denied, other keys of the account served, and the child denied again: budgets belong to child keys.",
   needs: ["key.childExhausted"],
   cost: { requests: 12 },
   run: (t) => sendOnSiblings(t, "childExhausted"),
@@ -113,10 +113,10 @@ const MAX_WAIT_MS = 10_000;
 
 const lifetimeBudget = defineCheck({
   id: "spending.lifetime-budget",
-  title: "A used-up lifetime budget does not come back",
+  title: "A used-up lifetime budget is not restored",
   covers: ["SPEND-8", "ERR-429-BUDGET"],
   explains:
-    "The exhausted child key is tried many times, on fresh connections, and after any Retry-After that it was given (up to 10 s). It stays denied: a lifetime budget is not a rate.",
+    "Sends many requests with the exhausted child key, on fresh connections, and after any Retry-After that it received (up to 10 s). It must stay denied: a lifetime budget is not a rate.",
   needs: ["key.childExhausted"],
   // Denials caused by other checks in the meantime would restart the Retry-After wait.
   schedule: { order: "exclusive" },
@@ -161,10 +161,10 @@ const extraHeaders = (t: Session): readonly (readonly [string, string])[] => [
 const noBypass = defineCheck({
   id: "spending.no-bypass",
   title:
-    "Optional headers and fields, other spellings of the key, tools and other models do not get past a spending denial",
+    "Optional headers and fields, other spellings of the key, tools and other models do not bypass a spending denial",
   covers: ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
   explains:
-    "Denied keys with headers and a user field that gateways are known to look at, in other legal spellings and with an x-api-key header, with the usual parameters, with a tool, and with each model of the target file. None may be served.",
+    "Sends denied keys with headers and a user field that gateways are known to read, in other legal spellings and with an x-api-key header, with the usual parameters, with a tool, and with each model of the target file. None may be served.",
   across: { dialect: ["chat", "messages"], case: ["empty", "capped", "childExhausted"] },
   cost: { requests: 12 },
   async run(t) {
@@ -222,7 +222,7 @@ const listAllowed = defineCheck({
   title: "A key that may not spend may still list the models",
   covers: ["AUTH-1", "SPEND-13"],
   explains:
-    "Exhausted balances, caps and budgets block paid requests. Keys that have one list the models before and after it is used up. Listing is none: its callers need it to find out what there is. A denial of the list for an empty balance is a warning; that a key at its cap or budget may not list is noted.",
+    "Exhausted balances, caps and budgets block paid requests. Listing is not one: callers need it to see what is available. Keys with a balance, cap or budget list the models before and after it is used up. A denial for an empty balance is a warning; whether a key at its cap or budget may list is recorded.",
   across: { case: ["empty", "capped", "childExhausted", "childSmall", "cappable"] },
   cost: { requests: 1 },
   async run(t) {
@@ -250,7 +250,7 @@ const noFalseDenial = defineInvariant({
   title: "No funded key is denied for spending",
   covers: ["SPEND-13"],
   explains:
-    "Looks at every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that somebody else's lack of funds is blamed on the caller.",
+    "Checks every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that the caller is denied for somebody else's lack of funds.",
   judge(responses, verdict) {
     const own = responses.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
     if (own.length === 0) return verdict.inconclusive("no request with a funded key was answered");

@@ -77,7 +77,7 @@ const setsIn: UsedUpSpec = {
   title: "A small limit takes effect for every kind of traffic",
   covers: { cappable: ["SPEND-12", "SPEND-5"], childSmall: ["SPEND-12"] },
   explains:
-    "Uses a key with a small cap or budget until it is denied, by one kind of traffic at a time: streams only, one dialect only. A tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
+    "Uses a key with a small cap or budget until it is denied, with one kind of traffic at a time: streams only, one dialect only. The tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
   judge({ drives, state }, verdict) {
     const [open] = drives.flatMap(({ kind, givenUp }) =>
       givenUp === null ? [] : [`${describeKind(kind)}: given up, because ${givenUp}`],
@@ -98,7 +98,7 @@ const denialFormat: UsedUpSpec = {
   title: "A used-up key is denied with its own status and reason in every kind of traffic, and stays denied",
   covers: { cappable: denialRequirements("quota_exceeded"), childSmall: denialRequirements("budget_exhausted") },
   explains:
-    "Once the limit has set in, the key is denied in both dialects, streaming and non-streaming, with the status and reason that the specification gives it. The daily cap is 402 quota_exceeded, the lifetime budget 429 budget_exhausted.",
+    "Once the limit takes effect, the key must be denied in both dialects, streaming and non-streaming, with the status and reason in the specification: 402 quota_exceeded for the daily cap, 429 budget_exhausted for the lifetime budget.",
   judge({ denied, open, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
@@ -147,10 +147,10 @@ const spellings: UsedUpSpec = {
 };
 
 const failuresAreFree: UsedUpSpec = {
-  title: "Failed and refused requests are free",
+  title: "Failed and rejected requests are free",
   covers: { cappable: ["SPEND-10"], childSmall: ["SPEND-10"] },
   explains:
-    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a refused body. Charged, they would use the small limit up; the valid request after them must still be served, unless as many good ones alone use up a fresh key. Where no fresh key can be made, a denial says nothing: the key's own valid requests may have used it up.",
+    "Before the key is used up, batches of large requests that fail are sent with it: a failing provider, an unknown model, a rejected body. If charged, they would use up the small limit; the valid request after them must still be served, unless as many valid ones alone use up a fresh key. Where no fresh key can be created, a denial proves nothing: the key's own valid requests may have used it up.",
   judge({ batches, state }, verdict) {
     const failed: Response[] = [];
     let served = 0;
@@ -191,7 +191,7 @@ const siblings: UsedUpSpec = {
   title: "A used-up key does not affect the other keys of its account",
   covers: { cappable: ["SPEND-4", "SPEND-3", "SPEND-13"], childSmall: ["SPEND-9", "SPEND-13"] },
   explains:
-    "While the used-up key is denied, another key of the account is served in both dialects, streaming and non-streaming. A fresh key of its kind, where one can be made, is not denied at its first request.",
+    "While the used-up key is denied, another key of the account must be served in both dialects, streaming and non-streaming. A fresh key of its kind, where one can be created, must not be denied at its first request.",
   judge({ sibling, fresh, again, drives, state }, verdict) {
     if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
     verdict.assume(isSpendingDenial(again), "the key was still denied");
@@ -215,10 +215,10 @@ function judgeSibling(response: Response, state: UsedUpState, verdict: Verdict):
 }
 
 const parallelOvershoot: UsedUpSpec = {
-  title: "Parallel requests do not get far past the limit",
+  title: "Parallel requests do not far exceed the limit",
   covers: { cappable: ["SPEND-6"], childSmall: ["SPEND-6"] },
   explains:
-    "On fresh keys: how many of a burst, three times what the limit pays for, are served, against one request after the other. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is noted. After a burst of short requests that were served beyond the limit the key must be denied once the tally had its time: charges that are made at the same time must not get lost.",
+    "On fresh keys, compares how many requests are served of a burst, three times what the limit pays for, and in sequence. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is only recorded. After a burst of short requests that were served beyond the limit, the key must be denied once the tally has had time to update: simultaneous charges must not get lost.",
   judge({ parallel, burst, state }, verdict) {
     if (burst !== null)
       verdict.should("SPEND-6", burst.after === null && passedTheLimit(burst), false, {

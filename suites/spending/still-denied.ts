@@ -21,10 +21,10 @@ type Late = { readonly key: Stopped; readonly response: Response; readonly statu
 
 const stillDenied = defineCheck({
   id: "spending.still-denied",
-  title: "A key that is denied is still denied at the end of the run",
+  title: "A denied key is still denied at the end of the run",
   covers: ["SPEND-7", "SPEND-8", "SPEND-2", "AUTH-4"],
   explains:
-    "When all else is done, a minute or more after the first denials, each denied key is tried once more in both dialects: at its daily cap (but not around the beginning of a UTC day, which ends it), at its lifetime budget, without balance, revoked. None may be served. Shows states that are forgotten after a while.",
+    "At the end of the run, a minute or more after the first denials, each denied key is tried once more in both dialects: at its daily cap (but not around the start of a UTC day, which resets it), at its lifetime budget, without balance, revoked. None may be served. A failure means that states are forgotten after a while.",
   schedule: { order: "exclusive" },
   cost: { requests: 8 },
   async run(t) {

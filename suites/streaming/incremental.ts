@@ -65,7 +65,7 @@ const incremental = defineCheck({
   title: "A streamed chat reply arrives as it is produced",
   covers: ["STREAM-1"],
   explains:
-    "Long streams: as they are, with compression accepted, on a connection that was used before, with the account's other key, in a short and in a long conversation, for a client that accepts JSON (as SDKs do), with a count of tokens asked for, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document comes in place of a stream, the reply was held back. Judged only when the non-streaming reply takes at least 0.4 s, and failed only when it happened to most of them.",
+    "Sends long streams: plain, with compression accepted, on a reused connection, with the account's other key, in a short and in a long conversation, for a client that accepts JSON (as SDKs do), with a token count requested, with the usual parameters, with a tool offered, and after a system turn. When four fifths of the output arrive in one burst, or one document replaces the stream, the reply was buffered. Judged only when the non-streaming reply takes at least 0.4 s, and fails only when most of them were buffered.",
   needs: ["model.stream"],
   across: { case: CIRCUMSTANCES },
   cost: { requests: 3, waitS: 3 },
@@ -155,10 +155,10 @@ const SPREAD_MS = 60;
 
 const otherScripts = defineCheck({
   id: "streaming.other-scripts",
-  title: "A streamed reply in other scripts arrives as it is produced, as one in ASCII does",
+  title: "A streamed reply in other scripts arrives as it is produced, as in ASCII",
   covers: ["STREAM-1"],
   explains:
-    "A model that repeats its prompt streams a text in ASCII and one of the same length in Chinese, Japanese, Korean, Russian and Hebrew, in turns. Where the first comes piece by piece each time and the second in one burst each time, bytes were held back until all of them were there. Judged only where the first takes at least 0.06 s from its first piece to its last.",
+    "A model that repeats its prompt streams a text in ASCII and one of the same length in Chinese, Japanese, Korean, Russian and Hebrew, in turns. If the first arrives piece by piece each time and the second in one burst each time, bytes were buffered until all were there. Judged only if the first takes at least 0.06 s from its first piece to its last.",
   needs: ["model.echo"],
   cost: { requests: 2 * SCRIPT_ROUNDS, waitS: 4 },
   async run(t) {

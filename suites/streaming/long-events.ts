@@ -21,10 +21,10 @@ const longestOf = ({ stream }: Response): number => Math.max(0, ...stream.events
 
 const longEvents = defineCheck({
   id: "streaming.long-events",
-  title: "Long events of a stream arrive whole",
+  title: "Long events of a stream arrive complete",
   covers: ["STREAM-4"],
   explains:
-    "A model that repeats its prompt streams a text of 6,000 characters. If it comes in one event or a few long ones, texts of 70,000 and 300,000 characters follow, and have to arrive whole. Line readers with a size limit, in the gateway or in a proxy in front of it, truncate or drop such events. Most models stream only short events: then nothing is judged here, and only a provider that Gauntlet controls can send long ones (upstream.long-events).",
+    "A model that repeats its prompt streams a text of 6,000 characters. If it arrives in one event or a few long ones, texts of 70,000 and 300,000 characters follow, and must arrive complete. Line readers with a size limit, in the gateway or in a proxy in front of it, truncate or drop such events. Most models stream only short events: then nothing is judged here, and only a provider that Gauntlet controls can send long ones (upstream.long-events).",
   needs: ["model.echo"],
   across: { dialect: DIALECTS },
   cost: { requests: LENGTHS.length + 1 },

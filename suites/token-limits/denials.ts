@@ -8,10 +8,10 @@ import { tokenScenario } from "./scenario.ts";
 const denial = defineCheck({
   id: "token-limits.denial",
   scenario: tokenScenario,
-  title: "A denial for tokens is a 429 rate_limit_exceeded",
+  title: "A token denial is a 429 rate_limit_exceeded",
   covers: ["TOKENS-DENIAL"],
   explains:
-    "Every denial of the scenario, in both dialects, streaming and non-streaming: its status is 429 and its reason rate_limit_exceeded, or what the target's contract says for the request rate. Clients wait for Retry-After then; by another status or reason they give up.",
+    "Checks every denial of the scenario, in both dialects, streaming and non-streaming: its status must be 429 and its reason rate_limit_exceeded, or what the target's contract says for the request rate. Clients then wait for Retry-After; with another status or reason they stop trying.",
   judge({ expected, atOnce, whileDenied, inARow }, verdict) {
     const tried = whileDenied.flatMap(({ before, tries, after }) => [before, ...tries.filter(isRateDenial), after]);
     const sent = [...atOnce, ...inARow].flatMap(({ responses }) => responses);
@@ -33,10 +33,10 @@ const retryAfter = defineCheck({
   id: "token-limits.retry-after",
   scenario: tokenScenario,
   basis: "timing",
-  title: "The Retry-After wait of a denial for tokens is sufficient",
+  title: "The Retry-After wait of a token denial is sufficient",
   covers: ["TOKENS-RETRY-AFTER"],
   explains:
-    "After a denial nothing is sent on the account for as long as Retry-After says; then a request of the same size is sent and should be admitted. A warning means that there is no usable Retry-After, or that it is too short: often it is that of the request rate.",
+    "After a denial, sends nothing on the account for as long as Retry-After says, then a request of the same size, which should be admitted. A warning means that there is no usable Retry-After, or that it is too short: often it is that of the request rate.",
   judge({ wait }, verdict) {
     if (wait === null)
       return verdict.inconclusive("the account was not denied for its tokens when the wait was to be tested");
@@ -55,10 +55,10 @@ const remaining = defineCheck({
   id: "token-limits.remaining",
   scenario: tokenScenario,
   basis: "timing",
-  title: "The remaining tokens that responses tell are what is then admitted",
+  title: "The gateway admits the number of remaining tokens that responses state",
   covers: ["TOKENS-REMAINING"],
   explains:
-    "Where the target file names headers for it (tokenLimits.remainingHeaders): each of the requests in a row tells a whole number. Requests after it may take that many tokens, and one request more; and no request is denied that needs so much less. Clients that pace themselves by the header otherwise stop too early, or run into the limit.",
+    "If the target file names headers for it (tokenLimits.remainingHeaders), each response to the sequential requests must state a whole number. Later requests may take that many tokens, plus one request; and no request that needs far fewer may be denied. Otherwise clients that pace themselves by the header stop too early, or hit the limit.",
   judge({ tokens, inARow }, verdict) {
     if (tokens.remainingHeaders.length === 0)
       return verdict.notApplicable("the target names no header of the remaining tokens (tokenLimits.remainingHeaders)");

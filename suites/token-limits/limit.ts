@@ -54,10 +54,10 @@ const enforced = defineCheck({
   id: "token-limits.enforced",
   scenario: tokenScenario,
   basis: "timing",
-  title: "The limit on tokens holds, for requests of every kind",
+  title: "The token limit holds for requests of every kind",
   covers: ["TOKENS-ENFORCED"],
   explains:
-    "Requests in a row from quiet, in both dialects, until one is denied, up to more than twice the limit. What their usage says must stay within the limit, plus the request that crosses it, or tokenLimits.inFlightTokens where that is more. One series may exceed it when the edge of a fixed window lies inside it; then it is repeated. While the account is denied, streams, the other dialect and the key in other spellings must be denied too. A failure means that something is not counted: completion tokens, streams, a dialect, a spelling of the key, or everything.",
+    "Sends sequential requests after a quiet period, in both dialects, until one is denied, up to more than twice the limit. The total of their usage must stay within the limit, plus the request that crosses it, or tokenLimits.inFlightTokens if that is more. One series may exceed it if it spans the edge of a fixed window; then it is repeated. While the account is denied, streams, the other dialect and the key in other spellings must be denied too. A failure means that something is not counted: completion tokens, streams, a dialect, a spelling of the key, or everything.",
   judge(recording, verdict) {
     const { tokens, inARow, whileDenied } = recording;
     judgeExcess("TOKENS-ENFORCED", inARow, tokens, verdict);
@@ -94,10 +94,10 @@ const together = defineCheck({
   id: "token-limits.at-once",
   scenario: tokenScenario,
   basis: "timing",
-  title: "Requests at the same time do not pass the limit on tokens together",
+  title: "Simultaneous requests do not jointly exceed the token limit",
   covers: ["TOKENS-AT-ONCE"],
   explains:
-    "As many requests at the same time, from quiet, as would take twice the limit. The admitted ones may take the limit and what tokenLimits.inFlightTokens says beyond it, or one request. A limit that is looked at before a request and counted after its reply lets all of them pass. Where the limit counts the usage of replies and the target file does not say how much requests in flight may take, the figure is noted only.",
+    "After a quiet period, sends as many simultaneous requests as would take twice the limit. The admitted ones may take the limit plus tokenLimits.inFlightTokens, or plus one request. A limit that is checked before a request and counted after its reply admits all of them. Where the limit counts the usage of replies and the target file does not say how much requests in flight may take, the figure is only recorded.",
   judge({ tokens, atOnce }, verdict) {
     const [first] = atOnce;
     if (first === undefined) return verdict.inconclusive("no requests were sent at once");
@@ -119,10 +119,10 @@ const notEarly = defineCheck({
   id: "token-limits.not-early",
   scenario: tokenScenario,
   basis: "timing",
-  title: "Usage well below the limit on tokens is not denied",
+  title: "Usage well below the token limit is not denied",
   covers: ["TOKENS-NOT-EARLY"],
   explains:
-    "The requests in a row from quiet must have used four fifths of the limit before the first denial, where everything counts that possibly does: also what a request was allowed to say and did not. If they are denied earlier, as by a limit that comes back evenly and saves little, requests of a twenty-fourth of the limit each are sent evenly for a minute after a quiet one, 70 % of the limit in all: none may be denied. A failure means a smaller limit than the declared one, tokens that count twice, or other traffic on the account.",
+    "The sequential requests after a quiet period must have used four fifths of the limit before the first denial, counting everything that may count, including output that a request allowed but did not use. If they are denied earlier, as by a limit that refills evenly and saves little, requests of a twenty-fourth of the limit each are sent evenly for a minute after a quiet one, 70 % of the limit in all: none may be denied. A failure means a smaller limit than declared, tokens that count twice, or other traffic on the account.",
   judge({ tokens, inARow: [first], evenly }, verdict) {
     if (first === undefined) return verdict.inconclusive("no requests were sent in a row");
     const why = tooFew(first, tokens);

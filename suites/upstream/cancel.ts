@@ -44,10 +44,10 @@ const PHASES: Readonly<Record<string, Phase>> = {
 
 const cancelled = defineCheck({
   id: "upstream.cancelled",
-  title: "A request whose caller has left is ended at the provider",
+  title: "A request whose caller disconnected is cancelled at the provider",
   covers: ["UPSTREAM-CANCEL", "UPSTREAM-AFTER-LEFT"],
   explains:
-    "The caller leaves while the provider has not answered, before the first token, in the middle of a stream, and just before the provider fails. The gateway has one second to let go of the provider: what goes on is generated and paid for, and nobody reads it. Nothing is asked of any provider after that. A provider that is let go of later than that is tried once more.",
+    "The caller disconnects before the provider responds, before the first token, mid-stream, and just before the provider fails. The gateway has one second to cancel the provider's request: anything generated later is paid for, and nobody reads it. No provider may get a request after that. A late cancellation is tested once more.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(PHASES) },
   cost: { requests: 5, waitS: 4 },

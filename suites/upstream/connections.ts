@@ -7,10 +7,10 @@ const REQUESTS = 24;
 
 const keepAlive = defineCheck({
   id: "upstream.keep-alive",
-  title: "Connections to providers are used again",
+  title: "Connections to providers are reused",
   covers: ["UPSTREAM-KEEP-ALIVE"],
   explains:
-    "24 requests, one after the other. Some of them should come to the provider on a connection that was there already. A new connection for each costs a handshake, and with TLS two round trips more, before the first token.",
+    "Sends 24 requests in sequence. Some should reach the provider on an existing connection. A new connection for each costs a handshake, and with TLS two more round trips, before the first token.",
   needs: ["upstream"],
   cost: { requests: REQUESTS },
   async run(t) {

@@ -40,10 +40,10 @@ const CONVERSATIONS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> 
 
 const conversation = defineCheck({
   id: "upstream.conversation",
-  title: "The provider gets the conversation as the caller sent it",
+  title: "The provider receives the conversation as the caller sent it",
   covers: ["UPSTREAM-CONVERSATION"],
   explains:
-    "Sends conversations that are easily changed on the way: characters of several bytes, escapes and control characters, spaces that mean something, long texts, many turns with a system prompt, tools, an image. The provider has to get every turn, in order, with its role and content. Turns that the gateway adds are its own matter. Where gateway and provider speak different dialects, the texts, the names and schemas of tools and the image's data are looked for.",
+    "Sends conversations that are easily altered in transit: multi-byte characters, escapes and control characters, significant spaces, long texts, many turns with a system prompt, tools, an image. The provider must get every turn, in order, with its role and content. Turns that the gateway adds are not judged. If gateway and provider use different dialects, the check looks for the texts, the names and schemas of tools and the image's data.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(CONVERSATIONS) },
   cost: { requests: 2 },
@@ -176,10 +176,10 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
 
 const parameters = defineCheck({
   id: "upstream.parameters",
-  title: "The provider gets the parameters of the request",
+  title: "The provider receives the request's parameters",
   covers: ["UPSTREAM-PARAMETERS"],
   explains:
-    "Sends sampling parameters, stop sequences, a choice of a tool, an output limit, and a field that no gateway knows. The provider should get each with its value: a parameter that is lost changes the reply, and new features of providers come as fields that a gateway does not know yet. Other names for the same are fine.",
+    "Sends sampling parameters, stop sequences, a tool choice, an output limit, and a field that no gateway knows. The provider should get each with its value: a lost parameter changes the reply, and new provider features arrive as fields that a gateway does not know yet. Equivalent names are fine.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(PARAMETERS) },
   cost: { requests: 2 },

@@ -28,10 +28,10 @@ const notACallersReason = that("no reason that blames the caller", (value) => !N
 
 const failure = defineCheck({
   id: "upstream.failure",
-  title: "A failing provider is a 5xx, after few attempts",
+  title: "A failing provider results in a 5xx, after few attempts",
   covers: ["ERR-5XX-1", "UPSTREAM-ATTEMPTS", "UPSTREAM-RETRY-BOUNDED", "UPSTREAM-OWN-KEY"],
   explains:
-    "All providers fail in the same way: with 500, 503, 529, 429, 401 with the operator's key in the message, 402, a reset, or half a head. The caller could not be served, so it gets a 5xx: the provider's 429, 401 and 402 are about the operator's account, not about the caller's. The gateway makes no more attempts than the target file says (upstream.attempts; ten where it says nothing), within a minute, and keeps the operator's key to itself.",
+    "All providers fail in the same way: with 500, 503, 529, 429, 401 with the operator's key in the message, 402, a reset, or a truncated response head. The caller could not be served, so it must get a 5xx: the provider's 429, 401 and 402 concern the operator's account, not the caller's. The gateway may make no more attempts than the target file says (upstream.attempts; default ten), within a minute, and must not reveal the operator's key.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(FAILURES) },
   schedule: { order: "exclusive", failsUpstream: true },
@@ -83,10 +83,10 @@ const BREAKS = { reset: "reset", close: "close" } as const;
 
 const brokenReply = defineCheck({
   id: "upstream.broken-reply",
-  title: "A reply that breaks off at the provider is not asked for again, and is no success",
+  title: "A truncated provider reply is not requested again, and is not a success",
   covers: ["ERR-5XX-1", "UPSTREAM-BLIND-RETRY"],
   explains:
-    "The provider sends half of a non-streaming reply, then its connection is reset or closed. The caller gets a 5xx. The provider has done the work: a gateway that asks again pays twice, which RFC 9110 advises against for requests that are not idempotent.",
+    "The provider sends half of a non-streaming reply, then its connection is reset or closed. The caller must get a 5xx. The provider has done the work: a gateway that retries pays twice, which RFC 9110 advises against for requests that are not idempotent.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(BREAKS) },
   schedule: { order: "exclusive", failsUpstream: true },
@@ -116,10 +116,10 @@ const MAX_TRIED = 12;
 
 const failover = defineCheck({
   id: "upstream.failover",
-  title: "Where one provider fails, the next one serves",
+  title: "If one provider fails, the next one serves",
   covers: ["UPSTREAM-FAILOVER", "UPSTREAM-SAME-MODEL"],
   explains:
-    "The first provider of `upstream.failover` answers 503 or 429, or resets the connection; the others serve. The request has to be served, at the second attempt at the latest, and the reply names the same model as one that the first provider served.",
+    "The first provider of `upstream.failover` responds with 503 or 429, or resets the connection; the others serve. The request must be served, at the second attempt at the latest, and the reply must name the same model as one that the first provider served.",
   needs: ["upstream", "upstream.failover"],
   across: { dialect: DIALECTS, mode: MODES, case: FAILS_OVER },
   schedule: { order: "exclusive", failsUpstream: true },

@@ -4,10 +4,10 @@ import { assumePassed, sendMarked } from "./marked.ts";
 
 const callerKey = defineCheck({
   id: "upstream.caller-key",
-  title: "No provider gets the caller's key",
+  title: "No provider receives the caller's key",
   covers: ["UPSTREAM-CALLER-KEY"],
   explains:
-    "Looks at the credentials of the requests that come to the providers, and for the caller's key in their other headers, paths and bodies. The key is for the gateway alone: whoever has it can spend the caller's money. A gateway whose callers bring the provider's own key declares it (upstream.callerKey: passed-on).",
+    "Checks the credentials of the requests that reach the providers, and searches their other headers, paths and bodies for the caller's key. The key is for the gateway alone: whoever has it can spend the caller's money. A gateway whose callers supply the provider's own key declares it (upstream.callerKey: passed-on).",
   needs: ["upstream"],
   across: { dialect: DIALECTS },
   cost: { requests: 2 },

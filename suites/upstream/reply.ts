@@ -22,10 +22,10 @@ const REPLIES: Readonly<Record<string, Answers[string]>> = {
 
 const reply = defineCheck({
   id: "upstream.reply",
-  title: "The caller gets the provider's reply, whole and unchanged",
+  title: "The caller gets the provider's reply, complete and unchanged",
   covers: ["UPSTREAM-REPLY"],
   explains:
-    "The provider answers with a text of awkward characters, and with a tool call whose arguments are nested. The caller has to get the same text, character for character, and the same tool with the same arguments, streaming and non-streaming.",
+    "The provider replies with a text of awkward characters, and with a tool call with nested arguments. The caller must get the same text, character for character, and the same tool with the same arguments, streaming and non-streaming.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(REPLIES) },
   cost: { requests: 3 },
@@ -85,10 +85,10 @@ const EXPECTED = {
 
 const usage = defineCheck({
   id: "upstream.usage",
-  title: "The token counts are the provider's, cached ones included",
+  title: "The token counts are the provider's, including cached tokens",
   covers: ["UPSTREAM-USAGE"],
   explains:
-    "The provider counts 2,000 input tokens, 1,900 of them from its cache, and 37 output tokens. The caller should be told the same, in the words of the dialect: whoever pays less for cached tokens has to see them. Streams of the chat dialect are asked for their usage (stream_options.include_usage).",
+    "The provider counts 2,000 input tokens, 1,900 of them from its cache, and 37 output tokens. The caller should get the same counts, in the dialect's fields: whoever pays less for cached tokens has to see them. Streams of the chat dialect request their usage (stream_options.include_usage).",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 3 },

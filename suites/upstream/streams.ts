@@ -12,10 +12,10 @@ const REACHES_MS = 3_000;
 
 const streamed = defineCheck({
   id: "upstream.streamed",
-  title: "What a provider streams reaches the caller as it comes",
+  title: "What a provider streams reaches the caller as it is sent",
   covers: ["UPSTREAM-STREAMED"],
   explains:
-    "The provider sends some pieces of a reply and then nothing more. What it sent should be with the caller within three seconds. A gateway that gathers the reply shows nothing until the end, which never comes.",
+    "The provider sends some pieces of a reply and then nothing more. These should reach the caller within three seconds. A gateway that buffers the reply shows nothing until the end, which never comes.",
   needs: ["upstream"],
   across: { dialect: DIALECTS },
   cost: { requests: 3, waitS: 3 },
@@ -55,10 +55,10 @@ const BREAKS = ["reset", "close"] as const;
 
 const brokenStream = defineCheck({
   id: "upstream.broken-stream",
-  title: "A stream that breaks off at the provider does not look complete",
+  title: "A stream interrupted at the provider does not look complete",
   covers: ["UPSTREAM-BROKEN", "UPSTREAM-BLIND-RETRY", "UPSTREAM-REPLY"],
   explains:
-    "The provider sends some pieces of a reply; then its connection is reset or closed. The caller has to see that something is missing: an error in the stream, or a connection that ends before the message does; not the ending of a whole reply. The provider is not asked again: what it would say is another reply, which does not continue the first.",
+    "The provider sends some pieces of a reply; then its connection is reset or closed. The caller must see that something is missing: an error in the stream, or a connection that ends before the message does, but not a normal ending. The gateway must not retry: it would get a different reply, which does not continue the first.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: BREAKS },
   schedule: { order: "exclusive", failsUpstream: true },
@@ -111,10 +111,10 @@ const MAX_TAKEN = 0.75;
 
 const backpressure = defineCheck({
   id: "upstream.backpressure",
-  title: "A caller that reads slowly slows the provider down",
+  title: "A slow reader slows the provider down",
   covers: ["UPSTREAM-BACKPRESSURE"],
   explains:
-    "The provider streams 32 MB as fast as it can; the caller begins to read and then stops for three seconds. The gateway should stop reading, too, when its buffers are full. One that takes everything keeps it in memory: a few slow callers with long replies end the process.",
+    "The provider streams 32 MB as fast as it can; the caller begins to read and then stops for three seconds. The gateway should stop reading too, once its buffers are full. If it reads everything, it keeps it in memory: a few slow callers with long replies crash the process.",
   needs: ["upstream"],
   across: { dialect: DIALECTS },
   schedule: { resource: "large streams" },
