@@ -4,7 +4,7 @@ import { runTier } from "../../src/load/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 import { startGateway } from "../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../src/target/index.ts";
-import { type FrontOptions, frontOf } from "../../test/support/front.ts";
+import { type FrontOptions, startProxy } from "../../test/support/front.ts";
 import { http2Front } from "../../test/support/http2-front.ts";
 
 export interface LoadGatewayOptions {
@@ -33,7 +33,7 @@ export async function loadGateway({
 }: LoadGatewayOptions): Promise<JudgedRun> {
   await using gateway = await startGateway({ mutations, variants, limits });
   const { target: own } = describeEmbedded(gateway.ready as unknown as ReadyLine);
-  await using front = http2 ? await http2Front(own.baseUrl) : changed && (await frontOf(own.baseUrl, changed));
+  await using front = http2 ? await http2Front(own.baseUrl) : changed && (await startProxy(own.baseUrl, changed));
   const target = { ...own, baseUrl: front?.baseUrl ?? own.baseUrl, ...(http2 && { http: 2 as const }) };
   const { valid, second = valid } = target.keys;
   const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import type { Response } from "../checks/index.ts";
 import { type ConnectionAdvice, nearestOf } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
-import { headerHint, toldBy } from "./own-words.ts";
+import { describeResponse, headerHint } from "./gateway-message.ts";
 
 /** What is wrong, and the next step. */
 export interface Advice extends ConnectionAdvice {
@@ -23,10 +23,10 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
   if (status === 407)
     return { cause: "a proxy in between wants a login", next: "Reach the gateway without that proxy." };
   const header = headerHint(list);
-  if (header !== undefined) return { cause: `the model list was refused (${toldBy(list)})`, next: header };
+  if (header !== undefined) return { cause: `the model list was refused (${describeResponse(list)})`, next: header };
   if (status === 401 || status === 403) {
     return {
-      cause: `the key "valid" was refused (${toldBy(list)})`,
+      cause: `the key "valid" was refused (${describeResponse(list)})`,
       next: "Check the variable or file that keys.valid names: it must contain only the key, of an account with balance.",
     };
   }
@@ -45,14 +45,14 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
   }
   if (status === 502 || status === 503 || status === 504) {
     return {
-      cause: `it may be asleep or starting (${toldBy(list)})`,
+      cause: `it may be asleep or starting (${describeResponse(list)})`,
       next: "Wait for it, or ask it once by hand, and start again.",
     };
   }
   if (list.admitted)
     return { cause: "the model list is not JSON", next: "baseUrl may point at something that is no gateway." };
   return {
-    cause: `the model list is not served (${toldBy(list)})`,
+    cause: `the model list is not served (${describeResponse(list)})`,
     next: "Its log says why. Where models.chat names a model, no list is needed to begin.",
     withoutModel: true,
   };

@@ -25,10 +25,11 @@ import {
 } from "../record/index.ts";
 import { permitFor, permitLine, sumOf } from "../run/index.ts";
 import { type Advice, adviceLine } from "./advice.ts";
-import { askedFor } from "./asked-for.ts";
 import { CheckProgress } from "./check-progress.ts";
 import { composeRecord } from "./compose-record.ts";
+import { sentBy, TierRuns } from "./concurrent-tiers.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
+import { dropUndeclaredSuites } from "./drop-undeclared-suites.ts";
 import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
@@ -38,7 +39,7 @@ import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.t
 import type { Outcome } from "./outcome.ts";
 import { checksWith, isQuick } from "./own-suites.ts";
 import { planRun, type RunPlan } from "./plan-run.ts";
-import { driveFurther, driveLoads, named, policyParts } from "./policy-load.ts";
+import { driveLoads, named, policyParts, runRemainingLoads } from "./policy-load.ts";
 import { judgeByPolicy, type PolicyStep, readPolicy } from "./policy-step.ts";
 import { prepare } from "./preflight.ts";
 import type { RunStart } from "./record-head.ts";
@@ -47,7 +48,6 @@ import { runRounds } from "./run-rounds.ts";
 import { settle, unscoredRequirements } from "./settle-results.ts";
 import { slowNote } from "./slow-note.ts";
 import { keepHeapSmall } from "./small-heap.ts";
-import { sentBy, TierRuns } from "./tiers-beside.ts";
 import { evidenceOf } from "./write-reports.ts";
 
 export interface ConformOptions extends Omit<TargetOptions, "policy"> {
@@ -90,7 +90,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const { target } = opened;
-  const asked = askedFor(selected, options, target);
+  const asked = dropUndeclaredSuites(selected, options, target);
   const instances = options.quick === true ? quickOf(asked) : asked;
   const notSelected = notSelectedOf(instances, checks);
   const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${asked.length} checks`] : [];
@@ -144,7 +144,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     signal: interruption.signal,
     provisioner: opened.provisioner,
     ...run,
-    onAnswer: ({ exchange, requested }) => folder.exchange({ requested, exchange }),
+    onResponse: ({ exchange, requested }) => folder.exchange({ requested, exchange }),
     onWait: (wait) => progress?.waiting(wait),
     inFlightOfLoad: () => tiers?.inFlight ?? 0,
     onStopped: () => interruption.stop(),
@@ -164,13 +164,13 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const step = { target, permit, seed, redactor, folder, control };
   tiers = plan && new TierRuns({ ...step, plan, quick: isQuickRun }, opened.provisioner);
   const running = { instances, rounds, traffic: prepared, folder, control, progress };
-  const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startBeside(prepared.target) });
+  const { runs, probed } = await runRounds({ ...running, startLoad: () => tiers?.startConcurrently(prepared.target) });
   const undeclared = dialectAdvice(target, traffic.responses);
   if (undeclared !== undefined) advise(undeclared);
   const undeclaredLimit = limitAdvice(target, traffic.responses);
   if (undeclaredLimit !== undefined) advise(undeclaredLimit);
   const ofTiers = await tiers?.result(prepared);
-  const load = traffic.watch.stop === undefined ? await driveFurther(ofTiers, workloads, step) : ofTiers;
+  const load = traffic.watch.stop === undefined ? await runRemainingLoads(ofTiers, workloads, step) : ofTiers;
   const refused = plan?.refused;
   const ofLoad = [...checksOfLoad(load), ...(refused === undefined ? [] : checksOfUnsent(refused.names, refused.why))];
   const ofStop = judgeStop(planned, traffic, folder);

@@ -7,9 +7,9 @@ import { permitFor, requestsOnly, type SendingPlan, sumOf } from "../run/index.t
 import { type KeyName, loadTarget, type Target } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
+import { describeResponse, headerHint } from "./gateway-message.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Outcome } from "./outcome.ts";
-import { headerHint, toldBy } from "./own-words.ts";
 import { listedModels, listModels, unreachable } from "./preflight.ts";
 import type { OnProgress } from "./run-control.ts";
 import type { Symptom } from "./symptom.ts";
@@ -155,7 +155,7 @@ function messagesSymptom(responses: readonly Response[], target: Target): Sympto
   const undeclared = dialectAdvice(target, responses)?.next;
   const named = "Name a model that /messages serves as models.messages.";
   const next = headerHint(response) ?? (undeclared === undefined ? named : `${named} ${undeclared}`);
-  return { about, level: "bad", text: toldBy(response), next };
+  return { about, level: "bad", text: describeResponse(response), next };
 }
 
 function keySymptom(name: KeyName, response: Response, target: Target): Symptom {
@@ -167,7 +167,7 @@ function keySymptom(name: KeyName, response: Response, target: Target): Symptom 
     return {
       about,
       level: "bad",
-      text: toldBy(response),
+      text: describeResponse(response),
       next: headerHint(response) ?? keyStep(name, response, target),
     };
   }
@@ -183,7 +183,7 @@ function keySymptom(name: KeyName, response: Response, target: Target): Symptom 
   return {
     about,
     level: own ? "note" : "good",
-    text: `denied: ${own ? toldBy(response) : response.summary}`,
+    text: `denied: ${own ? describeResponse(response) : response.summary}`,
     next: own
       ? `The specification's reason is ${expected.reason}; if yours is another, map it in contract.`
       : undefined,

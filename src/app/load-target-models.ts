@@ -3,7 +3,7 @@ import type { Dialect } from "../dialects/index.ts";
 import { modelFor, type Workload } from "../load/index.ts";
 import type { Permit } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
-import { askForList, modelsToTry, unreachable } from "./preflight.ts";
+import { modelsToTry, requestModelList, unreachable } from "./preflight.ts";
 
 /**
  * The target with the models that the requests of workloads need, if they do not name their own.
@@ -52,7 +52,7 @@ export async function fillModels(
   if (source === "embedded" || (named && long.length === 0)) return target;
   const traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
   await using _ = traffic;
-  const list = await askForList(traffic);
+  const list = await requestModelList(traffic);
   if (list.status === undefined && dialects.every((dialect) => models[dialect].plain === undefined))
     throw unreachable(target.baseUrl, list);
   await traffic.fillModels(modelsToTry(list));

@@ -76,7 +76,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
 }
 
 /** The finished tiers, and the further workloads of the policy. */
-export async function driveFurther(
+export async function runRemainingLoads(
   tiers: JudgedLoad | undefined,
   workloads: readonly Workload[],
   step: LoadStep,

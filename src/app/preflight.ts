@@ -2,7 +2,7 @@ import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
 import { ConfigError, isObject, member, noAnswer, UnreachableError } from "../core/index.ts";
 import { likeliestFirst, listEntries } from "../dialects/index.ts";
 import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
-import { toldBy } from "./own-words.ts";
+import { describeResponse } from "./gateway-message.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 
 /**
@@ -16,7 +16,7 @@ import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
   const { target } = traffic;
   const list = await listModels(traffic);
-  await demandGateway(traffic, list);
+  await assertIsGateway(traffic, list);
   await assertKeyAccepted(traffic);
   const dropped = await traffic.fixtures.dropRejectedKeys();
   if (advise !== undefined) {
@@ -31,7 +31,7 @@ export async function prepare(traffic: Traffic, advise?: (advice: Advice) => voi
  * Makes sure that the target is a gateway at all: a verdict about a web server or a wrong path is meaningless. One of three
  * responses that only a gateway gives is enough, however wrong the others are.
  */
-async function demandGateway(traffic: Traffic, list: Response): Promise<void> {
+async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> {
   if (isOfGateway(list)) return;
   const { target } = traffic;
   const seen = [list];
@@ -68,7 +68,9 @@ function shown(response: Response): string {
   const { endpoint } = response.requested;
   const type = response.header("content-type")?.split(";")[0]?.trim();
   const what =
-    response.json === undefined && type !== undefined ? `${response.summary}, ${type.slice(0, 60)}` : toldBy(response);
+    response.json === undefined && type !== undefined
+      ? `${response.summary}, ${type.slice(0, 60)}`
+      : describeResponse(response);
   return `/${PATHS[endpoint]} answers ${what}`;
 }
 
@@ -89,7 +91,7 @@ function isOfGateway(response: Response): boolean {
 }
 
 /** Requests the model list. */
-export function askForList(traffic: Traffic): Promise<Response> {
+export function requestModelList(traffic: Traffic): Promise<Response> {
   return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "non-streaming" });
 }
 
@@ -99,7 +101,7 @@ export function askForList(traffic: Traffic): Promise<Response> {
  * @throws UnreachableError if nothing arrives. The caller judges malformed responses.
  */
 export async function listModels(traffic: Traffic): Promise<Response> {
-  const list = await askForList(traffic);
+  const list = await requestModelList(traffic);
   if (list.status === undefined && !isMalformed(list)) throw unreachable(traffic.target.baseUrl, list);
   await traffic.fillModels(modelsToTry(list));
   return list;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
 import type { z } from "zod";
-import { contractInWords, readingRules } from "../checks/index.ts";
+import { describeContract, readingRules } from "../checks/index.ts";
 import { RECORD_VERSION, type RunRecord, runRecordSchema } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { NAME, VERSION } from "./version.ts";
@@ -62,7 +62,7 @@ export function runIdOf(startedAt: Date, seed: number, { baseUrl }: Pick<RunReco
 /** What the headline of a verdict must not hide about a target. */
 export function targetQualifiers(target: Target): string[] {
   const gaps = Object.keys(target.skip);
-  const contract = contractInWords(target);
+  const contract = describeContract(target);
   const { dialects } = target;
   return [
     ...(dialects.length === 1 ? [`${dialects[0]} dialect only`] : []),

@@ -1,4 +1,4 @@
-import { freeze, type Instance, type LoadBeside, runChecks, type Traffic } from "../checks/index.ts";
+import { type ConcurrentLoad, freeze, type Instance, runChecks, type Traffic } from "../checks/index.ts";
 import type { CheckResult, RunFolder } from "../record/index.ts";
 import type { CheckProgress } from "./check-progress.ts";
 import type { RunControl } from "./run-control.ts";
@@ -13,7 +13,7 @@ interface Rounds {
   readonly folder: RunFolder;
   readonly control: RunControl;
   readonly progress: CheckProgress;
-  readonly startLoad: () => Promise<LoadBeside | undefined> | undefined;
+  readonly startLoad: () => Promise<ConcurrentLoad | undefined> | undefined;
 }
 
 /** Runs every check as often as requested, and writes each result into the folder. */

@@ -3,7 +3,7 @@ import { ConfigError } from "../core/index.ts";
 import type { Permit } from "../run/index.ts";
 import type { Key, KeyName } from "../target/index.ts";
 import type { Advice } from "./advice.ts";
-import { toldBy } from "./own-words.ts";
+import { describeResponse } from "./gateway-message.ts";
 
 /**
  * Makes sure that the gateway accepts a key, so that no verdict and no measurement is about a wrong key.
@@ -18,7 +18,7 @@ export async function assertKeyAccepted(traffic: Traffic, key: Key = traffic.tar
   const rejection = await traffic.keys.rejection(key);
   if (rejection === undefined) return;
   const path = pathOf(key);
-  const said = traffic.recorder.redactor.redactValue(toldBy(rejection));
+  const said = traffic.recorder.redactor.redactValue(describeResponse(rejection));
   const message = `the gateway rejects the key in ${path} (${said}).`;
   const hint = "Check the variable or the file that it names: it must hold an active key of this gateway.";
   throw new ConfigError([{ file: source, path, message, hint }]);
@@ -37,7 +37,7 @@ export async function assertKeysAccepted(
 /** The advice about a rejected key that only some checks need. */
 export function rejectedKeyAdvice(name: KeyName, rejection: Response): Advice {
   return {
-    cause: `the gateway rejects the key in keys.${name} (${toldBy(rejection)})`,
+    cause: `the gateway rejects the key in keys.${name} (${describeResponse(rejection)})`,
     next: "The checks that need it are blocked. Name an active key there, or remove the entry.",
   };
 }

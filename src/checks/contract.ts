@@ -2,7 +2,7 @@ import type { DenialMessage } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
 
 /** What a target expresses differently from the specification, for the first line of a verdict. */
-export function contractInWords({ contract, headers }: Pick<Target, "contract" | "headers">): string[] {
+export function describeContract({ contract, headers }: Pick<Target, "contract" | "headers">): string[] {
   const { reasonFrom, actionHint, denials = {} } = contract;
   const said = Object.entries(denials).flatMap(([reason, denial]) => {
     if (denial === undefined) return [];

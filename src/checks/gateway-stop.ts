@@ -49,7 +49,7 @@ export function isOwnNetwork({ probes }: GatewayStop): boolean {
 }
 
 /** The stop as a sentence. */
-export function stopInWords({ after, inFlight, probes }: GatewayStop): string {
+export function describeStop({ after, inFlight, probes }: GatewayStop): string {
   const named = inFlight.slice(0, MAX_NAMED).map(({ id, exchange: { request } }) => {
     return `${id} ${request.method} ${new URL(request.url).pathname}`;
   });

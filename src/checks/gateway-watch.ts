@@ -2,9 +2,9 @@ import { BudgetReached } from "../budget/index.ts";
 import type { LiveExchange } from "../http-recorder/index.ts";
 import type { Target } from "../target/index.ts";
 import { CircuitBreaker, CircuitOpen } from "./circuit-breaker.ts";
-import { type GatewayStop, isLostTo, stopIn, stopInWords } from "./gateway-stop.ts";
+import { describeStop, type GatewayStop, isLostTo, stopIn } from "./gateway-stop.ts";
 import type { Held } from "./held-request.ts";
-import { isUnanswered, Liveness } from "./liveness.ts";
+import { hasNoResponse, Liveness } from "./liveness.ts";
 import { Recovery } from "./recovery.ts";
 import type { RequestSpec } from "./request-spec.ts";
 import type { Response } from "./response.ts";
@@ -56,7 +56,7 @@ export class GatewayWatch implements Disposable {
 
   /** Why nothing more is sent, if the gateway caused that. */
   get circuitOpen(): string | undefined {
-    if (this.stop !== undefined) return stopInWords(this.stop);
+    if (this.stop !== undefined) return describeStop(this.stop);
     return this.#circuit.opened?.message ?? this.recovery.lost;
   }
 
@@ -94,7 +94,7 @@ export class GatewayWatch implements Disposable {
    * known whether the gateway responded to anything afterwards.
    */
   async wereLost(responses: readonly Response[]): Promise<boolean> {
-    const lastUs = Math.max(...responses.filter(isUnanswered).map(({ exchange }) => exchange.timeline.endUs));
+    const lastUs = Math.max(...responses.filter(hasNoResponse).map(({ exchange }) => exchange.timeline.endUs));
     if (Number.isFinite(lastUs)) await this.#liveness.confirm(lastUs / 1_000);
     const { stop } = this;
     return stop !== undefined && responses.some((response) => isLostTo(stop, response));

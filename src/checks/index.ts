@@ -18,15 +18,15 @@ export {
   suiteOf,
   waitSOf,
 } from "./check.ts";
-export { contractInWords } from "./contract.ts";
+export { describeContract } from "./contract.ts";
 export { type Explanation, explanationOf } from "./explanation.ts";
-export { isOwnNetwork, stopIn, stopInWords } from "./gateway-stop.ts";
+export { describeStop, isOwnNetwork, stopIn } from "./gateway-stop.ts";
 export type { Held } from "./held-request.ts";
 export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
 export type { Need } from "./need.ts";
-export { isForGood, type Outage, outageInWords, outagesIn } from "./outage.ts";
+export { describeOutage, isForGood, type Outage, outagesIn } from "./outage.ts";
 export { outputTokensOf } from "./output-tokens.ts";
 export { type Plan, planOf, preflightOf } from "./plan.ts";
 export { readingRules, recordedRules } from "./reading-rules.ts";
@@ -37,7 +37,7 @@ export { requestedModel } from "./requested-model.ts";
 export { isStale, type ReadingRules, type RequestInfo, Response } from "./response.ts";
 export { mergeRounds, mergeRuns } from "./rounds.ts";
 export { notRun } from "./run-instance.ts";
-export { type LoadBeside, runChecks } from "./runner.ts";
+export { type ConcurrentLoad, runChecks } from "./runner.ts";
 export type { Schedule } from "./schedule.ts";
 export { scoreBySet } from "./score-by-set.ts";
 export { type Selection, select } from "./select.ts";

@@ -3,7 +3,7 @@ import { Undecided, Verdict } from "../judging/index.ts";
 import type { Attestation, CheckResult, Finding, Status } from "../record/index.ts";
 import type { Axes } from "./axes.ts";
 import { type Instance, suiteOf } from "./check.ts";
-import { answersIn, type Recordable } from "./recording.ts";
+import { type Recordable, responsesIn } from "./recording.ts";
 
 /** A judgement before the facts of the run are added. */
 interface Judgement {
@@ -25,7 +25,7 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
   const { findings } = verdict;
   let stopped: string | undefined;
   try {
-    if (instance.check.kind === "invariant") instance.check.judge(answersIn(recording), verdict);
+    if (instance.check.kind === "invariant") instance.check.judge(responsesIn(recording), verdict);
     else instance.check.judge(recording, verdict, instance.axes);
   } catch (error) {
     if (!(error instanceof Undecided))
@@ -49,7 +49,7 @@ const MAX_OWN_LAG_MS = 500;
 
 /** Timing-based findings do not count against a gateway if this process stalled: late requests look like leaked ones. */
 function timed(verdict: Verdict, recording: Recordable): Judgement {
-  const ownLagMs = Math.max(0, ...answersIn(recording).map(({ exchange }) => exchange.ownLagMs));
+  const ownLagMs = Math.max(0, ...responsesIn(recording).map(({ exchange }) => exchange.ownLagMs));
   const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
   if (ownLagMs <= MAX_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
   const message = `Gauntlet itself was held up for ${Math.round(ownLagMs)} ms during this check, so its timing cannot be judged: run it again on a quieter machine (otherwise ${verdict.conclude().message})`;
@@ -82,7 +82,7 @@ export function resultOf(
       ...new Set(findings.filter(({ outcome }) => outcome === "broken").flatMap(({ requirements }) => requirements)),
     ],
     attestations: [...attestations],
-    exchanges: instance.check.kind === "invariant" ? [] : [...new Set(answersIn(recording).map(({ id }) => id))],
+    exchanges: instance.check.kind === "invariant" ? [] : [...new Set(responsesIn(recording).map(({ id }) => id))],
     durationMs,
   };
 }

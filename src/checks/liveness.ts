@@ -16,7 +16,7 @@ const TICK_MS = 1_000;
 const UNANSWERED: readonly string[] = ["reset", "unreachable", "deadline", "idle-timeout", "protocol-error"];
 
 /** Whether a request got no response, or an incomplete one, for a reason other than that Gauntlet aborted it. */
-export function isUnanswered({ exchange }: Response): boolean {
+export function hasNoResponse({ exchange }: Response): boolean {
   return UNANSWERED.includes(exchange.ending.kind);
 }
 
@@ -64,7 +64,7 @@ export class Liveness implements Disposable {
   ended(live: LiveExchange, response: Response): void {
     this.#inFlight.delete(live);
     if (response.complete) this.#alive();
-    else if (isUnanswered(response) && ++this.#unanswered >= MAX_UNANSWERED) void this.#startProbing();
+    else if (hasNoResponse(response) && ++this.#unanswered >= MAX_UNANSWERED) void this.#startProbing();
   }
 
   /** Waits until it is known whether the gateway has responded to anything since a given time, or has stopped. */

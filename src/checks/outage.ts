@@ -102,7 +102,7 @@ export function isForGood({ first, refused, until }: Outage): boolean {
 }
 
 /** An outage as a sentence. */
-export function outageInWords({ endpoint, model, after, first, refused, until }: Outage): string {
+export function describeOutage({ endpoint, model, after, first, refused, until }: Outage): string {
   const last = until ?? refused.at(-1) ?? first;
   const seconds = (last.exchange.timeline.endUs - dueUs(first)) / 1_000_000;
   return `\`${model}\` (${endpoint}) was served until ${after.id} and answered ${first.summary} afterwards, ${

@@ -59,7 +59,7 @@ export class Pacing {
   /** Slows the account down after an ambient denial. @returns whether the denied request should be sent again. */
   slowDownFor(response: Response): boolean {
     const throttle = this.throttleOf(response.requested.account);
-    const waitMs = throttle.hopeless ? undefined : this.#ambientWaitMs(response);
+    const waitMs = throttle.isUnusable ? undefined : this.#ambientWaitMs(response);
     if (waitMs === undefined) return false;
     throttle.slowDown(response.reason ?? "rate_limit_exceeded", waitMs, response.exchange.timeline.dueUs / 1_000);
     return true;

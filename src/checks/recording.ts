@@ -38,8 +38,8 @@ export function thaw(stored: JsonValue, answerOf: (id: string) => Response): Rec
 }
 
 /** Every response in a recording, in order. */
-export function answersIn(recording: Recordable): Response[] {
+export function responsesIn(recording: Recordable): Response[] {
   if (recording instanceof Response) return [recording];
-  if (Array.isArray(recording)) return recording.flatMap(answersIn);
-  return isObject(recording) ? Object.values(recording).flatMap((value) => answersIn(value as Recordable)) : [];
+  if (Array.isArray(recording)) return recording.flatMap(responsesIn);
+  return isObject(recording) ? Object.values(recording).flatMap((value) => responsesIn(value as Recordable)) : [];
 }

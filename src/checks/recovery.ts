@@ -1,5 +1,6 @@
 import { EXIT, GauntletError, sleep } from "../core/index.ts";
 import {
+  describeOutage,
   isRefusedIn,
   MAX_OUTAGE_WAIT_MS,
   MIN_REFUSED,
@@ -7,7 +8,6 @@ import {
   type Outage,
   offerName,
   offerOf,
-  outageInWords,
   outagesIn,
   refusesModel,
 } from "./outage.ts";
@@ -166,7 +166,7 @@ export class Recovery {
     const sinceMs = nowMs();
     this.#unsuccessfulWaitMs += sinceMs - startMs;
     const outage = this.outages.find(({ first }) => first === suspect);
-    const why = outage === undefined ? `\`${offer.model}\` is no longer served` : outageInWords(outage);
+    const why = outage === undefined ? `\`${offer.model}\` is no longer served` : describeOutage(outage);
     this.#lost.set(offerName(offer), { offer, why, sinceMs });
   }
 

@@ -6,8 +6,8 @@ import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, s
 import { CircuitOpen } from "./circuit-breaker.ts";
 import { resultOf, unjudged } from "./judge.ts";
 import { MissingFixture, UndeclaredDialect } from "./need.ts";
-import { isRefusedIn, outageInWords } from "./outage.ts";
-import { answersIn, type Recordable } from "./recording.ts";
+import { describeOutage, isRefusedIn } from "./outage.ts";
+import { type Recordable, responsesIn } from "./recording.ts";
 import { ModelLost } from "./recovery.ts";
 import type { Response } from "./response.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -101,9 +101,9 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   const strays = straysOf(check, judged(first), { traffic, recording: first });
   if (strays.length > 0) traffic.scenarios.forgetThoseWith(strays);
   const recording = strays.length > 0 ? await run() : first;
-  if (await traffic.watch.wereLost(answersIn(recording))) return afterStop(instance, traffic);
+  if (await traffic.watch.wereLost(responsesIn(recording))) return afterStop(instance, traffic);
   // A request that we aborted because the run ended says nothing about the gateway.
-  if (traffic.signal.aborted && answersIn(recording).some(wasAborted)) return notRun(instance);
+  if (traffic.signal.aborted && responsesIn(recording).some(wasAborted)) return notRun(instance);
   const result = judged(recording);
   const outage = UNTOUCHED.includes(result.status) ? undefined : outageIn(traffic, recording);
   if (outage !== undefined) return afterOutage(instance, outage);
@@ -126,7 +126,7 @@ function straysOf(
   { traffic, recording }: { readonly traffic: Traffic; readonly recording: Recordable },
 ): Response[] {
   if (reaches !== undefined || UNTOUCHED.includes(status) || traffic.signal.aborted) return [];
-  const responses = answersIn(recording);
+  const responses = responsesIn(recording);
   const { outages } = traffic.watch.recovery;
   const refused = responses.filter((response) => isRefusedIn(outages, response));
   return [...new Set([...traffic.serverErrors.straysIn(responses), ...refused])];
@@ -135,9 +135,9 @@ function straysOf(
 /** The outage in which requests of a check were refused, as a sentence. */
 function outageIn({ watch }: Traffic, recording: Recordable): string | undefined {
   const outage = watch.recovery.outages.find((one) =>
-    answersIn(recording).some((response) => isRefusedIn([one], response)),
+    responsesIn(recording).some((response) => isRefusedIn([one], response)),
   );
-  return outage === undefined ? undefined : outageInWords(outage);
+  return outage === undefined ? undefined : describeOutage(outage);
 }
 
 function afterOutage(instance: Instance, outage: string): CheckResult {

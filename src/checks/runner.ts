@@ -36,7 +36,7 @@ export interface RunnerOptions {
    * Called when the `exclusive-first` checks are done: starts load that runs concurrently with the checks. @returns `undefined`
    * if none was started.
    */
-  readonly startLoad?: (() => Promise<LoadBeside | undefined> | undefined) | undefined;
+  readonly startLoad?: (() => Promise<ConcurrentLoad | undefined> | undefined) | undefined;
   /** Rounds that the budget has to cover, including this one; default 1. */
   readonly rounds?: number;
   readonly onStart?: (instance: Instance) => void;
@@ -47,7 +47,7 @@ export interface RunnerOptions {
 }
 
 /** Load that runs concurrently with the checks. */
-export interface LoadBeside {
+export interface ConcurrentLoad {
   /** Resolves when nothing more is sent; never rejects. */
   readonly ended: Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { answersIn, type Recordable } from "./recording.ts";
+import { type Recordable, responsesIn } from "./recording.ts";
 import type { Response } from "./response.ts";
 
 /** Scenarios of a run; each runs once, however many checks judge it. */
@@ -25,7 +25,7 @@ export class ScenarioRuns {
    */
   forgetThoseWith(responses: readonly Response[]): void {
     for (const [name, recording] of [...this.#recordings]) {
-      if (!answersIn(recording).some((response) => responses.includes(response))) continue;
+      if (!responsesIn(recording).some((response) => responses.includes(response))) continue;
       this.#recordings.delete(name);
       this.#running.delete(name);
     }

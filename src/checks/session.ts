@@ -176,7 +176,7 @@ export class Session {
   }
 
   /** For background checks: whether the others are still running. */
-  get othersRun(): boolean {
+  get hasConcurrentChecks(): boolean {
     return this.#others?.aborted === false;
   }
 

@@ -10,7 +10,7 @@ const DEFAULT_LIMITS: Limits = { rpm: 300, inFlight: 64 };
 /** Slowest even pace, ms between requests: twenty per minute is the lowest useful rate. */
 const SLOWEST_MS = 3_500;
 /** Consecutive denials of requests sent as slowly as Retry-After says, after which the account counts as unusable. */
-const HOPELESS = 5;
+const MAX_CONSECUTIVE_DENIALS = 5;
 
 /** A wait this long is for a one-minute window, ms; and the minimum number of requests in it that show its capacity. */
 const WINDOW_WAIT_MS = 5_000;
@@ -72,8 +72,8 @@ export class Throttle {
   }
 
   /** Whether waiting for this account is pointless. An account that denies everything would delay the run. */
-  get hopeless(): boolean {
-    return this.#denials >= HOPELESS;
+  get isUnusable(): boolean {
+    return this.#denials >= MAX_CONSECUTIVE_DENIALS;
   }
 
   /** Called when a request was admitted: the account is usable. */
@@ -102,7 +102,7 @@ export class Throttle {
         SLOWEST_MS,
         this.#intervalMs === 0 ? 60_000 / this.#mostInWindow : this.#intervalMs * 2,
       );
-    if (!this.hopeless) return;
+    if (!this.isUnusable) return;
     this.#intervalMs = 0;
     this.#notBeforeMs = Number.NEGATIVE_INFINITY;
   }

@@ -11,7 +11,7 @@ export interface TrafficOptions {
   readonly budget: RequestBudget;
   readonly seed: number;
   readonly signal: AbortSignal;
-  readonly onAnswer?: (response: Response) => void;
+  readonly onResponse?: (response: Response) => void;
   /** Called when a wait of some seconds begins. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Creates states that the target file does not have, and fresh ones of those that a run uses up. */

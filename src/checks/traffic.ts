@@ -54,7 +54,7 @@ export class Traffic implements AsyncDisposable {
     (control) => this.watch.recovery.isOver(control),
   );
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
-  readonly #onAnswer: ((response: Response) => void) | undefined;
+  readonly #onResponse: ((response: Response) => void) | undefined;
   readonly #packer = new ResponsePacker();
   readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #inFlightOfLoad: () => number;
@@ -95,7 +95,7 @@ export class Traffic implements AsyncDisposable {
       onWait: options.onWait,
       factor,
     });
-    this.#onAnswer = options.onAnswer;
+    this.#onResponse = options.onResponse;
     this.#onWait = options.onWait;
     this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
     this.#runTag = Math.floor(this.random() * 0xffffff)
@@ -247,7 +247,7 @@ export class Traffic implements AsyncDisposable {
       if (isPlain) this.replyTimes.note(response);
       if (response.admitted) this.watch.recovery.noteServed(response);
       this.#count(response);
-      this.#onAnswer?.(response);
+      this.#onResponse?.(response);
       // Packed immediately: objects that live for some seconds are the worst case for a garbage collector.
       const { isHeld } = response.pack(this.#packer);
       this.#timeouts.note(kind, exchange, isHeld);

@@ -97,7 +97,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     await parser.parseAsync();
   } catch (error) {
-    return report(error instanceof ParserComplaint ? await inOurWords(error, own) : error, own);
+    return report(error instanceof ParserComplaint ? await toUsageError(error, own) : error, own);
   }
   return outcome.exitCode;
 }
@@ -146,7 +146,7 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
 class ParserComplaint extends Error {}
 
 /** The same as our own message, with the name that was probably meant. */
-async function inOurWords({ message }: ParserComplaint, own: readonly string[]): Promise<UsageError> {
+async function toUsageError({ message }: ParserComplaint, own: readonly string[]): Promise<UsageError> {
   const words = own.filter((word) => !word.startsWith("-"));
   const help = await helpFor(words);
   const usage = /^gauntlet (\S.*)$/m.exec(help)?.[1];

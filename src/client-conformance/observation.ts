@@ -1,5 +1,5 @@
 import { groupBy } from "../core/index.ts";
-import type { ScriptedAnswer, ScriptedRequest } from "../reference-gateway/index.ts";
+import type { ScriptedRequest, ScriptedResponse } from "../reference-gateway/index.ts";
 
 /** One generation request from a client, as it arrived, and its response. */
 export interface Attempt {
@@ -9,7 +9,7 @@ export interface Attempt {
   /** The call it belongs to: requests with the same model and conversation are attempts at one call. */
   readonly call: string;
   /** `undefined` if it was still open at the end of the scenario. */
-  readonly answer: ScriptedAnswer | undefined;
+  readonly answer: ScriptedResponse | undefined;
 }
 
 /** A request to the redirect target, which must never receive a key. */

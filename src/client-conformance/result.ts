@@ -12,9 +12,9 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   const verdict = new Verdict();
   const empty = runs.find(({ attempts }) => attempts.length === 0);
   if (empty === undefined) scenario.judge(runs, verdict, bounds);
-  else verdict.leaveOpen("blocked", nothingCame(empty));
+  else verdict.markInconclusive("blocked", explainNoRequests(empty));
   const flood = runs.find(({ ending }) => ending.by === "flood");
-  if (flood !== undefined) verdict.leaveOpen("inconclusive", flooded(flood, scenario));
+  if (flood !== undefined) verdict.markInconclusive("inconclusive", flooded(flood, scenario));
   return {
     ...scenarioNotRun(scenario),
     axes: axesOf(runs),
@@ -94,7 +94,7 @@ function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenari
 }
 
 /** Why a command sent nothing that could be judged, as far as the traffic shows. */
-function nothingCame(run: ClientRun): string {
+function explainNoRequests(run: ClientRun): string {
   const { ending, others } = run;
   const refused = others.filter(({ request, answer }) => request.endpoint !== "models" && (answer?.status ?? 0) >= 400);
   const [first] = refused;

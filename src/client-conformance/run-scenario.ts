@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isObject, sleep } from "../core/index.ts";
-import { type Script, type ScriptedAnswer, type ScriptedRequest, startGateway } from "../reference-gateway/index.ts";
+import { type Script, type ScriptedRequest, type ScriptedResponse, startGateway } from "../reference-gateway/index.ts";
 import { environmentFor } from "./environment.ts";
 import { PARTIAL } from "./judges/generations.ts";
 import type { Attempt, ClientRun, CommandEnding } from "./observation.ts";
@@ -61,7 +61,7 @@ class Watch {
   readonly #name: string;
   readonly #most: number;
   readonly #requests: ScriptedRequest[] = [];
-  readonly #answers = new Map<string, ScriptedAnswer>();
+  readonly #answers = new Map<string, ScriptedResponse>();
   /** Calls by request, for requests that the scenario responds to. */
   readonly #calls = new Map<string, string>();
   readonly #serving = new Set<string>();

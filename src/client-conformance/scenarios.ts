@@ -4,7 +4,7 @@ import { judgeBounded, judgeOnce } from "./judges/attempts.ts";
 import { judgeGrowth, judgeJitter, judgeNoLoop } from "./judges/backoff.ts";
 import { generation, judgeGenerations } from "./judges/generations.ts";
 import { judgeOtherHosts } from "./judges/key-host.ts";
-import { callsApart, judgeParallelism } from "./judges/parallelism.ts";
+import { areCallsDistinguishable, judgeParallelism } from "./judges/parallelism.ts";
 import { judgeServed } from "./judges/served.ts";
 import { judgeUncertain } from "./judges/uncertain.ts";
 import { judgeWaits } from "./judges/waits.ts";
@@ -146,7 +146,7 @@ export const SCENARIOS: readonly Scenario[] = [
     judge: (runs, verdict, { mostAttempts }) => {
       for (const run of runs) {
         judgeParallelism("RETRY-6", run, verdict);
-        if (callsApart(run)) judgeWaits("RETRY-1", [run], verdict);
+        if (areCallsDistinguishable(run)) judgeWaits("RETRY-1", [run], verdict);
       }
       judgeBounded("RETRY-6", runs, verdict, mostAttempts);
     },

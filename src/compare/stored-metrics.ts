@@ -1,8 +1,8 @@
 import {
   type ComparedMetric,
+  compareSeparateRuns,
   type LoadClass,
   type LoadRun,
-  onceAgainstOnce,
   type Quantiles,
   type RunRecord,
 } from "../record/index.ts";
@@ -48,7 +48,7 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
       // Without tokens in the first run, there is nothing to compare with.
       if (unit === "tokens" && value === 0) return [];
       const same = later.get(name);
-      return onceAgainstOnce({
+      return compareSeparateRuns({
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
         samples: Math.min(samples, same?.samples ?? samples),
         // The length of replies depends neither on the machine nor on the timing.

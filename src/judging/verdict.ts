@@ -45,7 +45,7 @@ export class Undecided extends Error {
 /**
  * Collects the findings of a judge. The level of a requirement determines which methods accept it: `must` takes MUST
  * requirements, `should` those of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles
- * with `observe` alone. A judge that cannot prove that a MUST is violated calls `leaveOpen` or `inconclusive`: a MUST never
+ * with `observe` alone. A judge that cannot prove that a MUST is violated calls `markInconclusive` or `inconclusive`: a MUST never
  * warns.
  */
 export class Verdict {
@@ -125,11 +125,11 @@ export class Verdict {
   }
 
   /** Notes that something could not be decided, and continues; the first note counts, unless something is violated. */
-  leaveOpen(status: Undecided["status"], message: string): void {
+  markInconclusive(status: Undecided["status"], message: string): void {
     this.#open ??= { status, message };
   }
 
-  /** What `leaveOpen` noted first. */
+  /** What `markInconclusive` noted first. */
   get open(): string | undefined {
     return this.#open?.message;
   }

@@ -1,6 +1,6 @@
 import type { Observation } from "../judging/index.ts";
 import { isAdmitted, isRateDenial } from "./denials.ts";
-import { answeredUs } from "./moments.ts";
+import { respondedAtUs } from "./moments.ts";
 
 /**
  * Once the limit is reached, no conformant window admits more than the limit within this time: a fixed window has passed one
@@ -29,11 +29,11 @@ export function fullestWindow(
 ): WindowAfterDenial | undefined {
   const admitted = observations.filter(isAdmitted).sort((a, b) => a.sentUs - b.sentUs);
   const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
-  const answersUs = Float64Array.from(admitted, answeredUs);
+  const answersUs = Float64Array.from(admitted, respondedAtUs);
   let fullest: Observation | undefined;
   let most = -1;
   for (const denial of denied) {
-    const fromUs = answeredUs(denial);
+    const fromUs = respondedAtUs(denial);
     const untilUs = denial.sentUs + WINDOW_US;
     let count = 0;
     for (let at = 0; at < sentUs.length; at++)
@@ -45,7 +45,7 @@ export function fullestWindow(
   if (fullest === undefined) return undefined;
   const denial = fullest;
   const isWithin = (one: Observation) =>
-    one.sentUs > answeredUs(denial) && answeredUs(one) <= denial.sentUs + WINDOW_US;
+    one.sentUs > respondedAtUs(denial) && respondedAtUs(one) <= denial.sentUs + WINDOW_US;
   return { denial, admitted: admitted.filter(isWithin) };
 }
 

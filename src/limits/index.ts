@@ -24,7 +24,7 @@ export {
 } from "./infer-concurrency.ts";
 export { inferRate } from "./infer-rate.ts";
 export { hasHead, latestCountUs, type Stretch, type WithHead } from "./moments.ts";
-export { admittedBeyond, mostPossibly, mostSurely } from "./overlap.ts";
+export { admittedBeyond, maxInFlightAtDenial, minPeakInFlight } from "./overlap.ts";
 export type { RateInference } from "./rate-inference.ts";
 export {
   earlyRetries,

@@ -22,7 +22,7 @@ export type WithHead = Observation & { readonly headUs: number };
 export const hasHead = (one: Observation): one is WithHead => one.headUs !== undefined;
 
 /** The latest time at which the gateway had decided: the head of its response, or the end of a request without one, µs. */
-export const answeredUs = ({ headUs, endUs }: Observation): number => headUs ?? endUs;
+export const respondedAtUs = ({ headUs, endUs }: Observation): number => headUs ?? endUs;
 
 /** Earliest time at which data read at `us` may have arrived: our process may have been stalled before it read. */
 export function arrivedFromUs(us: number, still: readonly Stretch[]): number {
@@ -48,5 +48,5 @@ export function latestCountUs(all: readonly Observation[]): (one: Observation) =
     .sort((a, b) => a - b);
   const usualUs = latencies[Math.floor(latencies.length / 2)] ?? 0;
   const lateUs = Math.max(LATE_US, usualUs * LATE_FACTOR);
-  return (one) => (answeredUs(one) - one.sentUs > lateUs ? answeredUs(one) : one.sentUs);
+  return (one) => (respondedAtUs(one) - one.sentUs > lateUs ? respondedAtUs(one) : one.sentUs);
 }

@@ -1,6 +1,6 @@
 import type { Observation } from "../judging/index.ts";
 import { isAdmitted, isConcurrencyDenial, LEFT } from "./denials.ts";
-import { answeredUs, hasHead, type Stretch, surelyUntilUs } from "./moments.ts";
+import { hasHead, respondedAtUs, type Stretch, surelyUntilUs } from "./moments.ts";
 
 /** Maximum time for a gateway to notice that a client disconnected; it cannot be observed. */
 const NOTICE_MS = 10_000;
@@ -11,7 +11,7 @@ const NOTICE_MS = 10_000;
  *
  * @param still ranges in which this process was stalled.
  */
-export function mostSurely(observations: readonly Observation[], still: readonly Stretch[]): number {
+export function minPeakInFlight(observations: readonly Observation[], still: readonly Stretch[]): number {
   const edges = observations
     .filter(isAdmitted)
     .filter(hasHead)
@@ -57,9 +57,13 @@ export function admittedBeyond(
  * Maximum number of requests that can have been in flight when a denial was decided: everything not denied, from its sending to
  * some time after its end. If below the limit, the running requests cannot explain the denial.
  */
-export function mostPossibly(denial: Observation, observations: readonly Observation[], settleMs: number): number {
+export function maxInFlightAtDenial(
+  denial: Observation,
+  observations: readonly Observation[],
+  settleMs: number,
+): number {
   const { sentUs } = denial;
-  const decidedUs = answeredUs(denial);
+  const decidedUs = respondedAtUs(denial);
   return observations.filter(
     (other) =>
       other !== denial &&

@@ -1,7 +1,7 @@
 import { type LoadExchange, nowUs, type PreparedRequest } from "./http/load-exchange.ts";
 import type { Sender } from "./http/sender.ts";
 import type { LoadGuard } from "./load-guard.ts";
-import { type Came, outcomeOf } from "./outcome.ts";
+import { outcomeOf, type RequestOutcome } from "./outcome.ts";
 import type { ReadReason } from "./read-reason.ts";
 import type { Retrying, RetryTally } from "./retry-tally.ts";
 import { type Arrival, type Arrivals, arrivalsOf, type OpenArrivals, type Part, scheduleOf } from "./schedule.ts";
@@ -9,7 +9,7 @@ import type { Sessions } from "./sessions.ts";
 import { Tally } from "./tally.ts";
 
 /** Reports one finished request. The exchange is not kept: copy what is needed. */
-export type OnRequest = (exchange: LoadExchange, came: Came) => void;
+export type OnRequest = (exchange: LoadExchange, came: RequestOutcome) => void;
 
 export interface DriveOptions {
   readonly sender: Sender;

@@ -2,7 +2,7 @@ import type { Share } from "../budget/index.ts";
 import { isLimitReason } from "../limits/index.ts";
 import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 
 /** Rejections from the start without a single admission after which the key, model or account counts as unusable. */
 const REFUSALS = 20;
@@ -104,7 +104,7 @@ export class LoadGuard {
     return true;
   }
 
-  note({ status, outputTokens }: Pick<LoadExchange, "status" | "outputTokens">, came: Came): void {
+  note({ status, outputTokens }: Pick<LoadExchange, "status" | "outputTokens">, came: RequestOutcome): void {
     if (this.#stop !== undefined || came.what === "aborted") return;
     this.#count(outputTokens);
     if (came.outcome === "admitted" || came.outcome === "unfinished") this.#admitted = true;
@@ -146,7 +146,7 @@ export class LoadGuard {
     }
   }
 
-  #noteFailure({ outcome, what }: Came): void {
+  #noteFailure({ outcome, what }: RequestOutcome): void {
     if (this.#circuit === undefined) return;
     const { failedShare, requests } = this.#circuit;
     const failed = outcome === "failed";

@@ -4,7 +4,7 @@ import { isLimitReason } from "../limits/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { Answered, ReadReason } from "./read-reason.ts";
 
-export interface Came {
+export interface RequestOutcome {
   readonly outcome: Outcome;
   /**
    * The named reason of a denial, the kind of failure (`500`, `reset`, `deadline`, `cut stream`), or the defect of an invalid 2xx reply.
@@ -22,7 +22,7 @@ export function isStatedFailure(what: string): boolean {
   return what === ERROR_IN_STREAM || (/^\d{3}$/.test(what) && what !== `${REQUEST_TIMEOUT}`);
 }
 
-const ADMITTED: Came = { outcome: "admitted", what: "" };
+const ADMITTED: RequestOutcome = { outcome: "admitted", what: "" };
 
 /** What is needed of a finished request, whichever engine sent it. */
 export type Ended = Answered &
@@ -37,7 +37,7 @@ export type Ended = Answered &
  *
  * @param read reads the named reason in the target's format.
  */
-export function outcomeOf(exchange: Ended, read: ReadReason): Came {
+export function outcomeOf(exchange: Ended, read: ReadReason): RequestOutcome {
   const { status, ending, prepared, scanner, defect } = exchange;
   const served = status >= 200 && status < 300;
   if (ending === "complete" && served) {

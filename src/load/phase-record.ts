@@ -4,7 +4,7 @@ import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
 import { isMust } from "../requirements/index.ts";
 import type { EventScanner } from "./http/event-scanner.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 import type { Tally } from "./tally.ts";
 
 type Failure = JudgedPhase["failures"][number];
@@ -26,7 +26,7 @@ export class OutcomeCounts {
       readonly prepared: Pick<PreparedRequest, "dialect" | "stream">;
       readonly scanner?: Pick<EventScanner, "unknownFields"> | undefined;
     },
-    came: Came,
+    came: RequestOutcome,
     sample: string | undefined,
   ): void {
     const { dialect, stream } = exchange.prepared;

@@ -5,7 +5,7 @@ import { drive } from "./drive.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { Sender } from "./http/sender.ts";
 import type { LoadGuard } from "./load-guard.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 import { type LoadRequestSpec, prepareRequest } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
 import type { Arrivals } from "./schedule.ts";
@@ -20,7 +20,7 @@ export interface BlockTimes {
   readonly gapUs: readonly number[];
   readonly requests: number;
   /** The other requests, by how they ended, with counts. */
-  readonly errors: ReadonlyMap<string, Came & { readonly count: number }>;
+  readonly errors: ReadonlyMap<string, RequestOutcome & { readonly count: number }>;
   /** Events of streams, and the socket reads in which they arrived. */
   readonly events: number;
   readonly reads: number;
@@ -93,7 +93,7 @@ export class RequestLane implements AsyncDisposable {
     const { target, request, guard, stop } = this.#options;
     const prepared = prepareRequest(target, request);
     const [responseUs, ttftUs, gapUs]: number[][] = [[], [], []];
-    const errors = new Map<string, Came & { readonly count: number }>();
+    const errors = new Map<string, RequestOutcome & { readonly count: number }>();
     let [requests, events, reads] = [0, 0, 0];
     using _ = keepAwake(this.#options.connections);
     const { startUs, endUs } = await drive({

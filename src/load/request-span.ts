@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Dialect } from "../dialects/index.ts";
 import type { Outcome } from "../judging/index.ts";
 import type { LoadExchange, TraceIds } from "./http/load-exchange.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 
 /** One request that was sent with a `traceparent`. Times are wall clock, Unix epoch milliseconds with fractions. */
 export interface RequestSpan extends TraceIds {
@@ -59,7 +59,7 @@ export class SpanSampler {
   }
 
   /** Reports a sampled request. A retry has the same ids and is not reported again. */
-  ended(exchange: LoadExchange, { outcome, what }: Came, phase: string): void {
+  ended(exchange: LoadExchange, { outcome, what }: RequestOutcome, phase: string): void {
     const { trace, dialect, stream } = exchange.prepared;
     if (trace === undefined || !this.#sent.delete(trace.spanId)) return;
     const { run, originUs, originMs, onSpan } = this.#options;

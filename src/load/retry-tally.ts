@@ -4,7 +4,7 @@ import { shareOfTested } from "../limits/index.ts";
 import { Histogram, type StoredHistogram } from "../metrics/index.ts";
 import type { RetryAfterFigures } from "../record/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 import { DEFAULT_RETRY, decideRetry } from "./retry-rules.ts";
 
 type Clients = RetryAfterFigures["clients"];
@@ -81,7 +81,7 @@ export class RetryTally {
   /** Records how an attempt ended. @returns when to retry, or `undefined` if this was the last attempt. */
   ended(
     exchange: LoadExchange,
-    came: Came,
+    came: RequestOutcome,
     before: Retrying | undefined,
     phase: string,
     originUs: number,
@@ -128,7 +128,7 @@ export class RetryTally {
   }
 
   /** The outcome of a retry, audited from what was actually sent. */
-  #retried(exchange: LoadExchange, came: Came, { denied }: Retrying): void {
+  #retried(exchange: LoadExchange, came: RequestOutcome, { denied }: Retrying): void {
     const { sentUs, endUs, retryAfterWaitMs, open } = denied;
     this.#client.retries++;
     if (retryAfterWaitMs !== undefined && exchange.sentUs < endUs + retryAfterWaitMs * 1_000) this.#client.earlySends++;

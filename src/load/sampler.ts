@@ -1,7 +1,7 @@
 import { type Dialect, endpointUrl, type HeaderList, header, type Mode } from "../dialects/index.ts";
 import { decodeBody, type Exchange, type Redactor, redactExchange } from "../http-recorder/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 
 /** A recorded exchange of a load run, in the format of the conformance checks. */
 export interface Sample {
@@ -60,7 +60,7 @@ export class Sampler {
   }
 
   /** Keeps the exchange if more of its kind are needed. @returns its id, or `undefined`. */
-  offer(phase: string, exchange: LoadExchange, came: Came): string | undefined {
+  offer(phase: string, exchange: LoadExchange, came: RequestOutcome): string | undefined {
     const { prepared } = exchange;
     if (!prepared.capture && exchange.pieces.length === 0 && exchange.status < 300 && exchange.status !== 0)
       return undefined;

@@ -3,7 +3,7 @@ import { parseJson, readReply, readStream, type Turn } from "../dialects/index.t
 import { drawRequest } from "./draw-request.ts";
 import type { LoadExchange, PreparedRequest } from "./http/load-exchange.ts";
 import { drawLength } from "./lengths.ts";
-import type { Came } from "./outcome.ts";
+import type { RequestOutcome } from "./outcome.ts";
 import { type MixOptions, modelFor, prepareRequest, textOf, type WireKey } from "./prepared-requests.ts";
 import { promptOf } from "./prompt-text.ts";
 import type { SessionArrivals } from "./schedule.ts";
@@ -75,7 +75,7 @@ export class Sessions {
   }
 
   /** @returns the next turn, or `undefined` if the session is over: after its last turn, or when a turn was not admitted. */
-  after(ordinal: number, exchange: LoadExchange, { outcome }: Came): NextTurn | undefined {
+  after(ordinal: number, exchange: LoadExchange, { outcome }: RequestOutcome): NextTurn | undefined {
     const session = this.#open.get(ordinal);
     if (session === undefined) throw new InternalError(`session ${ordinal} was answered and is not open`);
     if (outcome === "admitted" && session.turn < session.turns) {

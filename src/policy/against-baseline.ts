@@ -2,7 +2,7 @@ import {
   type ComparedMetric,
   type Comparison,
   checkChanges,
-  onceAgainstOnce,
+  compareSeparateRuns,
   type RunRecord,
 } from "../record/index.ts";
 import { type BaselineFile, directionOf, figuresOf, machineOf, workloadKey } from "./baseline.ts";
@@ -71,7 +71,7 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
 }
 
 function metric(name: string, a: number, now: { value: number; samples: number } | undefined): ComparedMetric {
-  return onceAgainstOnce({
+  return compareSeparateRuns({
     name,
     ...directionOf(name),
     a,

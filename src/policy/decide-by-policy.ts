@@ -28,14 +28,14 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
         : result === "fail"
           ? EXIT.gateFailed
           : EXIT.inconclusive,
-    headline: verdict.headline.replace(/^[A-Z]+/, result.toUpperCase()) + gatesInWords(failed, open, warned),
+    headline: verdict.headline.replace(/^[A-Z]+/, result.toUpperCase()) + describeGates(failed, open, warned),
     // The run's own reasons come first, unless a gate overrode its pass.
     reasons: verdict.result === "pass" ? gates : [...verdict.reasons, ...gates],
     qualifiers,
   };
 }
 
-function gatesInWords(failed: readonly Gate[], open: readonly Gate[], warned: readonly Gate[]): string {
+function describeGates(failed: readonly Gate[], open: readonly Gate[], warned: readonly Gate[]): string {
   const parts = [
     ...(failed.length === 0 ? [] : [`${failed.length} of the policy's gates failed`]),
     ...(open.length === 0 ? [] : [`${open.length} could not be decided`]),

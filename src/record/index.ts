@@ -11,6 +11,7 @@ export {
   type Waiver,
 } from "./check-result.ts";
 export { checkOfPhase, checksOfLoad, checksOfRun, checksOfUnsent, figuresOfLoad } from "./checks-of-load.ts";
+export { compareSeparateRuns } from "./compare-separate-runs.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
 export {
@@ -33,7 +34,6 @@ export {
   sessionsSchema,
 } from "./load-section.ts";
 export { LOAD_DIALECTS } from "./load-values.ts";
-export { onceAgainstOnce } from "./once-against-once.ts";
 export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./overhead-section.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
 export { countExchanges, EXCHANGES, readExchanges } from "./read-exchanges.ts";

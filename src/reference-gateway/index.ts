@@ -6,6 +6,6 @@ export type { TokenCounts } from "./limits/token-limiter.ts";
 export { MUTATIONS } from "./mutations/mutation-table.ts";
 export type { GatewayOptions } from "./options.ts";
 export type { ReadyLine } from "./ready-line.ts";
-export type { Script, ScriptedAnswer, ScriptedRequest, Turn } from "./scripts/script.ts";
+export type { Script, ScriptedRequest, ScriptedResponse, Turn } from "./scripts/script.ts";
 export { type Gateway, startGateway } from "./start-gateway.ts";
 export { VARIANTS } from "./variants/variant-table.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { sleep } from "../core/index.ts";
-import type { PreparedAnswer } from "./prepare.ts";
+import type { PreparedResponse } from "./prepare.ts";
 import type { LoggedRequest } from "./request-log.ts";
 import type { Behaviour } from "./scenario.ts";
 
@@ -20,7 +20,7 @@ export const sinceStartMs = (): number => Math.round((performance.now() - ORIGIN
 /** Writes a response according to a behaviour, and records how it ended. @returns whether the connection can be reused. */
 export async function play(
   link: Link,
-  answer: PreparedAnswer,
+  answer: PreparedResponse,
   behaviour: Behaviour,
   logged: LoggedRequest,
 ): Promise<boolean> {
@@ -48,7 +48,7 @@ const isUneven = (behaviour: Behaviour): boolean => behaviour.break !== undefine
 
 async function playParts(
   link: Link,
-  answer: PreparedAnswer,
+  answer: PreparedResponse,
   behaviour: Behaviour,
   logged: LoggedRequest,
 ): Promise<boolean> {

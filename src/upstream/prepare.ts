@@ -2,7 +2,7 @@ import { type Asked, errorBody, eventsOf, replyOf } from "./encode.ts";
 import type { Behaviour } from "./scenario.ts";
 
 /** An encoded response, ready to be written. */
-export interface PreparedAnswer {
+export interface PreparedResponse {
   readonly status: number;
   /** Status line and fields, without `Date` and the empty line. */
   readonly head: string;
@@ -19,11 +19,11 @@ const MAX_KEPT = 200;
 /** Maximum size of one write, bytes. */
 const MAX_AT_ONCE = 262_144;
 
-const kept = new WeakMap<Behaviour, Map<string, PreparedAnswer>>();
+const kept = new WeakMap<Behaviour, Map<string, PreparedResponse>>();
 
 /** The response to a request; serialised once for identical requests. */
-export function prepare(behaviour: Behaviour, requested: Asked): PreparedAnswer {
-  const own = kept.get(behaviour) ?? new Map<string, PreparedAnswer>();
+export function prepare(behaviour: Behaviour, requested: Asked): PreparedResponse {
+  const own = kept.get(behaviour) ?? new Map<string, PreparedResponse>();
   kept.set(behaviour, own);
   const key = `${requested.dialect}\n${requested.stream}\n${requested.includeUsage}\n${requested.model}`;
   const known = own.get(key);
@@ -34,7 +34,7 @@ export function prepare(behaviour: Behaviour, requested: Asked): PreparedAnswer 
   return made;
 }
 
-function make(behaviour: Behaviour, requested: Asked): PreparedAnswer {
+function make(behaviour: Behaviour, requested: Asked): PreparedResponse {
   const { error } = behaviour;
   if (error !== undefined) {
     const { retryAfter } = error;
@@ -58,13 +58,13 @@ function make(behaviour: Behaviour, requested: Asked): PreparedAnswer {
   return { status: 200, head, parts, whole, isStream: true };
 }
 
-function wholeOf(parts: PreparedAnswer["parts"]): Buffer | undefined {
+function wholeOf(parts: PreparedResponse["parts"]): Buffer | undefined {
   const total = parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
   return total > MAX_AT_ONCE ? undefined : Buffer.concat(parts.map(({ bytes }) => bytes));
 }
 
 /** A response with a JSON body. @param fields further header fields, each with its line end. */
-export function json(status: number, body: unknown, fields = ""): PreparedAnswer {
+export function json(status: number, body: unknown, fields = ""): PreparedResponse {
   const bytes = Buffer.from(JSON.stringify(body));
   const head = `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n${fields}`;
   const parts = [{ bytes, afterMs: 0 }];

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { member } from "../core/index.ts";
 import { type Asked, type Dialect, errorBody } from "./encode.ts";
 import { type Link, play, sinceStartMs } from "./play.ts";
-import { json, type PreparedAnswer, prepare } from "./prepare.ts";
+import { json, type PreparedResponse, prepare } from "./prepare.ts";
 import { credentialsIn, RequestLog } from "./request-log.ts";
 import { BadRequest, type RawRequest, RequestReader } from "./request-reader.ts";
 import { type Answers, type Behaviour, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
@@ -132,7 +132,7 @@ function withCredential(behaviour: Behaviour, raw: RawRequest): Behaviour {
 }
 
 interface Answer {
-  readonly answer: PreparedAnswer;
+  readonly answer: PreparedResponse;
   readonly behaviour: Behaviour;
 }
 

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, defineInvariant, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { aReply, success } from "../../src/judging/index.ts";
-import { isGoodKey } from "../shared/good-keys.ts";
+import { isFundedKey } from "../shared/good-keys.ts";
 import { isOfInterface } from "../shared/of-interface.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
@@ -78,7 +78,8 @@ const validKeysAlwaysAccepted = defineInvariant({
     "Checks every request of the run that had a valid key and was otherwise valid: none may get 401 or 403. A failure means that keys are accepted only some of the time, for example because a cache and a database disagree.",
   judge(responses, verdict) {
     const good = responses.filter(
-      ({ requested, exchange, status = 500 }) => requested.intent === "good" && isGoodKey(exchange.key) && status < 500,
+      ({ requested, exchange, status = 500 }) =>
+        requested.intent === "good" && isFundedKey(exchange.key) && status < 500,
     );
     if (good.length === 0) verdict.inconclusive("no request with a valid key was answered, but for server errors");
     const refused = good.filter(({ status }) => status === 401 || status === 403);
@@ -87,7 +88,7 @@ const validKeysAlwaysAccepted = defineInvariant({
     const invalid = responses.filter(
       (response) =>
         response.status === 401 &&
-        isGoodKey(response.exchange.key) &&
+        isFundedKey(response.exchange.key) &&
         isOfInterface(response) &&
         !isOtherDenial(response),
     );

@@ -134,7 +134,7 @@ function brokeOff({ status, streamed, stream, complete }: Response): boolean {
 
 function judgeUpstream(response: Response, model: string, verdict: Verdict): void {
   if (brokeOff(response)) {
-    verdict.leaveOpen("blocked", `${model} fails in the middle of its streams: ${response.summary}`);
+    verdict.markInconclusive("blocked", `${model} fails in the middle of its streams: ${response.summary}`);
     return;
   }
   verdict.must("ERR-5XX-1", response.status, serverError, { in: response, at: "status", because: response.summary });

@@ -21,7 +21,7 @@ export const nonStreaming = defineCheck({
     if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
       return verdict.notApplicable("the non-streaming replies were over before all had been sent");
-    if (served.length > limits.inFlight && served.length < nonStreaming.length && !surelyTogether(served))
+    if (served.length > limits.inFlight && served.length < nonStreaming.length && !ranConcurrently(served))
       return verdict.inconclusive("some replies came so late that their requests may have begun when others had ended");
     const seen = {
       in: served.at(-1),
@@ -43,7 +43,7 @@ export const nonStreaming = defineCheck({
 const SURE_SHARE = 0.7;
 
 /** Whether all of them had begun before the first ended, judged by the latest end and the shortest possible duration. */
-function surelyTogether(served: readonly Response[]): boolean {
+function ranConcurrently(served: readonly Response[]): boolean {
   const timelines = served.map(({ exchange }) => exchange.timeline);
   const endsUs = timelines.map(({ headersUs, endUs }) => headersUs ?? endUs);
   const shortestUs = Math.min(...timelines.map(({ sentUs = 0, headersUs, endUs }) => (headersUs ?? endUs) - sentUs));

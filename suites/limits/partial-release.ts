@@ -1,6 +1,6 @@
 import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { servable } from "../shared/servable.ts";
-import { leaveStarted } from "./burst.ts";
+import { abortOnceDecided } from "./burst.ts";
 import { untilInFlight } from "./in-flight.ts";
 
 /** Streams that kept running while other requests of the account ended, and the streams sent after that. */
@@ -65,6 +65,6 @@ async function fill(
   await end(held);
   const extras = Array.from({ length: EXTRAS }, () => t.start(long));
   const all = [...held, ...extras];
-  const responses = await (t.isQuick ? leaveStarted(t, all) : Promise.all(all.map(({ done }) => done)));
+  const responses = await (t.isQuick ? abortOnceDecided(t, all) : Promise.all(all.map(({ done }) => done)));
   return { what, held: responses.slice(0, streams), extras: responses.slice(streams) };
 }

@@ -6,7 +6,7 @@ import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, wit
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";
 
 /** Share of the limit that must have been admitted before a missing rate denial counts. */
-const MAX_OF_RATE = 0.8;
+const MIN_ADMITTED_SHARE = 0.8;
 
 /** Share of evenly paced requests that a network may deliver too close to the previous one. */
 const JITTERED_SHARE = 0.02;
@@ -68,7 +68,7 @@ function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Ver
   if (responses.some(isRateDenial) || exceedsLimit(run, limits)) return;
   const last = responses.findLast((response) => !isServed(response) && !isConcurrencyDenial(response));
   const isStopped = last !== undefined || concurrencyDenialsWhenIdle(run).length >= MIN_LONE;
-  if (isStopped && admitted >= limits.rpm * MAX_OF_RATE) return;
+  if (isStopped && admitted >= limits.rpm * MIN_ADMITTED_SHARE) return;
   verdict.inconclusive(
     `${what}: ${admitted} requests were admitted in ${seconds.toFixed(0)} s, which does not reach ${limits.rpm} per minute${last === undefined ? "" : `; the last ones failed: ${last.summary}`}`,
   );
@@ -80,7 +80,7 @@ function assumeConcurrencyAllows(run: Burst, { rpm }: RateRecording["limits"], v
   if (
     responses.some(isRateDenial) ||
     !responses.some(isConcurrencyDenial) ||
-    admittedIn(responses) >= rpm * MAX_OF_RATE
+    admittedIn(responses) >= rpm * MIN_ADMITTED_SHARE
   )
     return;
   if (concurrencyDenialsWhenIdle(run).length < MIN_LONE)

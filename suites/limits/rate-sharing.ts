@@ -21,7 +21,7 @@ export function judgeKind(
     const allowed = 1 + Math.floor((seconds * limits.rpm) / 60);
     const why = `${kind}: ${admitted.length} of ${tries.length} served while the account was denied`;
     if (admitted.length > 0 && allowed >= tries.length) {
-      verdict.leaveOpen(
+      verdict.markInconclusive(
         "inconclusive",
         `${why}, in ${seconds.toFixed(1)} s: in that time there may have been room for all of them`,
       );

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Held, type Response, type Session } from "../../src/checks/index.ts";
 import { atMost } from "../../src/judging/index.ts";
 import type { Key } from "../../src/target/index.ts";
-import { leaveStarted } from "./burst.ts";
+import { abortOnceDecided } from "./burst.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
 import { A_WINDOW, QUIET_MS } from "./paced.ts";
@@ -80,7 +80,7 @@ async function sendSpacedStreams(t: Session, key: Key): Promise<readonly Respons
     if (index > 0) await t.wait(SPACING_MS);
     sent.push(t.start({ ...longStream(key), freshConnection: false }));
   }
-  return leaveStarted(t, sent);
+  return abortOnceDecided(t, sent);
 }
 
 async function sendOneByOne(t: Session, key: Key): Promise<readonly Response[]> {

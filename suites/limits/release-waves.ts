@@ -1,5 +1,5 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { atOnce, leaveStarted } from "./burst.ts";
+import { abortOnceDecided, atOnce } from "./burst.ts";
 import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
 import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
 
@@ -85,7 +85,7 @@ async function sendWave(
   const count = account.limits.inFlight + 2;
   if (spacingMs > 0) return evenly(t, long, count, spacingMs);
   const responses = await (t.isQuick
-    ? leaveStarted(
+    ? abortOnceDecided(
         t,
         Array.from({ length: count }, () => t.start(request)),
         BEGUN_MS,

@@ -55,7 +55,10 @@ const concurrencyBySpelling = defineCheck({
     for (const { kind, responses } of spelled) {
       if (!responses.some((response) => isServed(response) || isConcurrencyDenial(response))) continue;
       if (!responses.some((response) => wasAtLimit(response, held))) {
-        verdict.leaveOpen("inconclusive", `the streams ended before a request with ${kind} could be sent at the limit`);
+        verdict.markInconclusive(
+          "inconclusive",
+          `the streams ended before a request with ${kind} could be sent at the limit`,
+        );
         continue;
       }
       const served = servedAtLimit(responses, held);

@@ -151,13 +151,13 @@ function isDoubtful({ responses, rpm, most }: Pick<Tried, "responses" | "rpm" | 
 }
 
 /** No capacity returned for nearly a minute: the account admits this much per minute. */
-const isKeptByLess = ({ tries, silentS }: Tried): boolean =>
+const hasNoRefill = ({ tries, silentS }: Tried): boolean =>
   tries.length > 0 && tries.every(isRateDenial) && silentS >= LONG_SILENCE_S;
 
 /** Sends evenly what a limiter with little burst must admit. */
 async function lookInto(t: Session, one: Tried): Promise<Tried> {
   const account = t.target.tiers[one.tier];
-  if (account === undefined || !isDoubtful(one) || isKeptByLess(one)) return one;
+  if (account === undefined || !isDoubtful(one) || hasNoRefill(one)) return one;
   const count = Math.min(safeRpm(one.rpm), MAX_EVENLY, room(t));
   if (count < MIN_EVENLY) return one;
   await untilQuiet(t, account.key);
@@ -192,7 +192,7 @@ function judgeRate(one: Tried, verdict: Verdict): void {
     else must("LIMIT-RATE-1", many, atMost(2 * rpm), seen);
     return;
   }
-  if (!isDoubtful(one) || isKeptByLess(one)) {
+  if (!isDoubtful(one) || hasNoRefill(one)) {
     const because = `served on the ${tier} tier's account before the first denial for the rate`;
     const enough = Math.min(Math.floor(rpm * ENOUGH), most);
     must("LIMIT-RATE-3", many, atLeast(enough), { in: denied, because });

@@ -1,4 +1,4 @@
-import { type Check, defineInvariant, isOwnNetwork, stopIn, stopInWords } from "../../src/checks/index.ts";
+import { type Check, defineInvariant, describeStop, isOwnNetwork, stopIn } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
 
 const noStop = that("a gateway that responds until the end of the run", (value) => value === "responds");
@@ -15,7 +15,7 @@ const keepsResponding = defineInvariant({
     if (stop !== undefined && isOwnNetwork(stop))
       return verdict.inconclusive("the network of this machine was not available");
     verdict.must("KEEPS-RESPONDING", stop === undefined ? "responds" : "stopped", noStop, {
-      ...(stop === undefined ? {} : { in: stop.inFlight[0] ?? stop.after, because: stopInWords(stop) }),
+      ...(stop === undefined ? {} : { in: stop.inFlight[0] ?? stop.after, because: describeStop(stop) }),
     });
   },
 });

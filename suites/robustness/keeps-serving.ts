@@ -1,9 +1,9 @@
 import {
   type Check,
   defineInvariant,
+  describeOutage,
   isForGood,
   type Outage,
-  outageInWords,
   outagesIn,
   type Response,
 } from "../../src/checks/index.ts";
@@ -35,12 +35,12 @@ function judgeOutage(outage: Outage, verdict: Verdict): void {
   const seen = { in: first, at: "status" };
   const isExplained = upstreamFailures > 0;
   const failures = isExplained ? `; ${upstreamFailures} requests before it met upstream failures` : "";
-  const because = outageInWords(outage) + failures;
+  const because = describeOutage(outage) + failures;
   const isWrong = saysUnknown(outage) || isForGood(outage);
   if (isWrong && !isExplained) verdict.must("BASE-3", "refused", "served", { ...seen, because });
   else if (isWrong || (until !== undefined && !isExplained))
     verdict.should("STEADY-SERVICE", "refused", "served", { ...seen, because });
-  else if (until === undefined) verdict.leaveOpen("inconclusive", `${because}; the run stopped waiting for it`);
+  else if (until === undefined) verdict.markInconclusive("inconclusive", `${because}; the run stopped waiting for it`);
   else verdict.observe("STEADY-SERVICE", because, { in: first });
 }
 

@@ -34,7 +34,7 @@ const stalls = defineCheck({
     const intervalMs = Math.max(TICK_MS, 60_000 / ((t.target.limits?.rpm ?? 300) * SHARE));
     const ticks: { readonly response: Response; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
-    while (t.othersRun && (t.nowUs() - startedUs) / 1_000 < MAX_MS) {
+    while (t.hasConcurrentChecks && (t.nowUs() - startedUs) / 1_000 < MAX_MS) {
       const busy = t.inFlight;
       const response = await t.send({ endpoint: "models", repeats: false });
       ticks.push({ response, busy: Math.max(busy, t.inFlight) });

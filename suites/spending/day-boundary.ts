@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
-import { deniedAtLast, isSpendingDenial, LAG_S } from "./drive.ts";
+import { isSpendingDenial, LAG_S, pollUntilDenied } from "./drive.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -44,7 +44,7 @@ const dayBoundary = defineCheck({
       }
       // The tally of a cap may lag.
       const isCapped =
-        denial !== undefined || (await deniedAtLast(t, { ...request, key }, LAG_S.cappable)).denial !== null;
+        denial !== undefined || (await pollUntilDenied(t, { ...request, key }, LAG_S.cappable)).denial !== null;
       for (const hour of [4, 5, 8, 15, 16, 19, 22, 23]) {
         await at(nextDay + hour * HOUR_MS + 300_000);
         otherMidnights.push({ hour, response: await t.send({ ...request, key }) });

@@ -119,7 +119,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   const ends = [effort.small, SMALL + SOME_LARGE, effort.small + effort.large];
   for (let sent = 0; sent < effort.small + effort.large; ) {
     if (sent === SMALL + SOME_LARGE && effort.waitBetween) {
-      const { denial, waitedS } = await deniedAtLast(t, small, lagS);
+      const { denial, waitedS } = await pollUntilDenied(t, small, lagS);
       if (denial !== null) return outcome(denial, waitedS);
     }
     if (sent >= SMALL + SOME_LARGE && tokens > most) {
@@ -164,7 +164,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
       refused = 0;
     }
   }
-  const { denial, waitedS } = await deniedAtLast(t, small, lagS);
+  const { denial, waitedS } = await pollUntilDenied(t, small, lagS);
   return outcome(denial, waitedS, denial === null ? budgetSpent : null);
 }
 
@@ -179,7 +179,7 @@ async function isOtherServed(t: Session, { endpoint, mode }: Kind): Promise<bool
 }
 
 /** Polls until a denial comes, for a tally that lags. */
-export async function deniedAtLast(
+export async function pollUntilDenied(
   t: Session,
   request: RequestSpec,
   lagS: number,
@@ -237,7 +237,7 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
     if (denial !== undefined) return outcome(denial, 0);
     if (served.length === 0) return outcome(null, 0);
   }
-  const { denial, waitedS } = await deniedAtLast(t, { key, ...kind, intent: "either", repeats: false }, lagS);
+  const { denial, waitedS } = await pollUntilDenied(t, { key, ...kind, intent: "either", repeats: false }, lagS);
   return outcome(denial, waitedS);
 }
 

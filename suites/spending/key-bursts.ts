@@ -1,5 +1,5 @@
 import type { RequestSpec, Session } from "../../src/checks/index.ts";
-import { type Drive, deniedAtLast, isSpendingDenial, LAG_S, longStream, type UsedUpState } from "./drive.ts";
+import { type Drive, isSpendingDenial, LAG_S, longStream, pollUntilDenied, type UsedUpState } from "./drive.ts";
 
 /** Short requests served in a burst, the number that the budget paid for sequentially, and the denial that must follow. */
 export type Burst = { readonly served: number; readonly sequential: number; readonly after: Drive["denial"] };
@@ -49,5 +49,5 @@ export async function burst(t: Session, state: UsedUpState, drives: readonly Dri
   const denial = responses.find(isSpendingDenial);
   if (denial !== undefined || !passedTheLimit({ served, sequential }))
     return { served, sequential, after: denial ?? null };
-  return { served, sequential, after: (await deniedAtLast(t, request, LAG_S[state])).denial };
+  return { served, sequential, after: (await pollUntilDenied(t, request, LAG_S[state])).denial };
 }

@@ -3,7 +3,7 @@ import { toolsOf } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
 import { withoutStrays } from "../limits/limit-denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
-import { isGoodKey } from "../shared/good-keys.ts";
+import { isFundedKey } from "../shared/good-keys.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
 import { otherDialect } from "../shared/other-dialect.ts";
 import { servable } from "../shared/servable.ts";
@@ -202,7 +202,10 @@ const noBypass = defineCheck({
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const response of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
       if ((response.status ?? 500) >= 500)
-        verdict.leaveOpen("inconclusive", `one of these requests was neither served nor denied: ${response.summary}`);
+        verdict.markInconclusive(
+          "inconclusive",
+          `one of these requests was neither served nor denied: ${response.summary}`,
+        );
       else
         verdict.must(requirement, response.status, notSuccess, {
           in: response,
@@ -252,7 +255,7 @@ const noFalseDenial = defineInvariant({
   explains:
     "Checks every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that the caller is denied for somebody else's lack of funds.",
   judge(responses, verdict) {
-    const own = responses.filter(({ exchange, status }) => isGoodKey(exchange.key) && status !== undefined);
+    const own = responses.filter(({ exchange, status }) => isFundedKey(exchange.key) && status !== undefined);
     if (own.length === 0) return verdict.inconclusive("no request with a funded key was answered");
     const denied = own.filter(
       ({ status, reason }) =>

@@ -90,7 +90,7 @@ const setsIn: UsedUpSpec = {
         verdict.should("SPEND-5", denial === null, false, { in: denial ?? first ?? undefined, because: why });
     }
     if (verdict.findings.length === 0) verdict.inconclusive(open ?? "the key served nothing");
-    if (open !== undefined) verdict.leaveOpen("inconclusive", open);
+    if (open !== undefined) verdict.markInconclusive("inconclusive", open);
   },
 };
 
@@ -102,7 +102,7 @@ const denialFormat: UsedUpSpec = {
   judge({ denied, open, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
-    if (open !== null) verdict.leaveOpen("inconclusive", open);
+    if (open !== null) verdict.markInconclusive("inconclusive", open);
     judgeDenial(verdict, own.denial, expected);
     for (const response of denied) {
       // A gateway that does not stream on /messages may say so first.
@@ -129,11 +129,11 @@ const spellings: UsedUpSpec = {
     const requirement = state === "cappable" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const { spelling, first, later, usual, nonexistent } of spelled) {
       if (nonexistent?.admitted === true) {
-        verdict.leaveOpen("inconclusive", `a key that does not exist was served with ${spelling}, too`);
+        verdict.markInconclusive("inconclusive", `a key that does not exist was served with ${spelling}, too`);
         continue;
       }
       if (usual?.admitted === true) {
-        verdict.leaveOpen("inconclusive", "the used-up key was served again in its usual spelling");
+        verdict.markInconclusive("inconclusive", "the used-up key was served again in its usual spelling");
         continue;
       }
       const served = first.admitted && later.every(({ admitted }) => admitted) ? later[0] : undefined;

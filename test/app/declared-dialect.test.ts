@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type FrontOptions, frontOf } from "../support/front.ts";
+import { type FrontOptions, startProxy } from "../support/front.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 type Dialect = "chat" | "messages";
@@ -23,7 +23,7 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
       return { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
     },
   };
-  const front = await frontOf(ready.baseUrl, gone);
+  const front = await startProxy(ready.baseUrl, gone);
   const environment: Record<string, string> = {};
   const reference = (key: string) => {
     const name = `K_${Object.keys(environment).length}`;

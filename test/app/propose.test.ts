@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { withLines } from "../../src/app/propose/proposed-line.ts";
 import { commonWords } from "../../src/app/propose/telling-message.ts";
-import { type FrontOptions, frontOf, type OwnAnswer, without } from "../support/front.ts";
+import { type FrontOptions, type OwnAnswer, startProxy, without } from "../support/front.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const KEYS = ["valid", "second", "revoked", "empty", "capped", "childExhausted"] as const;
@@ -38,7 +38,7 @@ async function gatewayBehind(options: FrontOptions, { hasHook = false } = {}) {
   const folder = temporaryFolder();
   const gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse((await gateway.printed("\n")).split("\n")[0] ?? "");
-  const front = await frontOf(ready.baseUrl, options);
+  const front = await startProxy(ready.baseUrl, options);
   const environment: Record<string, string> = Object.fromEntries(
     KEYS.map((name) => [`K_${name}`, ready.keys[name] as string]),
   );

@@ -30,7 +30,7 @@ interface Front {
 }
 
 /** Forwards bytes to the reference gateway until a request contains a given text. */
-async function frontOf(text: RegExp, breakBy: (front: Front) => void) {
+async function startProxy(text: RegExp, breakBy: (front: Front) => void) {
   const clients = new Set<Socket>();
   let frozen = false;
   let broken = false;
@@ -78,7 +78,7 @@ async function frontOf(text: RegExp, breakBy: (front: Front) => void) {
 }
 
 async function conform(text: RegExp, breakBy: (front: Front) => void, args: readonly string[]) {
-  await using front = await frontOf(text, breakBy);
+  await using front = await startProxy(text, breakBy);
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "t.yaml"),

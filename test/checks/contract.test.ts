@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { contractInWords } from "../../src/checks/index.ts";
+import { describeContract } from "../../src/checks/index.ts";
 import { readAs } from "../../src/judging/index.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 /** A gateway with custom names for everything: its keys are `sk-test-…`, its reasons are in the body. */
-function ownWords(status: number, type: string, message: string) {
+function gatewayMessage(status: number, type: string, message: string) {
   return { status, body: JSON.stringify({ error: { message, type, param: null, code: String(status) } }) };
 }
 
@@ -36,15 +36,15 @@ const server = () =>
     const model = body === "" ? "plain" : String((JSON.parse(body) as { model?: unknown }).model);
     const { status, body: text } =
       request.headers.authorization === undefined
-        ? ownWords(401, "no_token", "no key")
+        ? gatewayMessage(401, "no_token", "no key")
         : key === undefined || key === "revoked"
-          ? ownWords(401, "token_not_found", "unknown key")
+          ? gatewayMessage(401, "token_not_found", "unknown key")
           : key === "capped"
-            ? ownWords(422, "budget_exceeded", "budget per day exceeded")
+            ? gatewayMessage(422, "budget_exceeded", "budget per day exceeded")
             : key === "childExhausted"
-              ? ownWords(422, "budget_exceeded", "budget exceeded")
+              ? gatewayMessage(422, "budget_exceeded", "budget exceeded")
               : model === "nobody"
-                ? ownWords(400, "invalid_request_error", "unknown model")
+                ? gatewayMessage(400, "invalid_request_error", "unknown model")
                 : {
                     status: 200,
                     body: JSON.stringify(
@@ -124,9 +124,9 @@ test("denials that look alike are read as the first of them; a message tells the
 });
 
 test("everything that a target expresses in its own way stands in words", () => {
-  expect(contractInWords(targetOf("http://127.0.0.1:1/v1"))).toEqual([]);
+  expect(describeContract(targetOf("http://127.0.0.1:1/v1"))).toEqual([]);
   expect(
-    contractInWords(targetOf("http://127.0.0.1:1/v1", `${CONTRACT}headers: { reason: X-Why, action: X-Do }\n`)),
+    describeContract(targetOf("http://127.0.0.1:1/v1", `${CONTRACT}headers: { reason: X-Why, action: X-Do }\n`)),
   ).toEqual([
     "reasons at /error/type",
     "reasons in X-Why",
@@ -137,7 +137,7 @@ test("everything that a target expresses in its own way stands in words", () => 
     'quota_exceeded as 422 budget_exceeded "per day"',
     "budget_exhausted as 422 budget_exceeded",
   ]);
-  expect(contractInWords(targetOf("http://127.0.0.1:1/v1", BY_TEXT))).toEqual([
+  expect(describeContract(targetOf("http://127.0.0.1:1/v1", BY_TEXT))).toEqual([
     "no action hints",
     'invalid_api_key as "unknown key" or /^no key$/',
     'model_not_found as 400 "unknown model"',

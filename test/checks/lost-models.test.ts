@@ -88,7 +88,7 @@ test("what ends the sending while fixtures are tried ends the checks, and not th
     seed: 1,
     signal: interrupt.signal,
     // The model does not repeat its prompt: otherwise another request would follow.
-    onAnswer: ({ exchange }) => {
+    onResponse: ({ exchange }) => {
       if (exchange.request.body?.includes("one two three four five") === true) interrupt.abort();
     },
   });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
 import { instancesOf, Response } from "../../src/checks/index.ts";
-import { isRefusedIn, outageInWords, outagesIn } from "../../src/checks/outage.ts";
+import { describeOutage, isRefusedIn, outagesIn } from "../../src/checks/outage.ts";
 import { runPool } from "../../src/checks/pool.ts";
 import { Recovery } from "../../src/checks/recovery.ts";
 import { CHECKS } from "../../suites/index.ts";
@@ -24,7 +24,7 @@ test("a model that was served and is refused twice is in an outage until it is s
   expect(others).toEqual([]);
   expect(outage).toMatchObject({ model: "ok", after: served, first: suspect, refused, until: again });
   expect(outage?.upstreamFailures).toBe(1);
-  expect(outage && outageInWords(outage)).toMatch(
+  expect(outage && describeOutage(outage)).toMatch(
     new RegExp(`^\`ok\` \\(chat\\) was served until ${served.id} and answered 404 afterwards, until ${again.id}`),
   );
   const own = outage === undefined ? [] : [outage];

@@ -67,7 +67,7 @@ test("where nothing more may be sent, whoever waits learns it", async () => {
     budget: ampleBudget(),
     seed: 1,
     signal,
-    onAnswer: ({ exchange }) => {
+    onResponse: ({ exchange }) => {
       if (isStale(exchange)) controller.abort(new Error("enough"));
     },
   });

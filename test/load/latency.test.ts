@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/judging/index.ts";
 import { DEFAULT_ALLOW, judgeExternal } from "../../src/load/index.ts";
 import { judgeOutliers, judgeSlowdown } from "../../src/load/tier/judge-latency.ts";
-import type { HeldUp } from "../../src/load/tier/own-stalls.ts";
+import type { StallRecord } from "../../src/load/tier/own-stalls.ts";
 import { loadRun } from "../support/load-records.ts";
 import { sent } from "./support/observations.ts";
 
-const NOT_HELD_UP: HeldUp = { still: [], late: [], busy: [] };
+const NO_STALLS: StallRecord = { still: [], late: [], busy: [] };
 const ORIGIN_US = 1_000_000_000;
 
 /** A request that was sent at a second of the run and took this long. */
@@ -36,7 +36,7 @@ const during = (fromS: number, untilS: number, ms: number) => (atS: number) =>
 
 function judged(
   phase: readonly Observation[],
-  heldUp: HeldUp = NOT_HELD_UP,
+  heldUp: StallRecord = NO_STALLS,
   earlier: readonly Observation[] = EARLIER,
 ) {
   const options = { all: [...earlier, ...phase], heldUp, originUs: ORIGIN_US };
@@ -80,7 +80,7 @@ describe("a gateway that becomes slow in the middle of a phase", () => {
 
   test("for every second request: found as outliers", () => {
     const half = overload((atS, index) => (index % 2 === 0 ? 0.8 : during(60, 80, 3_000)(atS)));
-    const { outliers } = judged(half, NOT_HELD_UP, EARLIER);
+    const { outliers } = judged(half, NO_STALLS, EARLIER);
     expect(outliers).toMatchObject({ outcome: "broken", weight: "warn" });
   });
 
@@ -100,7 +100,7 @@ describe("a sound gateway", () => {
     const first = [took(0, 4_000, { phase: "warm-up" }), ...EARLIER.slice(1)];
     const after = judged(
       overload(() => 0.8),
-      NOT_HELD_UP,
+      NO_STALLS,
       first,
     );
     expect([after.slowed?.outcome, after.outliers?.outcome]).toEqual(["met", "met"]);
@@ -116,7 +116,7 @@ describe("a sound gateway", () => {
   test("a kind that was always slow is compared with itself", () => {
     const slow = (list: readonly Observation[]) =>
       list.map((one) => (one.stream ? { ...one, endUs: one.sentUs + 3_000_000 } : one));
-    expect(judged(slow(overload(() => 0.8)), NOT_HELD_UP, slow(EARLIER)).slowed?.outcome).toBe("met");
+    expect(judged(slow(overload(() => 0.8)), NO_STALLS, slow(EARLIER)).slowed?.outcome).toBe("met");
   });
 });
 
@@ -144,7 +144,7 @@ describe("the delay of Gauntlet itself", () => {
 
 describe("outliers", () => {
   const usual = Array.from({ length: 300 }, (_, index) => took(10 + index / 10, 20));
-  const outliers = (slow: readonly Observation[], heldUp = NOT_HELD_UP) =>
+  const outliers = (slow: readonly Observation[], heldUp = NO_STALLS) =>
     judged([...usual, ...slow], heldUp, []).outliers;
 
   test("three requests that take far longer than their kind did are a warning, two are not", () => {

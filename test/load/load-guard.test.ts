@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { LoadGuard } from "../../src/load/load-guard.ts";
-import type { Came } from "../../src/load/outcome.ts";
+import type { RequestOutcome } from "../../src/load/outcome.ts";
 
 const RULE = { failedShare: 0.9, requests: 10 };
-const ADMITTED: Came = { outcome: "admitted", what: "" };
-const FAILED: Came = { outcome: "failed", what: "503" };
-const RATE: Came = { outcome: "denied", what: "rate_limit_exceeded" };
-const KEY: Came = { outcome: "denied", what: "invalid_api_key" };
+const ADMITTED: RequestOutcome = { outcome: "admitted", what: "" };
+const FAILED: RequestOutcome = { outcome: "failed", what: "503" };
+const RATE: RequestOutcome = { outcome: "denied", what: "rate_limit_exceeded" };
+const KEY: RequestOutcome = { outcome: "denied", what: "invalid_api_key" };
 
 function after(
   rule: typeof RULE | undefined,
-  ...came: readonly (readonly [times: number, status: number, what: Came])[]
+  ...came: readonly (readonly [times: number, status: number, what: RequestOutcome])[]
 ) {
   const guard = new LoadGuard({ budget: { requests: Number.POSITIVE_INFINITY }, circuit: rule });
   for (const [times, status, what] of came)

@@ -3,7 +3,7 @@ import type { Observation } from "../../src/judging/index.ts";
 import { judgeAdmission, judgeService } from "../../src/load/tier/judge-service.ts";
 import { sent } from "./support/observations.ts";
 
-const NOT_HELD_UP = { still: [], late: [], busy: [] };
+const NO_STALLS = { still: [], late: [], busy: [] };
 /** A lone stream in both dialects: two seconds, with its tokens spread over nine tenths of it. */
 const LONG = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
 
@@ -20,7 +20,7 @@ const stream = (dialect: Observation["dialect"], firstMs: number) => {
 const streams = (dialect: Observation["dialect"], firstMs: number) =>
   Array.from({ length: 8 }, () => stream(dialect, firstMs));
 const buffered = (facts: readonly Observation[], long = LONG) =>
-  judgeService(facts, long, NOT_HELD_UP).find(({ name }) => name === "streams.buffered")?.outcome;
+  judgeService(facts, long, NO_STALLS).find(({ name }) => name === "streams.buffered")?.outcome;
 
 test("streams that come piece by piece in both dialects are as they should be", () => {
   expect(buffered([...streams("chat", 200), ...streams("messages", 300)])).toBe("met");
@@ -42,7 +42,7 @@ test("a provider's stray failures under load are a warning, and more of them fai
   const failed = (count: number) =>
     Array.from({ length: count }, () => took(20, { outcome: "failed", what: "502", status: 502 }));
   const judge = (count: number) =>
-    judgeService([...usual, ...failed(count)], LONG, NOT_HELD_UP).find(({ name }) => name === "service.failed");
+    judgeService([...usual, ...failed(count)], LONG, NO_STALLS).find(({ name }) => name === "service.failed");
   expect(judge(1)?.outcome).toBe("met");
   expect(judge(2)).toMatchObject({ outcome: "broken", weight: "warn" });
   expect(judge(12)).toMatchObject({ outcome: "broken", weight: "fail" });
@@ -71,7 +71,7 @@ test("few failures are a warning without a MUST requirement, many violate BASE-3
       ...Array.from({ length: 200 - failures }, () => took(20)),
       ...Array.from({ length: failures }, () => took(20, failed)),
     ];
-    const finding = judgeService(all, LONG, NOT_HELD_UP).find(({ name }) => name === "service.failed");
+    const finding = judgeService(all, LONG, NO_STALLS).find(({ name }) => name === "service.failed");
     return [finding?.outcome, finding?.weight, finding?.requirements];
   };
   expect(found(4)).toEqual(["broken", "warn", ["LIMIT-CONC-7", "STEADY-SERVICE"]]);

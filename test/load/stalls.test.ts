@@ -3,7 +3,7 @@ import type { Observation } from "../../src/judging/index.ts";
 import { stallsIn } from "../../src/load/tier/stalls.ts";
 import { sent } from "./support/observations.ts";
 
-const NOT_HELD_UP = { still: [], late: [], busy: [] };
+const NO_STALLS = { still: [], late: [], busy: [] };
 
 /** A request this many seconds into the run, whose response began this many ms later. */
 function answered(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
@@ -19,13 +19,13 @@ test("a gateway that answers evenly does not stand still, however slow it is", (
   expect(
     stallsIn(
       steady(() => 20),
-      NOT_HELD_UP,
+      NO_STALLS,
     ),
   ).toEqual([]);
   expect(
     stallsIn(
       steady(() => 900),
-      NOT_HELD_UP,
+      NO_STALLS,
     ),
   ).toEqual([]);
 });
@@ -33,7 +33,7 @@ test("a gateway that answers evenly does not stand still, however slow it is", (
 test("a silence in which several waited, and which ended for all of them at once, is a stall", () => {
   // From 4 to 4.6 s the gateway does not respond; all requests of that time get their responses at its end.
   const stopped = steady((atS) => (atS >= 4 && atS < 4.6 ? (4.6 - atS) * 1_000 : 20));
-  const [stall, ...others] = stallsIn(stopped, NOT_HELD_UP);
+  const [stall, ...others] = stallsIn(stopped, NO_STALLS);
   expect(stall?.ms).toBeGreaterThan(500);
   expect(others).toEqual([]);
 });
@@ -41,7 +41,7 @@ test("a silence in which several waited, and which ended for all of them at once
 test("denials that always take their time are no stall, also when nothing else is answered meanwhile", () => {
   const denial = { outcome: "denied", what: "rate_limit_exceeded", status: 429 } as const;
   const pulses = [12, 14, 16, 18].flatMap((atS) => Array.from({ length: 12 }, () => answered(atS, 500, denial)));
-  expect(stallsIn([...steady(() => 20), ...pulses], NOT_HELD_UP)).toEqual([]);
+  expect(stallsIn([...steady(() => 20), ...pulses], NO_STALLS)).toEqual([]);
 });
 
 test("only the standstill of this process is subtracted from a silence", () => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import {
-  type ScriptedAnswer,
   type ScriptedRequest,
+  type ScriptedResponse,
   startGateway,
   type Turn,
 } from "../../src/reference-gateway/index.ts";
 
 interface Seen {
   readonly arrived: ScriptedRequest[];
-  readonly ended: [request: ScriptedRequest, answer: ScriptedAnswer][];
+  readonly ended: [request: ScriptedRequest, answer: ScriptedResponse][];
 }
 
 async function scripted(turn: Turn) {

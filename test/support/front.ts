@@ -22,7 +22,7 @@ export interface FrontOptions {
  * A proxy in front of a gateway that forwards everything as it arrives, including streams and disconnections, except for its
  * changes.
  */
-export async function frontOf(baseUrl: string, { intercept, hold, reword }: FrontOptions): Promise<TestServer> {
+export async function startProxy(baseUrl: string, { intercept, hold, reword }: FrontOptions): Promise<TestServer> {
   const upstream = new URL(baseUrl);
   const pathOf = ({ url = "" }: IncomingMessage) => url.replace(/^\/v1/, "").replace(/\?.*$/, "");
   const server = createServer(async (request, response) => {

@@ -34,7 +34,7 @@ export async function observeBehaviour(
     seed,
     signal,
     provisioner,
-    onAnswer: (response) => {
+    onResponse: (response) => {
       const observation = comparedOf(response);
       if (observation !== undefined) answers.set(response.id, observation);
     },

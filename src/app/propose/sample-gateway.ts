@@ -4,7 +4,7 @@ import type { Dialect } from "../../dialects/index.ts";
 import type { Reason } from "../../requirements/index.ts";
 import { requestsOnly, type SendingPlan, sumOf } from "../../run/index.ts";
 import type { Key, KeyName, Target } from "../../target/index.ts";
-import { askForList, modelsToTry, unreachable } from "../preflight.ts";
+import { modelsToTry, requestModelList, unreachable } from "../preflight.ts";
 import type { DenialSample } from "./denial-sample.ts";
 import { limitRequests, sampleLimits } from "./sample-limits.ts";
 
@@ -52,7 +52,7 @@ const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
  */
 export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
   const { target } = traffic;
-  const list = await askForList(traffic);
+  const list = await requestModelList(traffic);
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
   const sampler = new Sampler(traffic, await deniedKeys(traffic));
   const dialects: DialectSample[] = [];

@@ -12,7 +12,7 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
   const deniedMs = denied?.answer?.beganMs;
   if (deniedMs === undefined) {
     const peak = Math.max(0, ...attempts.map((attempt) => inFlightAt(attempts, attempt.request.atMs)));
-    verdict.leaveOpen(
+    verdict.markInconclusive(
       "not-applicable",
       `never more than ${peak} in flight: to be judged, a command makes GAUNTLET_CALLS calls at the same time`,
     );
@@ -50,7 +50,7 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
 }
 
 /** Whether requests of different calls can be told apart. Only then can waits be judged. */
-export function callsApart(run: ClientRun): boolean {
+export function areCallsDistinguishable(run: ClientRun): boolean {
   return callsOf(run).every((call) =>
     call.every((attempt, index) => {
       const next = call[index + 1];

@@ -15,7 +15,7 @@ import { judgeDenials } from "../tier/judge-denials.ts";
 import { judgeGrowth, judgeSlowdown } from "../tier/judge-latency.ts";
 import { judgeAdmission, judgeService } from "../tier/judge-service.ts";
 import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
-import { NOT_HELD_UP } from "../tier/own-stalls.ts";
+import { NO_STALLS } from "../tier/own-stalls.ts";
 import { questionsOf } from "../tier/questions.ts";
 import { judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
 import { retryFigures } from "../tier/retry-figures.ts";
@@ -154,7 +154,7 @@ function scriptOf({ observations, plan, limits }: ExternalRun): RecoveryScript {
 /** What is rare in each phase is judged in the last one, over the whole run. */
 function serviceOf(own: readonly Observation[], all: readonly Observation[], isLast: boolean): Finding[] {
   const judge = (observations: readonly Observation[]) =>
-    judgeService(observations, { durationMs: 0, longestGapMs: 0, spread: {} }, NOT_HELD_UP).filter(
+    judgeService(observations, { durationMs: 0, longestGapMs: 0, spread: {} }, NO_STALLS).filter(
       ({ name }) => !NOT_MEASURED.includes(name),
     );
   const common = judge(own).filter(({ name }) => !RARE.includes(name));
@@ -170,7 +170,7 @@ function judgePhase(name: string, own: readonly Observation[], all: readonly Obs
   if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
   if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
   // Pauses of another engine are not measured. A pause as long as a slowdown makes the engine late, which shows in its lag.
-  const slowdown = judgeSlowdown(own, { all, heldUp: NOT_HELD_UP, originUs: 0 });
+  const slowdown = judgeSlowdown(own, { all, heldUp: NO_STALLS, originUs: 0 });
   if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own), ...slowdown];
   if (name === OVER_THE_LIMIT) return [...judgeOverTheLimit(own, limits, false), ...slowdown];
   return name === "recovery" ? slowdown : [];

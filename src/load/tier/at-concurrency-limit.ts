@@ -5,8 +5,8 @@ import {
   isConcurrencyDenial,
   isRateDenial,
   LEFT,
-  mostPossibly,
-  mostSurely,
+  maxInFlightAtDenial,
+  minPeakInFlight,
   type RetryAfterWait,
   type Stretch,
 } from "../../limits/index.ts";
@@ -184,9 +184,9 @@ export function judgeConcurrencyLimit(
   const admitted = streams.filter(isAdmitted);
   const rate = observations.filter(isRateDenial);
   const denied = observations.filter(isConcurrencyDenial);
-  const surely = mostSurely(observations, still);
+  const surely = minPeakInFlight(observations, still);
   const beyond = admittedBeyond(observations, limit, still);
-  const held = mostSurely(streams, still);
+  const held = minPeakInFlight(streams, still);
   const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
   // Concurrency is measured directly: more running requests than the limit have no other explanation.
   const exceeded = compared(
@@ -211,7 +211,7 @@ export function judgeConcurrencyLimit(
     const unreached = undecided("concurrency.not-enforced", title, ["LIMIT-CONC-1"], why);
     return surely > limit || beyond.length > 0 ? [exceeded, unreached] : [unreached];
   }
-  const early = denied.filter((denial) => mostPossibly(denial, all, SETTLE_MS) < limit);
+  const early = denied.filter((denial) => maxInFlightAtDenial(denial, all, SETTLE_MS) < limit);
   return [
     exceeded,
     compared(
@@ -238,7 +238,9 @@ export function judgeConcurrencyRelease(
   observations: readonly Observation[],
   { all, limit }: Omit<ConcurrencyJudged, "still">,
 ): Finding[] {
-  const leaked = observations.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < limit);
+  const leaked = observations.filter(
+    (one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < limit,
+  );
   const rate = observations.filter(isRateDenial);
   const admitted = observations.filter((one) => one.role === "again" && isAdmitted(one)).length;
   // Aborted requests may count a little longer.

@@ -5,7 +5,7 @@ import {
   isRateDenial,
   isTooClose,
   latestCountUs,
-  mostPossibly,
+  maxInFlightAtDenial,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
@@ -81,7 +81,9 @@ export function judgeAtTheLimit(
   const knownUs = knownFromUs(all);
   const early = unexplained.filter(({ sentUs }) => sentUs < knownUs);
   const late = unexplained.length - early.length;
-  const limit = observations.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < inFlight);
+  const limit = observations.filter(
+    (one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < inFlight,
+  );
   const title = "Traffic below the limit is not denied for its rate";
   const observed = `${denied.length} of ${observations.length} denied for the rate, ${late} of them below it`;
   const open = early.length > 0 && late === 0 && !observations.some(({ role }) => role === AGAIN);

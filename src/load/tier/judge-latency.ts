@@ -5,7 +5,7 @@ import type { Finding } from "../../record/index.ts";
 import { compared, ratioOf } from "../phase-record.ts";
 import { EarlierLatency } from "./earlier-latency.ts";
 import { exchangesOf, isLong, serviceMs } from "./observations.ts";
-import { type HeldUp, lagMs } from "./own-stalls.ts";
+import { lagMs, type StallRecord } from "./own-stalls.ts";
 
 /** Growth beyond all of these is more than noise: rank correlation, share and ms. */
 const GROWTH = { correlation: 0.7, share: 0.2, ms: 15, minRequests: 16 };
@@ -51,7 +51,7 @@ interface Timed {
 }
 
 /** Short requests in the order of sending, except those of a kind without a known usual latency. */
-function timed(observations: readonly Observation[], earlier: EarlierLatency, heldUp: HeldUp): Timed[] {
+function timed(observations: readonly Observation[], earlier: EarlierLatency, heldUp: StallRecord): Timed[] {
   return observations
     .filter((one) => !isLong(one))
     .flatMap((one) => {
@@ -79,7 +79,7 @@ const isSlow = ({ ms, usualMs }: Timed): boolean => ms > Math.max(SLOW_MS, usual
 export interface LatencyJudged {
   /** All requests that the run has sent so far. */
   readonly all: readonly Observation[];
-  readonly heldUp: HeldUp;
+  readonly heldUp: StallRecord;
   /** Start of the run, µs. */
   readonly originUs: number;
 }

@@ -7,7 +7,7 @@ import { reachedGateway } from "../judge-totals.ts";
 import { ERROR_IN_STREAM } from "../outcome.ts";
 import { compared, ratioOf, undecided } from "../phase-record.ts";
 import { exchangesOf, isFailure, kindsText, serviceMs } from "./observations.ts";
-import { type HeldUp, lagMs, overlapUs } from "./own-stalls.ts";
+import { lagMs, overlapUs, type StallRecord } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
 
 /** Streams of several seconds reveal more than short ones; the model is found by trying. */
@@ -28,7 +28,7 @@ const STRAY_SHARE = 0.03;
 const STALLS = 3;
 
 /** What must hold for the responses of any phase: served completely, with the correct text, and not degraded by concurrency. */
-export function judgeService(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
+export function judgeService(observations: readonly Observation[], long: LongModel, heldUp: StallRecord): Finding[] {
   const served = observations.filter((one) => one.outcome !== "denied");
   const failed = served.filter(isFailure);
   const stated = failed.filter(({ what }) => what === ERROR_IN_STREAM);
@@ -94,7 +94,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   ];
 }
 
-function stalls(observations: readonly Observation[], heldUp: HeldUp): Finding[] {
+function stalls(observations: readonly Observation[], heldUp: StallRecord): Finding[] {
   const found = stallsIn(observations, heldUp);
   const longest = Math.max(0, ...found.map(({ ms }) => ms));
   return [
@@ -127,7 +127,7 @@ export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
 }
 
 /** Concurrent streams must arrive like a lone one. */
-function streamsUnderLoad(observations: readonly Observation[], long: LongModel, heldUp: HeldUp): Finding[] {
+function streamsUnderLoad(observations: readonly Observation[], long: LongModel, heldUp: StallRecord): Finding[] {
   const streams = observations
     .filter(
       ({ role, stream, tokens }) =>

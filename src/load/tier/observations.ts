@@ -1,7 +1,7 @@
 import type { Observation } from "../../judging/index.ts";
 import { LEFT } from "../../limits/index.ts";
 import type { LoadExchange } from "../http/load-exchange.ts";
-import type { Came } from "../outcome.ts";
+import type { RequestOutcome } from "../outcome.ts";
 
 /** Requests that we aborted on purpose are not failures. */
 export const isFailure = ({ outcome, what }: Observation): boolean =>
@@ -19,7 +19,7 @@ export function serviceMs({ sentUs, endUs }: Pick<Observation, "sentUs" | "endUs
 /** Events that did not happen are 0 in the compact record of an exchange and `undefined` from here on. */
 export function observationOf(
   exchange: LoadExchange,
-  came: Came,
+  came: RequestOutcome,
   more: Pick<Observation, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "exchange" | "flaw">,
 ): Observation {
   const { prepared, scanner } = exchange;

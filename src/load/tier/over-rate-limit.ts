@@ -99,7 +99,7 @@ async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): 
 async function overload(bench: TierBench, pick: (index: number) => TierRequest): Promise<void> {
   const startUs = nowUs();
   const { limits } = bench;
-  const reached = new Reached(limits.rpm - (nearOf(limits) ?? MIN_NEAR));
+  const reached = new LimitProximity(limits.rpm - (nearOf(limits) ?? MIN_NEAR));
   const everyUs = 1_000_000 / (bench.ratePerS * EVEN);
   const pulse = pulseOf(limits.inFlight);
   const sent: Promise<unknown>[] = [];
@@ -125,7 +125,7 @@ async function overload(bench: TierBench, pick: (index: number) => TierRequest):
 }
 
 /** Tracks how close the limit is, from the responses as they arrive. */
-class Reached {
+class LimitProximity {
   readonly #nearlyAll: number;
   /** When denied and admitted requests were sent, in the order of their responses, µs. */
   readonly #deniedUs: number[] = [];

@@ -55,10 +55,10 @@ export class OwnStalls implements Disposable {
 }
 
 /** What took time from this process and from a gateway on the same machine. */
-export type HeldUp = Pick<OwnStalls, "still" | "late" | "busy">;
+export type StallRecord = Pick<OwnStalls, "still" | "late" | "busy">;
 
 /** For an engine that does not report its own stalls. */
-export const NOT_HELD_UP: HeldUp = { still: [], late: [], busy: [] };
+export const NO_STALLS: StallRecord = { still: [], late: [], busy: [] };
 
 /** Total overlap of a span with some ranges, µs. */
 export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {
@@ -71,7 +71,7 @@ export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stre
  */
 export function lagMs(
   { sentUs, endUs }: { readonly sentUs: number; readonly endUs: number },
-  { late }: HeldUp,
+  { late }: StallRecord,
 ): number {
   return overlapUs(sentUs, endUs, late) / 1_000;
 }

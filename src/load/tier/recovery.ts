@@ -4,7 +4,7 @@ import {
   isAdmitted,
   isConcurrencyDenial,
   isRateDenial,
-  mostPossibly,
+  maxInFlightAtDenial,
   type RetryAfterWait,
   tallyWaits,
 } from "../../limits/index.ts";
@@ -148,7 +148,7 @@ export function judgeOwnClients({
 /** The last wave decides: an earlier one may have reached the rate limit. */
 function judgeLastWave(observations: readonly Observation[], all: readonly Observation[], limit: number): Finding {
   const again = observations.filter(({ role }) => role === "again");
-  const leaked = again.filter((one) => isConcurrencyDenial(one) && mostPossibly(one, all, SETTLE_MS) < limit);
+  const leaked = again.filter((one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < limit);
   const title = "Nothing was leaked by all that went before";
   const admitted = again.slice(-(limit + BEYOND)).filter(isAdmitted).length;
   if (leaked.length === 0 && admitted < limit) {

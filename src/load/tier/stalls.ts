@@ -2,7 +2,7 @@ import { groupBy, median } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { hasHead, type WithHead } from "../../limits/index.ts";
 import { isLong } from "./observations.ts";
-import { type HeldUp, overlapUs } from "./own-stalls.ts";
+import { overlapUs, type StallRecord } from "./own-stalls.ts";
 
 export interface Stall {
   readonly fromUs: number;
@@ -35,7 +35,7 @@ const MAX_BUSY_US = 500_000;
  *
  * @param heldUp ranges in which this process was stalled, or the whole machine was busy.
  */
-export function stallsIn(observations: readonly Observation[], { still, busy }: HeldUp): Stall[] {
+export function stallsIn(observations: readonly Observation[], { still, busy }: StallRecord): Stall[] {
   // The head is the start of a response; it shows that long streams are alive.
   const answered = observations.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
   const leastOf = leastSilenceUs(answered);

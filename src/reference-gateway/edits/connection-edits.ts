@@ -24,11 +24,11 @@ export function dropsConnection(when: When, how: "close" | "reset" = "close"): A
 }
 
 /** Longer than any client's timeout. Milliseconds. */
-const FOR_EVER_MS = 3_600_000;
+const NEVER_MS = 3_600_000;
 
 /** Never sends the response. */
-export function neverAnswers(when: When): Apply {
-  return delays(when, () => FOR_EVER_MS);
+export function neverResponds(when: When): Apply {
+  return delays(when, () => NEVER_MS);
 }
 
 /** Delays the response. */

@@ -1,7 +1,7 @@
 import { isObject, member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
 import { badBodyIs500, has, readAs, refuseBody } from "../edits/body-edits.ts";
-import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
+import { dropsConnection, neverResponds } from "../edits/connection-edits.ts";
 import { insideStream, insteadOf } from "../edits/response-edits.ts";
 import { both, inChunks, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { all, onDenial, onRefusal, wrap } from "../edits/wrap.ts";
@@ -64,7 +64,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
     "body.truncated-hangs",
     [...CALLER, "ANSWER-IN-TIME"],
     "A truncated body never gets a response.",
-    neverAnswers(truncated),
+    neverResponds(truncated),
   ),
   mutation(
     "body.truncated-is-upstream-error",
@@ -77,7 +77,7 @@ export const BAD_BODY_MUTATIONS: readonly Mutation[] = [
     "body.empty-hangs",
     [...CALLER, "BAD-BODY", "ANSWER-IN-TIME"],
     "An empty body never gets a response.",
-    neverAnswers(empty),
+    neverResponds(empty),
   ),
   mutation("body.not-utf8-500", [...CALLER, "BAD-BODY"], "A body that is not UTF-8 gets 500.", badBodyIs500(notUtf8)),
   mutation(

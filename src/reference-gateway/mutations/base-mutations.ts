@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
-import { neverAnswers } from "../edits/connection-edits.ts";
+import { neverResponds } from "../edits/connection-edits.ts";
 import { insteadOf, setHeader } from "../edits/response-edits.ts";
 import { always, onMessages, onModels, streaming, type When } from "../edits/when.ts";
 import { onDenial, onServed, wrap } from "../edits/wrap.ts";
@@ -135,7 +135,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     "base.unknown-path-hangs",
     ["BASE-4", "ANSWER-IN-TIME"],
     "A path that does not exist never gets a response.",
-    neverAnswers(purpose("unknownPath")),
+    neverResponds(purpose("unknownPath")),
   ),
   mutation(
     "base.bad-url-500",

@@ -1,5 +1,5 @@
 import { type Mutation, mutation } from "../change.ts";
-import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
+import { dropsConnection, neverResponds } from "../edits/connection-edits.ts";
 import { REQUIREMENTS_OF_INFERENCE_DENIALS } from "../edits/denial-requirements.ts";
 import { drop, put } from "../edits/json-edits.ts";
 import { body, html, parcelBytes, text } from "../edits/response-edits.ts";
@@ -93,13 +93,13 @@ export const DENIAL_BODY_MUTATIONS: readonly Mutation[] = [
     "denial.hangs",
     ["ANSWER-IN-TIME", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denials of non-streaming requests are never sent.",
-    neverAnswers(both(denied, inference, not(streaming))),
+    neverResponds(both(denied, inference, not(streaming))),
   ),
   mutation(
     "denial.hangs-on-stream",
     ["STREAM-2", "ANSWER-IN-TIME", ...REQUIREMENTS_OF_INFERENCE_DENIALS],
     "Denials of streams are never sent.",
-    neverAnswers(both(denied, streaming)),
+    neverResponds(both(denied, streaming)),
   ),
   mutation(
     "denial.drops-connection-on-stream",

@@ -1,5 +1,5 @@
 import { type Mutation, mutation } from "../change.ts";
-import { dropsConnection, neverAnswers } from "../edits/connection-edits.ts";
+import { dropsConnection, neverResponds } from "../edits/connection-edits.ts";
 import { coolDown } from "../edits/cool-down.ts";
 import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/response-edits.ts";
 import {
@@ -153,7 +153,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
     // Not ERR-5XX-1: the specification sets no time limit.
     ["UPSTREAM-TIMEOUT", "ANSWER-IN-TIME"],
     "The gateway waits forever for a provider that does not respond.",
-    neverAnswers((call) => call.refused?.reason === "upstream_timeout"),
+    neverResponds((call) => call.refused?.reason === "upstream_timeout"),
   ),
   mutation(
     "upstream.own-status-passed-on",

@@ -17,7 +17,7 @@ import { textPlan } from "../providers/text-plan.ts";
 import type { Script, ScriptedRequest, Turn } from "./script.ts";
 
 /** Longer than any client's timeout. Milliseconds. */
-const FOR_EVER_MS = 3_600_000;
+const NEVER_MS = 3_600_000;
 
 /** Maximum length of a response body kept for the script, characters. */
 const KEPT_BODY = 64 * 1_024;
@@ -112,7 +112,7 @@ function turned(response: GatewayResponse, turn: Turn, call: Call): GatewayRespo
     case "redirect":
       return { status: 307, headers: [["Location", turn.to]], body: { kind: "none" }, afterMs: 0, outcome: "failed" };
     case "silence":
-      return { ...response, body: { kind: "none" }, afterMs: FOR_EVER_MS };
+      return { ...response, body: { kind: "none" }, afterMs: NEVER_MS };
   }
 }
 

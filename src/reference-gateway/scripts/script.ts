@@ -22,7 +22,7 @@ export interface ScriptedRequest {
 }
 
 /** How a request ended. */
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   /** What was written to the connection, including the text of a stream; at most 64 KiB. */
@@ -72,5 +72,5 @@ export interface Script {
   /** A request has arrived, including those that the gateway itself will refuse, and those other than inference. */
   arrived?(request: ScriptedRequest): void;
   /** A request has ended, whatever the response. */
-  ended?(request: ScriptedRequest, response: ScriptedAnswer): void;
+  ended?(request: ScriptedRequest, response: ScriptedResponse): void;
 }

@@ -67,7 +67,7 @@ const HOLD_S = 75;
 const QUIET_MS = 61_000;
 const WITHIN = 0.05;
 /** Denials after which a step is decided: continuing would only add denials. */
-const HOPELESS = 50;
+const MAX_CONSECUTIVE_DENIALS = 50;
 /** A level that ran for this share of its planned time counts as complete. */
 const MIN_COMPLETE_SHARE = 0.9;
 /** After a rate beyond the limit was admitted, this share of it is tried next. */
@@ -203,14 +203,14 @@ async function runLevel(
   durationS: number,
 ): Promise<CapacityStep | undefined> {
   const workload = levelWorkload(plan, context, level, durationS);
-  const hopeless = new AbortController();
-  const stop = AbortSignal.any([context.stop, hopeless.signal]);
+  const isUnusable = new AbortController();
+  const stop = AbortSignal.any([context.stop, isUnusable.signal]);
   const { run, histograms } = await runWorkload(workload, {
     ...context,
     stop,
     onProgress: (progress) => {
       context.onProgress?.(progress);
-      if (progress.denied > HOPELESS) hopeless.abort();
+      if (progress.denied > MAX_CONSECUTIVE_DENIALS) isUnusable.abort();
     },
   });
   const [phase] = run.phases as [JudgedPhase];

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { LoadBeside, Traffic } from "../checks/index.ts";
+import type { ConcurrentLoad, Traffic } from "../checks/index.ts";
 import { InternalError, messageOf } from "../core/index.ts";
 import { calibrate, problemsOf } from "../load/index.ts";
 import type { JudgedLoad } from "../record/index.ts";
@@ -14,7 +14,7 @@ type StepOptions = Omit<TiersOptions, "unusedForMs" | "target">;
 /** With fewer, checks and load would share a CPU. */
 const MIN_CPUS = 2;
 /** A machine with a higher p99 lag on its own, ms, is too slow for both. */
-const BESIDE_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
+const CONCURRENT_LOAD_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
 
 /**
  * The tiers of a run. If the target can create unused accounts for them, and this machine is on time, they run concurrently
@@ -44,13 +44,13 @@ export class TierRuns {
   }
 
   /** Starts the load concurrently with the checks if possible. */
-  async startBeside(target: Target): Promise<LoadBeside | undefined> {
+  async startConcurrently(target: Target): Promise<ConcurrentLoad | undefined> {
     const { plan, quick, control } = this.#options;
     if (quick || plan.workloads.length === 0 || this.#provisioner?.loadAccounts === undefined) return undefined;
     if (availableParallelism() < MIN_CPUS) return undefined;
     control.onProgress({ kind: "step", text: "measuring this machine, so that its own delays are known" });
     const calibration = await calibrate({ signal: control.interruption.signal });
-    const slow = problemsOf(calibration, BESIDE_BOUNDS);
+    const slow = problemsOf(calibration, CONCURRENT_LOAD_BOUNDS);
     if (slow.length > 0) {
       const text = `this machine is too busy for load beside the checks (${slow.join("; ")}): it comes after them`;
       control.onProgress({ kind: "note", text });

@@ -16,7 +16,7 @@ const OPTIONAL: Readonly<Record<string, { readonly part: keyof Declared; readonl
  * Drops instances of optional suites that are neither selected by name nor declared in the target file: most gateways are
  * tested in front of real providers and have no token limit. A user who names such a suite sees what is missing.
  */
-export function askedFor(
+export function dropUndeclaredSuites(
   instances: readonly Instance[],
   { suites = [], only = [] }: Selection,
   target: Declared,

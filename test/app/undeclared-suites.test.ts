@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedFor } from "../../src/app/asked-for.ts";
+import { dropUndeclaredSuites } from "../../src/app/drop-undeclared-suites.ts";
 import { isQuick } from "../../src/app/own-suites.ts";
 import { instancesOf, type Selection, select, suiteOf } from "../../src/checks/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
@@ -13,7 +13,9 @@ function suitesOf(section: string, selection: Selection = {}): string[] {
   const target = parseTarget(`baseUrl: http://127.0.0.1:1/v1\nkeys: { valid: env:K }\n${section}`, "t.yaml", {
     K: "key",
   });
-  const suites = askedFor(select(CHECKS, selection), selection, target).map(({ check }) => suiteOf(check.id));
+  const suites = dropUndeclaredSuites(select(CHECKS, selection), selection, target).map(({ check }) =>
+    suiteOf(check.id),
+  );
   return [...new Set(suites)].filter((suite) => suite === "upstream" || suite === "token-limits");
 }
 

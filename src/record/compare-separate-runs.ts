@@ -1,7 +1,7 @@
 import type { ComparedMetric } from "./comparison-section.ts";
 
 /** One figure of two runs made at different times. */
-export interface FigureTwice extends Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b"> {
+export interface FigurePair extends Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b"> {
   /** Minimum number of samples behind the two values; `undefined`: unknown. */
   readonly samples?: number | undefined;
   /** Why the two are not comparable, such as different machines. */
@@ -32,7 +32,7 @@ const MIN_SAMPLES = 30;
  * Compares a figure of two separate runs. There is no interval: only what exceeds the day-to-day noise is decided, and it is
  * weaker evidence than an interleaved session.
  */
-export function onceAgainstOnce(figure: FigureTwice): ComparedMetric {
+export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   const { name, unit, worse, a, b, samples, apart } = figure;
   const change = changeOf(figure);
   const metric = {
@@ -62,14 +62,14 @@ const REGRESSED: Readonly<Partial<Record<ComparedMetric["unit"], string>>> = {
   tokens: "the replies are much shorter",
 };
 
-function changeOf({ unit, a, b }: FigureTwice): number | null {
+function changeOf({ unit, a, b }: FigurePair): number | null {
   if (a === null || b === null) return null;
   if (unit === "share") return b - a;
   if (a === 0) return b === 0 ? 0 : null;
   return b / a - 1;
 }
 
-function isSame(from: number, to: number, { name, unit }: FigureTwice): boolean {
+function isSame(from: number, to: number, { name, unit }: FigurePair): boolean {
   if (unit === "share") return to - from <= SAME_SHARE;
   return to <= from * SAME_FACTOR || (unit === "ms" && to - from <= (SAME_MS[statOf(name)] ?? OTHER_SAME_MS));
 }
@@ -78,7 +78,7 @@ function statOf(name: string): string {
   return name.split(" ").at(-1) ?? "";
 }
 
-function isBeyondNoise(from: number, to: number, { name, unit }: FigureTwice): boolean {
+function isBeyondNoise(from: number, to: number, { name, unit }: FigurePair): boolean {
   if (unit === "share") return to - from > NOISE_SHARE;
   if (unit === "tokens") return to > from * NOISE_TOKENS;
   const leastMs = unit === "ms" ? (NOISE_MS[statOf(name)] ?? OTHER_NOISE_MS) : 0;

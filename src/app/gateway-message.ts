@@ -12,7 +12,7 @@ const LOOKED_AT = 1_000;
  *
  * @returns `undefined` when the request was served, or the response has no human-readable message.
  */
-function ownWords(response: Response): string | undefined {
+function gatewayMessage(response: Response): string | undefined {
   if (response.admitted) return undefined;
   const said = [response.error.message, member(response.json, "detail"), plainText(response)].find(
     (text) => typeof text === "string" && text.trim() !== "",
@@ -35,8 +35,8 @@ function plainText(response: Response): string | undefined {
 }
 
 /** The outcome in a few words, with the gateway's message: `400: "a model is required"`. */
-export function toldBy(response: Response): string {
-  const words = ownWords(response);
+export function describeResponse(response: Response): string {
+  const words = gatewayMessage(response);
   return words === undefined ? response.summary : `${response.summary}: "${words}"`;
 }
 
@@ -53,7 +53,7 @@ const MAX_NAMES = 3;
  * @returns `undefined` when its message names none, or one that is sent anyway.
  */
 export function headerHint(response: Response): string | undefined {
-  const words = ownWords(response);
+  const words = gatewayMessage(response);
   if (words === undefined || !/\bheaders?\b/i.test(words)) return undefined;
   const named = [...words.matchAll(/\bx-[a-z\d-]{1,60}|[a-z\d]+(?:-[a-z\d]+)+(?=["'`]? header)/gi)].map(
     ([name]) => name,
