@@ -90,10 +90,10 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const { target } = opened;
-  const asked = dropUndeclaredSuites(selected, options, target);
-  const instances = options.quick === true ? quickOf(asked) : asked;
+  const requested = dropUndeclaredSuites(selected, options, target);
+  const instances = options.quick === true ? quickOf(requested) : requested;
   const notSelected = notSelectedOf(instances, checks);
-  const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${asked.length} checks`] : [];
+  const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${requested.length} checks`] : [];
   const unscored = unscoredRequirements(target);
   const isHooked = opened.provisioner !== undefined;
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];

@@ -21,8 +21,8 @@ export async function loadTargetOf(permit: Permit, workloads: readonly Workload[
   return filled;
 }
 
-function isOpen({ dialect, model }: Workload["mix"][number], asked: Dialect): boolean {
-  return dialect === asked && model === undefined;
+function isOpen({ dialect, model }: Workload["mix"][number], requested: Dialect): boolean {
+  return dialect === requested && model === undefined;
 }
 
 /**

@@ -50,7 +50,7 @@ export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions
 export async function load(options: LoadOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const startedAt = new Date();
-  const { until, named, k6, asked } = await readOptions(options, onProgress);
+  const { until, named, k6, requested } = await readOptions(options, onProgress);
   await using targetWatch = await openTargetWatch(options, (text) => onProgress({ kind: "notice", text }));
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
@@ -64,7 +64,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   // The first request: nothing is sent before the plan is shown.
   const target = await loadTargetOf(permit, workloads);
   const [only] = workloads;
-  const shard = asked && only && (await openShard(asked, { workload: only, target, control }));
+  const shard = requested && only && (await openShard(requested, { workload: only, target, control }));
   const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor([...allKeys(target).map((key) => key.secret()), ...(targetWatch?.secrets ?? [])]);
@@ -109,7 +109,7 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
   const k6 = await k6Options(options, named);
   checkWorkers(options, named, onProgress);
   checkWatched(options, named);
-  return { until, named, k6, asked: shardRequest(options, named) };
+  return { until, named, k6, requested: shardRequest(options, named) };
 }
 
 async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {

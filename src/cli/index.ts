@@ -165,10 +165,10 @@ const NO_COMMAND = { message: "no command is named", hint: "`gauntlet --help` li
 async function helpFor(words: readonly string[]): Promise<string> {
   const [name, action] = words;
   if (!COMMANDS.some((command) => nameOf(command) === name)) return "";
-  const asked = action !== undefined && WITH_ACTIONS.includes(name ?? "") ? [name, action] : [name];
+  const requested = action !== undefined && WITH_ACTIONS.includes(name ?? "") ? [name, action] : [name];
   const parser = parserOf([], { exitCode: EXIT.pass });
   return await new Promise((resolve) => {
-    parser.parse([...(asked as string[]), "--help"], {}, (_error, _argv, output) => resolve(output));
+    parser.parse([...(requested as string[]), "--help"], {}, (_error, _argv, output) => resolve(output));
   });
 }
 

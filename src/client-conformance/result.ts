@@ -104,12 +104,12 @@ function explainNoRequests(run: ClientRun): string {
     if (first.answer?.reason === "not_found") return `${what}. It has to take its base address from GAUNTLET_BASE_URL`;
     return `${what}: ${messageIn(first.answer?.body ?? "")}`;
   }
-  const asked = others.length === 0 ? "nothing" : "no request for a generation";
+  const requested = others.length === 0 ? "nothing" : "no request for a generation";
   const ended =
     ending.by === "itself"
       ? `ended with ${ending.signal ?? `exit code ${ending.exitCode}`} after ${seconds(ending.durationMs)}`
       : `was stopped after ${seconds(ending.durationMs)}`;
-  return `it sent ${asked} to GAUNTLET_BASE_URL and ${ended}${lastWords(run)}`;
+  return `it sent ${requested} to GAUNTLET_BASE_URL and ${ended}${lastWords(run)}`;
 }
 
 function messageIn(body: string): string {

@@ -96,12 +96,12 @@ export class UpstreamServer {
     if (endpoint === "models") return { answer: json(200, this.#modelList(provider)), behaviour: AT_ONCE };
     const dialect: Dialect = endpoint === "messages" ? "messages" : "chat";
     if (raw.method !== "POST") return refusal(405, dialect, `${raw.method} is not allowed here`);
-    const asked = askedIn(raw.body, dialect);
-    if (asked === undefined) return refusal(400, dialect, "the body is no JSON object that names a model");
-    const behaviour = this.#turns.next(provider, asked.model, marker);
-    if (behaviour === undefined) return refusal(404, dialect, `no such model: ${asked.model}`);
+    const requested = askedIn(raw.body, dialect);
+    if (requested === undefined) return refusal(400, dialect, "the body is no JSON object that names a model");
+    const behaviour = this.#turns.next(provider, requested.model, marker);
+    if (behaviour === undefined) return refusal(404, dialect, `no such model: ${requested.model}`);
     const shown = withCredential(behaviour, raw);
-    return { answer: prepare(shown, asked), behaviour: shown };
+    return { answer: prepare(shown, requested), behaviour: shown };
   }
 
   #modelList(provider: string) {

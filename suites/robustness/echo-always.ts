@@ -15,10 +15,10 @@ export const echoAlways = defineInvariant({
   judge(responses, verdict) {
     judgeSurroundings(responses, verdict);
     const echoes = responses.flatMap((response) => {
-      const asked = shortPrompt(response);
-      const text = asked !== undefined && response.admitted ? response.replyText : undefined;
-      if (asked === undefined || text === undefined) return [];
-      return [{ response, model: asked.model, own: text.includes(asked.prompt) }];
+      const requested = shortPrompt(response);
+      const text = requested !== undefined && response.admitted ? response.replyText : undefined;
+      if (requested === undefined || text === undefined) return [];
+      return [{ response, model: requested.model, own: text.includes(requested.prompt) }];
     });
     for (const entries of groupBy(echoes, ({ model }) => model).values()) {
       const others = entries.filter(({ own }) => !own);
@@ -42,11 +42,11 @@ const ALIKE = 0.95;
 /** The text around the prompt in the replies of a model that repeats it: the same for nearly all, or it proves nothing. */
 function judgeSurroundings(responses: readonly Response[], verdict: Verdict): void {
   const echoes = responses.flatMap((response) => {
-    const asked = shortPrompt(response);
-    const text = asked !== undefined && response.admitted ? response.replyText : undefined;
-    if (asked === undefined || !isPlain(response) || text?.includes(asked.prompt) !== true) return [];
-    const kind = `${asked.model} ${response.requested.endpoint} ${response.streamed}`;
-    return [{ response, kind, around: text.replace(asked.prompt, "…").trim() }];
+    const requested = shortPrompt(response);
+    const text = requested !== undefined && response.admitted ? response.replyText : undefined;
+    if (requested === undefined || !isPlain(response) || text?.includes(requested.prompt) !== true) return [];
+    const kind = `${requested.model} ${response.requested.endpoint} ${response.streamed}`;
+    return [{ response, kind, around: text.replace(requested.prompt, "…").trim() }];
   });
   for (const entries of groupBy(echoes, ({ kind }) => kind).values()) {
     const usual = mostCommon(entries.map(({ around }) => around));

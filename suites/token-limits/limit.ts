@@ -139,10 +139,10 @@ const notEarly = defineCheck({
     if (evenly === null)
       return verdict.inconclusive(`denied after ${used} tokens in a row, and nothing was sent evenly`);
     const refused = evenly.responses.filter(isRateDenial);
-    const asked = Math.round(evenly.most * evenly.responses.length);
+    const requested = Math.round(evenly.most * evenly.responses.length);
     verdict.must("TOKENS-NOT-EARLY", refused.length, 0, {
       in: refused[0],
-      because: `denied of ${evenly.responses.length} requests of ${asked} tokens in all, sent evenly over a minute, limit ${tokens.tokensPerMinute}; in a row the first denial came after ${used}`,
+      because: `denied of ${evenly.responses.length} requests of ${requested} tokens in all, sent evenly over a minute, limit ${tokens.tokensPerMinute}; in a row the first denial came after ${used}`,
     });
   },
 });

@@ -177,10 +177,10 @@ async function requestsOf(
 
 async function sendAtOnce(run: TokenRun): Promise<Part> {
   const { t, tokens, inFlight, rpm } = run;
-  const asked = tokens.tokensPerMinute * MORE_THAN_ANY;
+  const requested = tokens.tokensPerMinute * MORE_THAN_ANY;
   const most = Math.min(inFlight, MAX_AT_ONCE, rpm * RPM_AT_ONCE);
   const share = Math.min(LARGEST_SHARE, Math.max(AT_ONCE_SHARE, MORE_THAN_ANY / most));
-  const { specs, size } = await requestsOf(run, share, ({ least }) => Math.min(most, Math.ceil(asked / least)));
+  const { specs, size } = await requestsOf(run, share, ({ least }) => Math.min(most, Math.ceil(requested / least)));
   const startUs = t.nowUs();
   const responses = await sendAll(t, specs, specs.length);
   return { responses, ...size, seconds: (t.nowUs() - startUs) / 1_000_000 };
@@ -189,9 +189,9 @@ async function sendAtOnce(run: TokenRun): Promise<Part> {
 async function sendInARow(run: TokenRun): Promise<Part> {
   const { t, tokens, rpm } = run;
   const beyond = tokens.inFlightTokens ?? 0;
-  const asked = tokens.tokensPerMinute * (MORE_THAN_ANY + 2 * IN_A_ROW_SHARE) + beyond;
+  const requested = tokens.tokensPerMinute * (MORE_THAN_ANY + 2 * IN_A_ROW_SHARE) + beyond;
   const { specs, size } = await requestsOf(run, IN_A_ROW_SHARE, ({ least }) =>
-    Math.min(Math.ceil(asked / least), MAX_IN_A_ROW, rpm * RPM_IN_A_ROW),
+    Math.min(Math.ceil(requested / least), MAX_IN_A_ROW, rpm * RPM_IN_A_ROW),
   );
   const sent = await burst(t, { what: "in a row", specs, most: specs.length, parallel: 1 });
   return { responses: sent.responses, ...size, seconds: sent.seconds };

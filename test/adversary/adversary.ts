@@ -30,7 +30,7 @@ export async function adversary(behaviour: Behaviour, everywhere: boolean): Prom
     readRequests(socket, (text) => {
       const request = requestOf(text, count++);
       if (!everywhere && request.path.endsWith("/models")) socket.write(whole(MODELS));
-      else behaviour.answer?.(socket, request, stage);
+      else behaviour.respond?.(socket, request, stage);
     });
   });
   const port = portOf(server);

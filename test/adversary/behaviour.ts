@@ -22,7 +22,7 @@ export interface Behaviour {
   /** Acts as soon as a client connects, before any request. */
   readonly onConnect?: (socket: Socket) => void;
   /** Responds to a request; absent: never responds. */
-  readonly answer?: (socket: Socket, request: Request, stage: Stage) => void;
+  readonly respond?: (socket: Socket, request: Request, stage: Stage) => void;
   /** Scheme and host of the base address, if they differ from those of the server. */
   readonly address?: (port: number) => string;
   /** Unusual and legal: a run against it may pass. */

@@ -13,13 +13,13 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
   const folder = temporaryFolder();
   const gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse((await gateway.printed("\n")).split("\n")[0] ?? "");
-  const asked: string[] = [];
+  const requested: string[] = [];
   const gone: FrontOptions = {
     intercept: (path) => {
       const missing = PATHS[dialect === "chat" ? "messages" : "chat"];
       if (!path.startsWith(missing)) return undefined;
       // Below it is an invented path, which belongs to neither dialect.
-      if (path === missing) asked.push(path);
+      if (path === missing) requested.push(path);
       return { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
     },
   };
@@ -48,7 +48,7 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
   };
   writeFileSync(join(folder.path, "t.yaml"), JSON.stringify(target));
   return {
-    asked,
+    asked: requested,
     path: folder.path,
     run: (...args: string[]) => gauntlet([...args, "--target", "t.yaml"], environment, folder.path),
     /** Sends a workload, given as text. */

@@ -65,12 +65,12 @@ test.each([
 });
 
 test("of an unwanted sample only the name is looked at; a text without any sample is another format", () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const { samples, lines } = parseExposition("a 1\nb{x} 1\nc 1\n", (name) => {
-    asked.push(name);
+    requested.push(name);
     return name === "c";
   });
-  expect(asked).toEqual(["a", "b", "c"]);
+  expect(requested).toEqual(["a", "b", "c"]);
   expect(samples).toEqual([{ name: "c", labels: {}, kind: "gauge", value: 1 }]);
   expect(lines).toBe(3);
   for (const text of ["", "# a comment", "Not Found", "<html>\nbody { color: red }\n</html>", '{"status":"ok"}'])

@@ -7,12 +7,12 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const REFUSES: Behaviour = {
   name: "401",
-  answer: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
+  respond: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
 };
 /** Serves for a while, then is down permanently. */
 const COLLAPSES: Behaviour = {
   name: "collapse",
-  answer: (socket, { count }) => void socket.write(count < 60 ? whole(reply()) : whole("", "503 Down")),
+  respond: (socket, { count }) => void socket.write(count < 60 ? whole(reply()) : whole("", "503 Down")),
 };
 const LOAD = "name: flood\narrivals: { kind: constant, ratePerS: 100, durationS: 6 }\nmaxInFlight: 64\n";
 

@@ -18,9 +18,9 @@ test("a quick run passes a sound gateway, says that it is one, and keeps below i
     folder.path,
   );
   // The embedded gateway declares an upstream that checks can read, and no limit on tokens.
-  const asked = INSTANCES.filter(({ check }) => suiteOf(check.id) !== "token-limits");
+  const requested = INSTANCES.filter(({ check }) => suiteOf(check.id) !== "token-limits");
   expect(stdout).toMatch(
-    new RegExp(`^PASS: .* \\(quick: ${QUICK_INSTANCES.length} of ${asked.length} checks\\)$`, "m"),
+    new RegExp(`^PASS: .* \\(quick: ${QUICK_INSTANCES.length} of ${requested.length} checks\\)$`, "m"),
   );
   expect(code).toBe(0);
   const record = JSON.parse(readFileSync(join(folder.path, "q", "run.json"), "utf8"));

@@ -45,15 +45,15 @@ const addressIn = (printed: string) => /http:\/\/127\.0\.0\.1:\d+\//.exec(printe
 async function cuttable(origin: string) {
   const lastEventIds: (string | undefined)[] = [];
   let isCut = false;
-  const server = createServer((asked, answer) => {
+  const server = createServer((requested, answer) => {
     if (isCut) {
       answer.destroy();
       return;
     }
-    const { host, pathname } = new URL(asked.url ?? "/", origin);
-    const { "last-event-id": lastEventId } = asked.headers;
+    const { host, pathname } = new URL(requested.url ?? "/", origin);
+    const { "last-event-id": lastEventId } = requested.headers;
     if (pathname === "/events") lastEventIds.push(lastEventId?.toString());
-    const passed = request(new URL(pathname, origin), { headers: { ...asked.headers, host } }, (response) => {
+    const passed = request(new URL(pathname, origin), { headers: { ...requested.headers, host } }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers);
       response.pipe(answer);
     });

@@ -43,7 +43,7 @@ afterAll(async () => {
 interface Opened {
   readonly page: Page;
   /** Addresses that the page requested besides itself. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   readonly complaints: readonly string[];
 }
 
@@ -56,16 +56,16 @@ async function opened<T>(
   const context = await browser.newContext(options);
   try {
     const page = await context.newPage();
-    const asked: string[] = [];
+    const requested: string[] = [];
     const complaints: string[] = [];
     page.on("request", (request) => {
-      if (request.url() !== url) asked.push(request.url());
+      if (request.url() !== url) requested.push(request.url());
     });
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
     await page.goto(url);
-    return await visit({ page, asked, complaints });
+    return await visit({ page, requested, complaints });
   } finally {
     await context.close();
   }
@@ -75,7 +75,7 @@ const fromDisk = () => pathToFileURL(file).href;
 
 describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnabled) => {
   test("everything stands there and nothing is fetched", async () => {
-    await opened(fromDisk(), { javaScriptEnabled }, async ({ page, asked, complaints }) => {
+    await opened(fromDisk(), { javaScriptEnabled }, async ({ page, requested, complaints }) => {
       expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
       expect(await page.locator("section > h2").allInnerTexts()).toEqual(
         expect.arrayContaining([expect.stringMatching(/^Coverage/), expect.stringMatching(/^Causes/)]),
@@ -86,7 +86,7 @@ describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnable
       // Our own style was applied: the page does not use the browser's default font.
       expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
       expect(await page.locator(".tools").count()).toBe(javaScriptEnabled ? 1 : 0);
-      expect({ asked, complaints }).toEqual({ asked: [], complaints: [] });
+      expect({ asked: requested, complaints }).toEqual({ requested: [], complaints: [] });
     });
   });
 });
@@ -94,8 +94,8 @@ describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnable
 test("under a policy that forbids scripts and inline styles, the folder shows the same", async () => {
   const files = FORMATS.html(SOURCE, "folder");
   await using site = await serve(files, JENKINS);
-  await opened(`${site.url}/report/index.html`, {}, async ({ page, asked, complaints }) => {
-    expect(asked.filter((url) => !url.startsWith(site.url))).toEqual([]);
+  await opened(`${site.url}/report/index.html`, {}, async ({ page, requested, complaints }) => {
+    expect(requested.filter((url) => !url.startsWith(site.url))).toEqual([]);
     expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
     expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
     // The script is refused, as the server's policy intends; nothing else is.
@@ -124,13 +124,13 @@ test("a hostile record runs nothing, in either form", async () => {
   const hostile = hostileSource();
   const path = join(folder.path, "hostile.html");
   writeFileSync(path, FORMATS.html(hostile, "single").get("report.html") ?? "");
-  await opened(pathToFileURL(path).href, {}, async ({ page, asked, complaints }) => {
+  await opened(pathToFileURL(path).href, {}, async ({ page, requested, complaints }) => {
     await page.evaluate(() => {
       for (const part of document.querySelectorAll("details")) part.open = true;
     });
     expect(await page.evaluate(() => Reflect.get(globalThis, "pwned"))).toBeUndefined();
     expect(await page.locator("img, iframe, object, embed, form").count()).toBe(0);
-    expect({ asked, complaints }).toEqual({ asked: [], complaints: [] });
+    expect({ asked: requested, complaints }).toEqual({ requested: [], complaints: [] });
   });
 });
 

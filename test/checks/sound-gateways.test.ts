@@ -106,11 +106,11 @@ describe("sound gateways of other kinds are not blamed", () => {
   });
 
   test("an unknown model that meets the account's rate is asked for again after its wait", async () => {
-    let asked = 0;
+    let requested = 0;
     await using server = await gateway((model) =>
       model !== "nobody"
         ? reply()
-        : ++asked === 1
+        : ++requested === 1
           ? denial(429, "rate_limit_exceeded", { "Retry-After": "9" })
           : denial(404, "model_not_found"),
     );

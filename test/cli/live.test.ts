@@ -42,12 +42,12 @@ async function until<T>(read: () => Promise<T>, wanted: (got: T) => boolean): Pr
 /** Status of a request that names another host than the one it is sent to. */
 function statusFor(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { headers: { host } }, (response) => {
+    const requested = request(url, { headers: { host } }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
-    asked.on("error", reject);
-    asked.end();
+    requested.on("error", reject);
+    requested.end();
   });
 }
 

@@ -27,19 +27,19 @@ const logLines = Buffer.from(
 const HOSTILE: readonly Behaviour[] = [
   {
     name: "an unrequested gzip bomb without end",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE, "content-encoding: gzip", CHUNKED));
       flood(socket, chunk(bombMember));
     },
   },
   {
     name: "gzip bombs, one after the other",
-    answer: (socket) =>
+    respond: (socket) =>
       socket.write(whole(Buffer.concat([bombMember, bombMember]), "200 OK", "content-encoding: gzip")),
   },
   {
     name: "log lines without end",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE, CHUNKED));
       flood(socket, chunk(logLines));
     },

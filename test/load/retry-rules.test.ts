@@ -94,10 +94,10 @@ describe("the harness's own clients follow the retry rules", () => {
     ]);
     expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
     expect(requests).toBe(4);
-    const asked = { retry: "retry-after", reason: undefined, retryAfterMs: undefined } as const;
+    const requested = { retry: "retry-after", reason: undefined, retryAfterMs: undefined } as const;
     const waits = (seed: number) =>
       [1, 2, 3].map((attempts) => {
-        const decision = decideRetry({ ...asked, attempts }, seededRandom(seed));
+        const decision = decideRetry({ ...requested, attempts }, seededRandom(seed));
         return decision.kind === "wait" ? decision.ms : -1;
       });
     // Exponential: each wait is in the upper half of 500, 1,000, 2,000 ms. Jittered: seeds differ.

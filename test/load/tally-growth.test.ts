@@ -6,7 +6,7 @@ import { GrowthReader } from "../../src/load/tally-growth.ts";
 import { Histogram, ReadCounts } from "../../src/metrics/index.ts";
 
 /** All values of a histogram. */
-const asked = (histogram: Histogram) => ({
+const requested = (histogram: Histogram) => ({
   count: histogram.count,
   maxUs: histogram.maxUs,
   sumUs: histogram.sumUs,
@@ -24,7 +24,7 @@ test("a histogram that grows by what another one counted has the same counts, wh
     const growth = source.growth(read);
     expect(growth === undefined).toBe(round === 0);
     if (growth !== undefined) copy.grow(growth);
-    expect(asked(copy)).toEqual(asked(source));
+    expect(requested(copy)).toEqual(requested(source));
   }
   // Only the growth is in it: a second reading is empty.
   expect(source.growth(read)).toBeUndefined();
@@ -61,11 +61,11 @@ function shownOf(tally: Tally, atUs: number) {
   const classes = [...tally.classes].map(({ dialect, stream, outcome, count, outputTokens, figures }) => ({
     name: `${dialect} ${stream} ${outcome}`,
     ...{ count, outputTokens },
-    figures: Object.fromEntries([...figures].map(([name, histogram]) => [name, asked(histogram)])),
+    figures: Object.fromEntries([...figures].map(([name, histogram]) => [name, requested(histogram)])),
   }));
   return {
     total: tally.total,
-    lag: asked(tally.lag),
+    lag: requested(tally.lag),
     classes: classes.sort((a, b) => a.name.localeCompare(b.name)),
     seconds: tally.over(3, { atUs, from: 0 }),
   };

@@ -91,6 +91,6 @@ test("the build leaves a bundle that its Node takes compiled, and another one as
     const { readBundle, scriptOf } = await import(${JSON.stringify(pathToFileURL(join(ROOT, "dist", "src", "program.js")).href)});
     const bundle = readBundle(${JSON.stringify(BUNDLE)});
     console.log(existsSync(bundle.compiledPath), scriptOf(bundle).cachedDataRejected);`;
-  const asked = spawnSync(process.execPath, ["--input-type=module", "-e", ask], { encoding: "utf8" });
-  expect(asked.stdout, asked.stderr).toBe(isOurs ? "true false\n" : "false undefined\n");
+  const requested = spawnSync(process.execPath, ["--input-type=module", "-e", ask], { encoding: "utf8" });
+  expect(requested.stdout, requested.stderr).toBe(isOurs ? "true false\n" : "false undefined\n");
 });

@@ -9,7 +9,7 @@ const PNG = noise(8);
 const BYTES = Buffer.byteLength(PNG, "base64");
 const inline = { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } };
 const block = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
-const asked = (model: string, ...parts: readonly object[]) => ({
+const requested = (model: string, ...parts: readonly object[]) => ({
   model,
   messages: [{ role: "user", content: [{ type: "text", text: "What?" }, ...parts] }],
 });
@@ -18,31 +18,31 @@ describe("images", () => {
   test("are taken by the model that takes them, inline and by address, in both dialects", async () => {
     await using fixture = await startFixture();
     const away = { type: "image_url", image_url: { url: "https://images.example.test/a.png" } };
-    const chat = await fixture.chat(asked("image-reader", inline, away));
+    const chat = await fixture.chat(requested("image-reader", inline, away));
     expect(json(chat)).toMatchObject({
       choices: [{ message: { content: `image 1: image/png, ${BYTES} bytes\nimage 2: by its address\nWhat?` } }],
     });
-    const messages = await fixture.messages(asked("image-reader", block));
+    const messages = await fixture.messages(requested("image-reader", block));
     expect(json(messages)).toMatchObject({ content: [{ text: `image 1: image/png, ${BYTES} bytes\nWhat?` }] });
     expect(Number(json(chat).usage.prompt_tokens)).toBeGreaterThan(170);
   });
 
   test.each([
-    ["another model", asked("echo-fast", inline)],
-    ["no base64", asked("image-reader", { type: "image_url", image_url: { url: "data:image/png;base64,?" } })],
-    ["no image", asked("image-reader", { type: "image_url", image_url: { url: "data:text/html;base64,AAAA" } })],
-    ["no address", asked("image-reader", { type: "image_url", image_url: { url: "file:///etc/passwd" } })],
-    ["nothing", asked("image-reader", { type: "image_url" })],
+    ["another model", requested("echo-fast", inline)],
+    ["no base64", requested("image-reader", { type: "image_url", image_url: { url: "data:image/png;base64,?" } })],
+    ["no image", requested("image-reader", { type: "image_url", image_url: { url: "data:text/html;base64,AAAA" } })],
+    ["no address", requested("image-reader", { type: "image_url", image_url: { url: "file:///etc/passwd" } })],
+    ["nothing", requested("image-reader", { type: "image_url" })],
   ])("%s: 400", async (_what, body) => {
     await using fixture = await startFixture();
     expect((await fixture.chat(body)).status).toBe(400);
   });
 
   test.each([
-    ["another model", asked("echo-fast", block)],
-    ["no source", asked("image-reader", { type: "image" })],
-    ["no media type", asked("image-reader", { type: "image", source: { type: "base64", data: PNG } })],
-    ["no address", asked("image-reader", { type: "image", source: { type: "url", url: "ftp://a" } })],
+    ["another model", requested("echo-fast", block)],
+    ["no source", requested("image-reader", { type: "image" })],
+    ["no media type", requested("image-reader", { type: "image", source: { type: "base64", data: PNG } })],
+    ["no address", requested("image-reader", { type: "image", source: { type: "url", url: "ftp://a" } })],
   ])("messages, %s: 400", async (_what, body) => {
     await using fixture = await startFixture();
     expect((await fixture.messages(body)).status).toBe(400);

@@ -81,12 +81,12 @@ describe("a non-streaming chat reply", () => {
 describe("a streamed chat reply", () => {
   test("is role, increments, finish reason, usage, end marker", async () => {
     await using fixture = await startFixture();
-    const asked = {
+    const requested = {
       stream: true,
       stream_options: { include_usage: true },
       messages: [{ role: "user", content: "a b" }],
     };
-    const reply = await fixture.chat(asked);
+    const reply = await fixture.chat(requested);
     expect(reply.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     const events = eventsOf(reply);
     expect(events.map(({ name }) => name)).toEqual(Array.from({ length: 6 }, () => undefined));

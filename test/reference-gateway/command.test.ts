@@ -47,8 +47,8 @@ test("one line of JSON says that the gateway is ready", async () => {
   await using command = run("--tier", "growth", "--slow", "100");
   const ready = JSON.parse(await command.line()) as ReadyLine;
   expect(ready).toMatchObject({ event: "ready", pid: command.child.pid, limits: { rpm: 1_000, inFlight: 200 } });
-  const asked = { path: "/chat/completions", key: ready.keys.valid, body: CHAT };
-  expect((await sendTo(ready.baseUrl, asked)).status).toBe(200);
+  const requested = { path: "/chat/completions", key: ready.keys.valid, body: CHAT };
+  expect((await sendTo(ready.baseUrl, requested)).status).toBe(200);
   command.child.kill("SIGTERM");
   const { code, stdout, stderr } = await command.ended;
   expect([code, stderr]).toEqual([0, ""]);

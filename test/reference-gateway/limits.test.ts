@@ -109,11 +109,11 @@ describe("the concurrency limit of an account", () => {
     await Promise.race([first, done]);
     return done;
   }
-  const full = async (fixture: Fixture, asked?: Partial<Asked>) => {
+  const full = async (fixture: Fixture, requested?: Partial<Asked>) => {
     const { key, second } = few(fixture);
     const held: Promise<Reply>[] = [];
     for (const own of [key, second, key, second]) {
-      const started = open(fixture, own, asked);
+      const started = open(fixture, own, requested);
       held.push(started.then((done) => done));
     }
     await new Promise((resolve) => setTimeout(resolve, 40));

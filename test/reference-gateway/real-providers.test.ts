@@ -18,8 +18,8 @@ async function inFront(scenario: object = { providers: { one: { models: { m: {} 
   return {
     ...fixture,
     upstream,
-    chat: (body: object = {}, asked = {}) => fixture.chat({ model: "m", ...body }, asked),
-    messages: (body: object = {}, asked = {}) => fixture.messages({ model: "m", ...body }, asked),
+    chat: (body: object = {}, requested = {}) => fixture.chat({ model: "m", ...body }, requested),
+    messages: (body: object = {}, requested = {}) => fixture.messages({ model: "m", ...body }, requested),
     /** The inference requests that reached the providers. */
     posts: async () => (await upstream.requests()).filter(({ method }) => method === "POST"),
     balance: async () => (await accountOf(fixture)).balanceMicroUsd as number,
@@ -175,10 +175,10 @@ describe("a caller that leaves", () => {
   ])("%s: the provider is left as well, and the slot is free", async (_, behaviour, stream) => {
     await using gateway = await inFront({ providers: { one: { models: { m: behaviour } }, two: {} } });
     const leave = new AbortController();
-    const asked = gateway.chat({ stream }, { signal: leave.signal });
+    const requested = gateway.chat({ stream }, { signal: leave.signal });
     await until(gateway.posts, ([post]) => post !== undefined && (!stream || (post.sentEvents ?? 0) >= 0));
     leave.abort();
-    await asked;
+    await requested;
     const [post] = await until(gateway.posts, ([first]) => first?.end !== undefined);
     expect(post?.end).toBe("gateway-left");
     expect(await until(gateway.inFlight, (count) => count === 0)).toBe(0);
@@ -233,10 +233,13 @@ describe("charges", () => {
   test("a caller that leaves a stream pays for what it got", async () => {
     await using gateway = await inFront({ providers: { one: { models: { m: { pieces: 1_000, gapMs: 10 } } } } });
     const leave = new AbortController();
-    const asked = gateway.chat({ stream: true, max_tokens: 1_000 }, { signal: leave.signal, onPiece: () => undefined });
+    const requested = gateway.chat(
+      { stream: true, max_tokens: 1_000 },
+      { signal: leave.signal, onPiece: () => undefined },
+    );
     await until(gateway.posts, ([post]) => (post?.sentEvents ?? 0) > 5);
     leave.abort();
-    await asked;
+    await requested;
     const [row] = await until(
       async () => (await gateway.admin("GET", "/history")).slice(-1),
       ([last]) => last !== undefined,

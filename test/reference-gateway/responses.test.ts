@@ -64,8 +64,15 @@ test("every response has a request identifier of its own", async () => {
 test("one connection serves everything, one request after the other", async () => {
   await using fixture = await startFixture();
   const agent = keepAlive();
-  for (const asked of [{}, { stream: true }, { model: "fail-500" }, { model: "no-such-model" }, { messages: [] }, {}]) {
-    expect((await fixture.chat(asked, { agent })).end).toBe("complete");
+  for (const requested of [
+    {},
+    { stream: true },
+    { model: "fail-500" },
+    { model: "no-such-model" },
+    { messages: [] },
+    {},
+  ]) {
+    expect((await fixture.chat(requested, { agent })).end).toBe("complete");
   }
   const { arrivals } = await fixture.admin("GET", "/traffic");
   expect(new Set(arrivals.map(({ connectionId }: { connectionId: number }) => connectionId))).toEqual(new Set([1]));

@@ -75,10 +75,10 @@ describe("a scripted gateway", () => {
     const { gateway, send, seen, ended } = await scripted({ do: "silence" });
     await using _ = gateway;
     const left = new AbortController();
-    const asked = send({}, { signal: left.signal });
+    const requested = send({}, { signal: left.signal });
     await expect.poll(() => seen.arrived.length).toBe(1);
     left.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(requested).rejects.toThrow();
     await ended();
     expect(seen.ended[0]?.[1]).toMatchObject({ outcome: "interrupted", beganMs: undefined });
   });

@@ -65,8 +65,8 @@ describe("a request is charged", () => {
     const paid = await meter(fixture);
     const left = new AbortController();
     let events = 0;
-    const asked = { signal: left.signal, onPiece: () => (++events === 6 ? left.abort() : undefined) };
-    await fixture.chat({ model: "echo-stream", stream: true }, asked);
+    const requested = { signal: left.signal, onPiece: () => (++events === 6 ? left.abort() : undefined) };
+    await fixture.chat({ model: "echo-stream", stream: true }, requested);
     let rows = await fixture.admin("GET", "/history");
     while (rows.length === 0) rows = await fixture.admin("GET", "/history");
     expect(rows[0]).toMatchObject({ outcome: "interrupted", status: 200, stream: true });

@@ -112,24 +112,27 @@ async function serve(port: number): Promise<void> {
   const engine = await startEngine(datamodel);
 
   const translate = (query: unknown) => {
-    const asked = readGraphql(String(member(query, "query")));
-    tagJson(asked.body.query.arguments, json.get(asked.body.modelName ?? ""));
-    return asked;
+    const requested = readGraphql(String(member(query, "query")));
+    tagJson(requested.body.query.arguments, json.get(requested.body.modelName ?? ""));
+    return requested;
   };
 
   async function queried(body: unknown, transaction: string | undefined): Promise<unknown> {
     const batch = member(body, "batch");
     if (!Array.isArray(batch)) {
-      const asked = translate(body);
-      return named(JSON.parse(await engine.query(JSON.stringify(asked.body), NO_TRACE, transaction)), asked.alias);
+      const requested = translate(body);
+      return named(
+        JSON.parse(await engine.query(JSON.stringify(requested.body), NO_TRACE, transaction)),
+        requested.alias,
+      );
     }
-    const asked = batch.map(translate);
+    const requested = batch.map(translate);
     const together = member(body, "transaction") ? {} : undefined;
-    const text = JSON.stringify({ batch: asked.map((one) => one.body), transaction: together });
+    const text = JSON.stringify({ batch: requested.map((one) => one.body), transaction: together });
     const result: unknown = JSON.parse(await engine.query(text, NO_TRACE, transaction));
     const results = member(result, "batchResult");
     if (!Array.isArray(results)) return result;
-    return { batchResult: results.map((one, index) => named(one, asked[index]?.alias ?? "")) };
+    return { batchResult: results.map((one, index) => named(one, requested[index]?.alias ?? "")) };
   }
 
   async function answer(request: IncomingMessage): Promise<unknown> {

@@ -189,9 +189,9 @@ class Sampler {
     ]);
   }
 
-  async #samples(asked: readonly Asked[]): Promise<DenialSample[]> {
+  async #samples(requested: readonly Asked[]): Promise<DenialSample[]> {
     const samples: DenialSample[] = [];
-    for (const { request, ...sample } of asked) {
+    for (const { request, ...sample } of requested) {
       const response = await this.#send({ ...request, intent: "denied" });
       if (response?.status === undefined || response.status < 400 || response.status >= 500) continue;
       const what = `${sample.kind} on ${new URL(response.exchange.request.url).pathname}`;

@@ -9,19 +9,19 @@ import { type Apply, wrap } from "./wrap.ts";
 /** Changes requests to real providers. */
 export function onProviderRequest(
   when: When,
-  edit: (asked: ProviderRequest, call: Call, provider: UpstreamProvider) => ProviderRequest,
+  edit: (requested: ProviderRequest, call: Call, provider: UpstreamProvider) => ProviderRequest,
 ): Apply {
   return wrap("providerRequest", (next) => (call, provider) => {
-    const asked = next(call, provider);
-    return when(call) ? edit(asked, call, provider) : asked;
+    const requested = next(call, provider);
+    return when(call) ? edit(requested, call, provider) : requested;
   });
 }
 
 /** Changes the body of requests to real providers. */
 export function onProviderBody(edit: (body: JsonObject, call: Call) => JsonObject, when: When = always): Apply {
-  return onProviderRequest(when, (asked, call) => ({
-    ...asked,
-    body: JSON.stringify(edit(JSON.parse(asked.body) as JsonObject, call)),
+  return onProviderRequest(when, (requested, call) => ({
+    ...requested,
+    body: JSON.stringify(edit(JSON.parse(requested.body) as JsonObject, call)),
   }));
 }
 
@@ -30,9 +30,9 @@ export function withProviderHeaders(
   headers: (call: Call, provider: UpstreamProvider) => Readonly<Record<string, string>>,
   when: When = always,
 ): Apply {
-  return onProviderRequest(when, (asked, call, provider) => ({
-    ...asked,
-    headers: { ...asked.headers, ...headers(call, provider) },
+  return onProviderRequest(when, (requested, call, provider) => ({
+    ...requested,
+    headers: { ...requested.headers, ...headers(call, provider) },
   }));
 }
 

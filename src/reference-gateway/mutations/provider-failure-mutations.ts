@@ -139,7 +139,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
     ["UPSTREAM-AFTER-LEFT", "UPSTREAM-CANCEL"],
     "When a provider fails, the next one is tried although the caller has disconnected.",
     all(
-      onProviderRequest(always, (asked) => ({ ...asked, signal: null })),
+      onProviderRequest(always, (requested) => ({ ...requested, signal: null })),
       onNextProvider((failed, providers) => {
         const provider = providers[failed.length];
         const isOver = failed.at(-1)?.hasBegun === true;

@@ -168,25 +168,25 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
     "provider.connection-per-request",
     ["UPSTREAM-KEEP-ALIVE"],
     "Each request to a provider opens a new connection.",
-    onProviderRequest(always, (asked) => ({ ...asked, closes: true })),
+    onProviderRequest(always, (requested) => ({ ...requested, closes: true })),
   ),
   mutation(
     "provider.not-cancelled",
     ["UPSTREAM-CANCEL"],
     "The provider's reply is not cancelled when the caller disconnects.",
-    onProviderRequest(always, (asked) => ({ ...asked, signal: null })),
+    onProviderRequest(always, (requested) => ({ ...requested, signal: null })),
   ),
   mutation(
     "provider.replies-not-cancelled",
     ["UPSTREAM-CANCEL"],
     "The provider's non-streaming reply is not cancelled when the caller disconnects.",
-    onProviderRequest(nonStreaming, (asked) => ({ ...asked, signal: null })),
+    onProviderRequest(nonStreaming, (requested) => ({ ...requested, signal: null })),
   ),
   mutation(
     "provider.cancelled-late",
     ["UPSTREAM-CANCEL"],
     "The provider's reply is cancelled three seconds after the caller disconnects.",
-    onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 3_000) })),
+    onProviderRequest(always, (requested) => ({ ...requested, signal: later(requested.signal, 3_000) })),
   ),
 ];
 

@@ -23,12 +23,12 @@ export async function relay(call: Call, headers: readonly Header[], upstream: Up
     if (next === undefined) break;
     if (next.afterMs > 0) await sleep(next.afterMs);
     const { provider } = next;
-    const asked = await sendToProvider(call, provider, upstream);
-    if ("failure" in asked) {
-      failed.push({ provider, hasBegun: false, ...asked });
+    const requested = await sendToProvider(call, provider, upstream);
+    if ("failure" in requested) {
+      failed.push({ provider, hasBegun: false, ...requested });
       continue;
     }
-    const response = await respondWith(call, headers, asked);
+    const response = await respondWith(call, headers, requested);
     if (!("failure" in response)) return response;
     failed.push({ provider, hasBegun: true, ...response });
   }

@@ -137,15 +137,18 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   variant(
     "provider.key-in-another-header",
     "Providers of the messages dialect get the operator's key in x-api-key.",
-    onProviderRequest(onMessages, (asked, _call, { key = "" }) => {
-      const { authorization: _, ...headers } = asked.headers;
-      return { ...asked, headers: { ...headers, "x-api-key": key } };
+    onProviderRequest(onMessages, (requested, _call, { key = "" }) => {
+      const { authorization: _, ...headers } = requested.headers;
+      return { ...requested, headers: { ...headers, "x-api-key": key } };
     }),
   ),
   variant(
     "provider.body-rewritten",
     "The body is reserialised for the provider, indented and in another order.",
-    onProviderRequest(always, (asked) => ({ ...asked, body: JSON.stringify(sorted(JSON.parse(asked.body)), null, 2) })),
+    onProviderRequest(always, (requested) => ({
+      ...requested,
+      body: JSON.stringify(sorted(JSON.parse(requested.body)), null, 2),
+    })),
   ),
   variant(
     "provider.more-fields",
@@ -231,7 +234,7 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   variant(
     "provider.cancelled-half-a-second-later",
     "The provider's reply is cancelled half a second after the caller disconnects.",
-    onProviderRequest(always, (asked) => ({ ...asked, signal: later(asked.signal, 500) })),
+    onProviderRequest(always, (requested) => ({ ...requested, signal: later(requested.signal, 500) })),
   ),
   variant(
     "provider.left-alone-after-failures",
@@ -241,6 +244,6 @@ export const PROVIDER_VARIANTS: readonly Variant[] = [
   variant(
     "provider.connections-renewed",
     "Every fourth request closes its connection to the provider.",
-    onProviderRequest(every(4), (asked) => ({ ...asked, closes: true })),
+    onProviderRequest(every(4), (requested) => ({ ...requested, closes: true })),
   ),
 ];

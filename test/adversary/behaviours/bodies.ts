@@ -44,94 +44,94 @@ function large(socket: Socket, body: Buffer, status: string, ...fields: string[]
 }
 
 const coded = (coding: string, body: () => Buffer, status = "200 OK") => ({
-  answer: (socket: Socket) => large(socket, body(), status, `content-encoding: ${coding}`),
+  respond: (socket: Socket) => large(socket, body(), status, `content-encoding: ${coding}`),
 });
 
 /** Bodies that are endless, too large, too slow, or compressed. */
 export const BODIES: readonly Behaviour[] = [
   {
     name: "body.endless-by-length",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", JSON_TYPE, "content-length: 1000000000000000"));
       flood(socket, KB64);
     },
   },
   {
     name: "body.endless-by-chunks",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", JSON_TYPE, CHUNKED));
       flood(socket, chunk(KB64));
     },
   },
   {
     name: "body.endless-until-close",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", JSON_TYPE));
       flood(socket, KB64);
     },
   },
   {
     name: "body.endless-one-byte-chunks",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE, CHUNKED));
       flood(socket, Buffer.from("1\r\nx\r\n".repeat(10_000)));
     },
   },
   {
     name: "body.one-byte-per-second",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", JSON_TYPE, "content-length: 100000"));
       drip(socket, reply());
     },
   },
   {
     name: "body.seven-megabytes",
-    answer: (socket) => void socket.write(whole(`{"text":"${"é".repeat(3_600_000)}"}`)),
+    respond: (socket) => void socket.write(whole(`{"text":"${"é".repeat(3_600_000)}"}`)),
   },
-  { name: "body.error-of-100-mb", answer: (socket) => large(socket, hundredMb(), "500 Broken") },
+  { name: "body.error-of-100-mb", respond: (socket) => large(socket, hundredMb(), "500 Broken") },
   {
     name: "body.denial-of-100-mb",
-    answer: (socket) =>
+    respond: (socket) =>
       large(socket, hundredMb(), "429 No", "x-service-error-code: rate_limit_exceeded", "retry-after: 1"),
   },
   {
     name: "stream.endless-events",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE, CHUNKED));
       flood(socket, chunk(EVENT.repeat(500)));
     },
   },
   {
     name: "stream.endless-tiny-events",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE, CHUNKED));
       flood(socket, chunk("data:{}\n\n".repeat(5_000)));
     },
   },
   {
     name: "stream.endless-line",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(`${head("200 OK", EVENTS_TYPE, CHUNKED)}${chunk("data: ")}`);
       flood(socket, chunk(KB64));
     },
   },
   {
     name: "stream.endless-comments",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE, CHUNKED));
       flood(socket, chunk(": keep-alive\n\n".repeat(4_000)));
     },
   },
   {
     name: "stream.one-byte-per-second",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(head("200 OK", EVENTS_TYPE));
       drip(socket, EVENT);
     },
   },
   {
     name: "stream.silent-after-first",
-    answer: (socket) => void socket.write(`${head("200 OK", EVENTS_TYPE, CHUNKED)}${chunk(EVENT)}`),
+    respond: (socket) => void socket.write(`${head("200 OK", EVENTS_TYPE, CHUNKED)}${chunk(EVENT)}`),
   },
   { name: "bomb.gzip", ...coded("gzip", gzipBomb) },
   { name: "bomb.gzip-in-gzip", ...coded("gzip, gzip", twiceBomb) },

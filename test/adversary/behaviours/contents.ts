@@ -1,11 +1,11 @@
 import { type Behaviour, CHUNKED, chunk, denial, EVENTS_TYPE, head, reply, whole } from "../behaviour.ts";
 
 const deep = (open: string, close: string, depth = 1_000_000) => open.repeat(depth) + close.repeat(depth);
-const says = (body: string | Buffer, ...fields: string[]): Pick<Behaviour, "answer"> => ({
-  answer: (socket) => void socket.write(whole(body, "200 OK", ...fields)),
+const says = (body: string | Buffer, ...fields: string[]): Pick<Behaviour, "respond"> => ({
+  respond: (socket) => void socket.write(whole(body, "200 OK", ...fields)),
 });
-const streams = (body: string | Buffer): Pick<Behaviour, "answer"> => ({
-  answer: (socket) =>
+const streams = (body: string | Buffer): Pick<Behaviour, "respond"> => ({
+  respond: (socket) =>
     void socket.write(
       Buffer.concat([Buffer.from(head("200 OK", EVENTS_TYPE, CHUNKED)), chunk(body), Buffer.from("0\r\n\r\n")]),
     ),
@@ -108,12 +108,12 @@ export const CONTENTS: readonly Behaviour[] = [
   },
   {
     name: "key.repeated-eight-megabytes",
-    answer: (socket, { key }) =>
+    respond: (socket, { key }) =>
       void socket.write(whole(`{"text":"${`${key} `.repeat(Math.floor(7_000_000 / (key.length + 1)))}"}`)),
   },
   {
     name: "key.in-every-header",
-    answer: (socket, { key }) =>
+    respond: (socket, { key }) =>
       void socket.write(
         whole(
           reply({ note: key }),
@@ -124,11 +124,11 @@ export const CONTENTS: readonly Behaviour[] = [
   },
   {
     name: "key.as-reason",
-    answer: (socket, { key }) => void socket.write(denial("429 No", key, `retry-after: ${key}`, `server: ${key}`)),
+    respond: (socket, { key }) => void socket.write(denial("429 No", key, `retry-after: ${key}`, `server: ${key}`)),
   },
   {
     name: "key.as-event",
-    answer: (socket, { key }) =>
+    respond: (socket, { key }) =>
       void socket.write(
         Buffer.concat([
           Buffer.from(head("200 OK", EVENTS_TYPE)),
@@ -139,10 +139,10 @@ export const CONTENTS: readonly Behaviour[] = [
   },
   {
     name: "models.id-of-seven-megabytes",
-    answer: (socket) => void socket.write(whole(`{"data":[{"id":"${"m".repeat(7_000_000)}"}]}`)),
+    respond: (socket) => void socket.write(whole(`{"data":[{"id":"${"m".repeat(7_000_000)}"}]}`)),
   },
   {
     name: "models.half-a-million",
-    answer: (socket) => void socket.write(whole(`{"data":[${'{"id":"m"},'.repeat(500_000)}{"id":"\u001b[2J"}]}`)),
+    respond: (socket) => void socket.write(whole(`{"data":[${'{"id":"m"},'.repeat(500_000)}{"id":"\u001b[2J"}]}`)),
   },
 ];

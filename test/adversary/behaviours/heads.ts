@@ -6,77 +6,78 @@ const repeated = (line: string, times: number) => Array.from({ length: times }, 
 /** Heads without end, with unusual sizes, or of another protocol. */
 export const HEADS: readonly Behaviour[] = [
   { name: "head.never" },
-  { name: "head.one-byte-per-second", answer: (socket) => drip(socket, head("200 OK", JSON_TYPE)) },
+  { name: "head.one-byte-per-second", respond: (socket) => drip(socket, head("200 OK", JSON_TYPE)) },
   {
     name: "head.endless-fields",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       flood(socket, Buffer.from(`x-filler: ${"a".repeat(1_000)}\r\n`.repeat(60)));
     },
   },
   {
     name: "head.endless-value",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write("HTTP/1.1 200 OK\r\nx-filler: ");
       flood(socket, LONG);
     },
   },
   {
     name: "head.endless-status-line",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write("HTTP/1.1 200 ");
       flood(socket, LONG);
     },
   },
   {
     name: "head.endless-100-continue",
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write("HTTP/1.1 100 Continue\r\nx-filler: ");
       flood(socket, LONG);
     },
   },
   {
     name: "head.flood-of-100",
-    answer: (socket) => flood(socket, Buffer.from(`${head("100 Continue")}`.repeat(2_000))),
+    respond: (socket) => flood(socket, Buffer.from(`${head("100 Continue")}`.repeat(2_000))),
   },
   {
     name: "head.flood-of-102",
-    answer: (socket) => flood(socket, Buffer.from(`${head("102 Processing")}`.repeat(2_000))),
+    respond: (socket) => flood(socket, Buffer.from(`${head("102 Processing")}`.repeat(2_000))),
   },
   {
     name: "head.flood-of-103",
-    answer: (socket) => flood(socket, Buffer.from(head("103 Early Hints", `link: <${"a".repeat(60_000)}>`))),
+    respond: (socket) => flood(socket, Buffer.from(head("103 Early Hints", `link: <${"a".repeat(60_000)}>`))),
   },
   {
     name: "head.switching-protocols",
-    answer: (socket) => void socket.write(head("101 Switching Protocols", "upgrade: h2c", "connection: upgrade")),
+    respond: (socket) => void socket.write(head("101 Switching Protocols", "upgrade: h2c", "connection: upgrade")),
   },
   {
     name: "head.value-of-200-kb",
     harmless: true,
-    answer: (socket) => void socket.write(whole(reply(), "200 OK", `x-request-id: ${"r".repeat(200_000)}`)),
+    respond: (socket) => void socket.write(whole(reply(), "200 OK", `x-request-id: ${"r".repeat(200_000)}`)),
   },
   {
     name: "head.reason-of-200-kb",
-    answer: (socket) => void socket.write(denial("429 No", "r".repeat(200_000))),
+    respond: (socket) => void socket.write(denial("429 No", "r".repeat(200_000))),
   },
   {
     name: "head.another-reason-each-time",
-    answer: (socket, { count }) => void socket.write(denial("429 No", `reason_${count}_${"x".repeat(50_000)}`)),
+    respond: (socket, { count }) => void socket.write(denial("429 No", `reason_${count}_${"x".repeat(50_000)}`)),
   },
   {
     name: "head.sixteen-thousand-retry-after",
-    answer: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", ...repeated("retry-after:", 16_000))),
+    respond: (socket) =>
+      void socket.write(denial("429 No", "rate_limit_exceeded", ...repeated("retry-after:", 16_000))),
   },
   {
     name: "head.fifteen-thousand-fields",
     harmless: true,
-    answer: (socket) => void socket.write(whole(reply(), "200 OK", ...repeated("x-a: b", 15_000))),
+    respond: (socket) => void socket.write(whole(reply(), "200 OK", ...repeated("x-a: b", 15_000))),
   },
   {
     name: "head.blanks-inside-values",
     harmless: true,
-    answer: (socket) => {
+    respond: (socket) => {
       const value = `1${" ".repeat(30_000)}1`;
       const names = [
         "x-request-id",
@@ -92,7 +93,7 @@ export const HEADS: readonly Behaviour[] = [
   },
   {
     name: "head.commas-and-digits-in-retry-after",
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(
         denial(
           "429 No",
@@ -105,7 +106,7 @@ export const HEADS: readonly Behaviour[] = [
   {
     name: "head.injection",
     harmless: true,
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(
         whole(
           reply(),
@@ -118,25 +119,25 @@ export const HEADS: readonly Behaviour[] = [
   },
   {
     name: "head.bare-cr-and-nul",
-    answer: (socket) => void socket.write("HTTP/1.1 200 OK\r\nx-a: b\rc\r\nx-n: a\0b\r\ncontent-length: 2\r\n\r\n{}"),
+    respond: (socket) => void socket.write("HTTP/1.1 200 OK\r\nx-a: b\rc\r\nx-n: a\0b\r\ncontent-length: 2\r\n\r\n{}"),
   },
   {
     name: "head.folded-fields",
-    answer: (socket) => void socket.write("HTTP/1.1 200 OK\r\nx-a: b\r\n c\r\ncontent-length: 2\r\n\r\n{}"),
+    respond: (socket) => void socket.write("HTTP/1.1 200 OK\r\nx-a: b\r\n c\r\ncontent-length: 2\r\n\r\n{}"),
   },
-  { name: "head.no-status", answer: (socket) => void socket.end('{"data":[]}\r\n\r\n') },
-  { name: "head.status-999", answer: (socket) => void socket.write(whole(reply(), "999 Odd")) },
+  { name: "head.no-status", respond: (socket) => void socket.end('{"data":[]}\r\n\r\n') },
+  { name: "head.status-999", respond: (socket) => void socket.write(whole(reply(), "999 Odd")) },
   {
     name: "head.status-of-many-digits",
-    answer: (socket) => void socket.write(whole(reply(), "20000000000000000000 OK")),
+    respond: (socket) => void socket.write(whole(reply(), "20000000000000000000 OK")),
   },
   {
     name: "head.http-9",
-    answer: (socket) => void socket.write(whole(reply()).toString("latin1").replace("HTTP/1.1", "HTTP/9.9")),
+    respond: (socket) => void socket.write(whole(reply()).toString("latin1").replace("HTTP/1.1", "HTTP/9.9")),
   },
   {
     name: "head.http2-goaway",
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(
         Buffer.concat([
           // SETTINGS, then GOAWAY with ENHANCE_YOUR_CALM.

@@ -1,21 +1,21 @@
 import { type Behaviour, denial, head, reply, whole } from "../behaviour.ts";
 
 const redirect =
-  (status: string, to: (trap: string) => string): NonNullable<Behaviour["answer"]> =>
+  (status: string, to: (trap: string) => string): NonNullable<Behaviour["respond"]> =>
   (socket, _request, { trap }) =>
     void socket.write(head(status, `location: ${to(trap)}`, "content-length: 0"));
 
 /** Redirects, refusals, waits, and addresses without a gateway. */
 export const REDIRECTS: readonly Behaviour[] = [
-  { name: "redirect.301", answer: redirect("301 Moved", (trap) => `${trap}/v1/models`) },
-  { name: "redirect.302", answer: redirect("302 Found", (trap) => `${trap}/v1/chat/completions`) },
-  { name: "redirect.307", answer: redirect("307 Same", (trap) => `${trap}/v1/chat/completions`) },
-  { name: "redirect.308", answer: redirect("308 Same for good", (trap) => `${trap}/`) },
-  { name: "redirect.to-a-file", answer: redirect("302 Found", () => "file:///etc/passwd") },
-  { name: "redirect.without-scheme", answer: redirect("302 Found", (trap) => trap.replace("http:", "")) },
+  { name: "redirect.301", respond: redirect("301 Moved", (trap) => `${trap}/v1/models`) },
+  { name: "redirect.302", respond: redirect("302 Found", (trap) => `${trap}/v1/chat/completions`) },
+  { name: "redirect.307", respond: redirect("307 Same", (trap) => `${trap}/v1/chat/completions`) },
+  { name: "redirect.308", respond: redirect("308 Same for good", (trap) => `${trap}/`) },
+  { name: "redirect.to-a-file", respond: redirect("302 Found", () => "file:///etc/passwd") },
+  { name: "redirect.without-scheme", respond: redirect("302 Found", (trap) => trap.replace("http:", "")) },
   {
     name: "redirect.refresh",
-    answer: (socket, _r, { trap }) =>
+    respond: (socket, _r, { trap }) =>
       void socket.write(
         whole(
           reply(),
@@ -29,41 +29,41 @@ export const REDIRECTS: readonly Behaviour[] = [
   },
   {
     name: "redirect.proxy",
-    answer: (socket, _r, { trap }) => void socket.write(whole("", "305 Use Proxy", `location: ${trap}`)),
+    respond: (socket, _r, { trap }) => void socket.write(whole("", "305 Use Proxy", `location: ${trap}`)),
   },
   {
     name: "wait.a-century",
-    answer: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: 3155760000")),
+    respond: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: 3155760000")),
   },
   {
     name: "wait.four-hundred-digits",
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(denial("429 No", "concurrency_limit_exceeded", `retry-after: ${"9".repeat(400)}`)),
   },
   {
     name: "wait.until-9999",
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: Fri, 31 Dec 9999 23:59:59 GMT")),
   },
   {
     name: "wait.below-zero",
-    answer: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: -5")),
+    respond: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: -5")),
   },
   {
     name: "wait.none",
-    answer: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: 0")),
+    respond: (socket) => void socket.write(denial("429 No", "rate_limit_exceeded", "retry-after: 0")),
   },
   {
     name: "refuse.401-everywhere",
     rejectsKey: true,
-    answer: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
+    respond: (socket) => void socket.write(denial("401 No", "invalid_api_key")),
   },
-  { name: "refuse.402-everywhere", answer: (socket) => void socket.write(denial("402 Pay", "insufficient_credits")) },
-  { name: "refuse.503-everywhere", answer: (socket) => void socket.write(whole("", "503 Down", "retry-after: 1")) },
+  { name: "refuse.402-everywhere", respond: (socket) => void socket.write(denial("402 Pay", "insufficient_credits")) },
+  { name: "refuse.503-everywhere", respond: (socket) => void socket.write(whole("", "503 Down", "retry-after: 1")) },
   {
     name: "date.year-zero",
     harmless: true,
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(
         whole(reply(), "200 OK", "date: Mon, 01 Jan 0000 00:00:00 GMT", "age: 1e999", "x-ratelimit-limit: Infinity"),
       ),
@@ -73,7 +73,7 @@ export const REDIRECTS: readonly Behaviour[] = [
   {
     name: "tls.plain-server",
     address: (port) => `https://127.0.0.1:${port}`,
-    answer: (socket) => void socket.write(whole(reply())),
+    respond: (socket) => void socket.write(whole(reply())),
     unreachable: true,
   },
   { name: "tls.never-answers", address: (port) => `https://127.0.0.1:${port}`, unreachable: true },

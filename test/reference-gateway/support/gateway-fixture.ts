@@ -14,8 +14,8 @@ export interface Fixture extends AsyncDisposable {
   readonly ready: ReadyLine;
   /** With the valid key by default; `key: ""` sends none. */
   send(requested: Asked): Promise<Reply>;
-  chat(body?: object, asked?: Partial<Asked>): Promise<Reply>;
-  messages(body?: object, asked?: Partial<Asked>): Promise<Reply>;
+  chat(body?: object, requested?: Partial<Asked>): Promise<Reply>;
+  messages(body?: object, requested?: Partial<Asked>): Promise<Reply>;
   /** One request to the admin interface. @returns the parsed body. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with literals, member by member
   admin(method: string, path: string, body?: unknown): Promise<any>;
@@ -36,8 +36,8 @@ export async function startFixture(options: GatewayOptions = {}): Promise<Fixtur
     gateway,
     ready,
     send,
-    chat: (body, asked) => send({ path: "/chat/completions", body: { ...CHAT, ...body }, ...asked }),
-    messages: (body, asked) => send({ path: "/messages", body: { ...MESSAGES, ...body }, ...asked }),
+    chat: (body, requested) => send({ path: "/chat/completions", body: { ...CHAT, ...body }, ...requested }),
+    messages: (body, requested) => send({ path: "/messages", body: { ...MESSAGES, ...body }, ...requested }),
     async admin(method, path, body) {
       const reply = await sendTo(ready.adminUrl, { method, path, key: ready.adminToken, body });
       if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.bytes.toString()}`);

@@ -230,7 +230,7 @@ export const PROBES = {
   streams: async (fixture) => {
     const agent = keepAlive();
     const long = { model: "echo-stream", stream: true, max_tokens: 64 };
-    const asked = [
+    const requested = [
       chat({ ...long }),
       chat({ ...usage, model: "echo-stream" }),
       chat({ ...usage, ...says(TRICKY) }),
@@ -244,7 +244,7 @@ export const PROBES = {
       chat({ stream: true, max_tokens: 1, ...says("one two three") }),
       chat({ stream: false }),
     ];
-    const seen = [...(await each(fixture, asked)), ...(await each(fixture, [chat(long), chat(long)], agent))];
+    const seen = [...(await each(fixture, requested)), ...(await each(fixture, [chat(long), chat(long)], agent))];
     agent.destroy();
     return seen;
   },
