@@ -109,7 +109,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "stream-with-unnamed-error",
     summary: "is a stream that contains an error in the framework's format and then ends normally",
-    requirements: ["ERR-200-1", "STREAM-4"],
+    requirements: ["CHAT-4", "STREAM-4"],
     on: streaming,
     apply: (when) =>
       onEvents(when, (events) => {
