@@ -208,7 +208,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "upstream.not-served-for-a-while",
-    ["BASE-3", "STEADY-SERVICE"],
+    ["STEADY-SERVICE"],
     "After every 400th request, no model is served for five seconds.",
     pausesService,
   ),
