@@ -86,7 +86,7 @@ describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnable
       // Our own style was applied: the page does not use the browser's default font.
       expect(await page.locator("body").evaluate((body) => getComputedStyle(body).marginTop)).toBe("0px");
       expect(await page.locator(".tools").count()).toBe(javaScriptEnabled ? 1 : 0);
-      expect({ asked: requested, complaints }).toEqual({ requested: [], complaints: [] });
+      expect({ requested, complaints }).toEqual({ requested: [], complaints: [] });
     });
   });
 });
@@ -130,7 +130,7 @@ test("a hostile record runs nothing, in either form", async () => {
     });
     expect(await page.evaluate(() => Reflect.get(globalThis, "pwned"))).toBeUndefined();
     expect(await page.locator("img, iframe, object, embed, form").count()).toBe(0);
-    expect({ asked: requested, complaints }).toEqual({ requested: [], complaints: [] });
+    expect({ requested, complaints }).toEqual({ requested: [], complaints: [] });
   });
 });
 
