@@ -54,7 +54,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   return lines.join("\n");
 }
 
-/** What the target held, and which metrics could not be scraped. */
+/** Leaks of the target, and problems with scraping its metrics. */
 function watchedLines({ watched }: LoadRun, colors: Colors): string[] {
   const { processes, metrics } = watched ?? {};
   const leaks = [...(processes?.leaks ?? []), ...(metrics?.leaks ?? [])].map((leak) => leakLine(leak, colors));
@@ -73,7 +73,7 @@ function leakLine(leak: Leak, colors: Colors): string {
   return `target's ${oneLine(resource, 120)}: ${verdict === "growth" ? colors.yellow(word) : word}, ${amounts}, ${slopeText(leak)}`;
 }
 
-/** A line for each finding of a check that is violated or undecided. */
+/** Lines for the violated and undecided findings of a check; equal lines are merged. */
 function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors): string[] {
   const place = id.slice(`load.${run.name}.`.length);
   const marks = { fail: colors.red("✗"), warn: colors.yellow("▲"), none: "" };
@@ -88,7 +88,7 @@ function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors)
   ]);
 }
 
-/** Each line once, with its number of repetitions. */
+/** Each distinct line once, with its number of occurrences if there are several. */
 function withoutRepeats(lines: readonly string[]): string[] {
   return [...groupBy(lines, (line) => line)].map(([line, { length }]) =>
     length === 1 ? line : `${line} (${length} times)`,

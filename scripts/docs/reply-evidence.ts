@@ -70,7 +70,7 @@ export function replyEvidence(): string {
   return [
     `| replies | ${COLUMNS.map((column) => TITLES[column]).join(" | ")} |`,
     `|---|${COLUMNS.map(() => "---|").join("")}`,
-    row("the sound gateway", "sound"),
+    row("the conformant gateway", "sound"),
     ...KINDS.map((kind) => row(DESCRIPTIONS[kind], kind)),
   ].join("\n");
 }

@@ -21,7 +21,7 @@ const MAX_REQUESTS = 845;
 /** A unit that sends more than this is excluded from a quick run. */
 const MAX_OF_ONE = 130;
 /** A unit that takes longer alone is excluded from a run of seconds, ms; so is an exclusive one. */
-const MAX_MS = { beside: 14_000, exclusive: 500 };
+const MAX_MS = { concurrent: 14_000, exclusive: 500 };
 /** Maximum total time of exclusive units, ms. */
 const MAX_EXCLUSIVE_MS = 500;
 
@@ -128,7 +128,7 @@ const isInvariant = ({ check }: Instance): boolean => check.kind === "invariant"
 const longestOf = (group: readonly CheckResult[]): number => Math.max(...group.map(({ durationMs }) => durationMs));
 
 function isShort(group: readonly CheckResult[]): boolean {
-  return longestOf(group) <= (group.some(isExclusive) ? MAX_MS.exclusive : MAX_MS.beside);
+  return longestOf(group) <= (group.some(isExclusive) ? MAX_MS.exclusive : MAX_MS.concurrent);
 }
 
 function isExclusive(result: CheckResult): boolean {

@@ -63,7 +63,7 @@ for (const kind of kinds) {
 if (bad.length === 0) rmSync(folder, { recursive: true, force: true });
 else console.log(`kept: ${folder}`);
 console.log(
-  `verify:disturbed: ${bad.length === 0 ? "no sound gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
+  `verify:disturbed: ${bad.length === 0 ? "no conformant gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
 );
 process.exit(bad.length === 0 ? 0 : 1);
 

@@ -88,14 +88,13 @@ function agreed(run: JudgedRun): object {
   return {
     admittedAtTheLimit: phaseOf(run, "at-rate-limit").admitted,
     deniedAtTheLimit: phaseOf(run, "at-rate-limit").denied,
-    // An engine that can read responses fills it once more after the waits that denials asked for.
+    // An engine that can read responses fills it once more after the waits that denials requested.
     reachesConcurrencyLimit:
       phaseOf(run, "at-concurrency-limit")
         .classes.filter(({ stream, outcome }) => stream && outcome === "admitted")
         .reduce((all, { count }) => all + count, 0) >= (run.limits?.inFlight ?? Number.POSITIVE_INFINITY),
     retryAfterUsable: groups.every(({ denials, present, usable }) => denials === present && present === usable),
-    // On a busy machine another k6 client can take the freed capacity first, so one insufficient wait is tolerated.
-    waitsSuffice: groups.reduce((all, { insufficient }) => all + insufficient, 0) <= 1,
+    insufficientWaits: groups.reduce((all, { insufficient }) => all + insufficient, 0),
     // A run whose own clients were early is inconclusive, and counted as such.
     forbiddenRetries: run.retryAfter?.client.forbiddenRetries,
   };

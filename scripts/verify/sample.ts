@@ -11,7 +11,7 @@ export function everything(): Sample {
   return { mutations: MUTATIONS.map(({ name }) => name), variants: VARIANTS.map(({ name }) => name) };
 }
 
-/** Takes more than ten minutes: the key of all ordinary requests is limited to 300 a minute. */
+/** Mutations that take more than ten minutes: this one limits the key of all ordinary requests to 300 per minute. */
 const TOO_LONG = ["load.tiers-mixed-up"];
 /** Areas whose mutations cost a minute each. */
 const SLOW = ["rate", "concurrency", "retry-after", "rate-headers", "load"];

@@ -67,7 +67,7 @@ function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
   const unkilled = CHECKS.filter(({ id }) => !byCheck.has(id)).map(({ id }) => id);
   return `# Kill matrix
 
-Written by \`npm run verify -- --all --write\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
+Written by \`npm run verify -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
 ${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a requirement that they belong to:
 ${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
 \`scripts/verify/may-break.ts\`; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
@@ -106,7 +106,9 @@ ${unkilled.map((id) => `- \`${id}\``).join("\n")}
 /** @param variants those that failed no check in any of their runs. */
 function verdictOnVariants(variants: readonly string[], runs: number): string {
   if (runs === 0) return "The valid variants were not judged in this run.";
-  return `${variants.length} of ${VARIANTS.length} valid variants failed no check in ${runs === 1 ? "one run" : `${runs} runs`} each.`;
+  const times = runs === 1 ? "one run" : `${runs} runs`;
+  const others = VARIANTS.length - variants.length;
+  return `${variants.length} of ${VARIANTS.length} valid variants failed no check in ${times} each${others === 0 ? "" : `; ${others} are not known to`}.`;
 }
 
 function coveragePage({ kills }: Matrix): string {

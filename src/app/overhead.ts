@@ -199,7 +199,7 @@ function numbersOf(text: string, option: string, most: number): number[] {
 
 function assertUsable({ rounds, blockS, pid }: OverheadCommandOptions): void {
   if (!Number.isInteger(rounds) || rounds < MIN_ROUNDS || rounds > MAX_ROUNDS)
-    throw new UsageError(`--rounds: ${rounds} is no whole number from ${MIN_ROUNDS} to ${MAX_ROUNDS}`);
+    throw new UsageError(`--rounds: ${rounds} is not a whole number from ${MIN_ROUNDS} to ${MAX_ROUNDS}`);
   if (pid !== undefined && ProcessWatch.of(pid) === undefined)
     throw new UsageError(`--pid: no process ${pid} can be read here`);
   if (!(blockS > 0)) throw new UsageError(`--block-s: ${blockS} is not a number above 0`);

@@ -40,9 +40,10 @@ export class CircuitBreaker {
     const { status, requested } = response;
     if (requested.intent !== "good" || this.opened !== undefined) return;
     // Listing models is often free, so it says nothing about the account.
-    if (response.admitted && requested.endpoint !== "models") this.#admitted = true;
+    const isReply = response.admitted && requested.endpoint !== "models";
+    if (isReply) this.#admitted = true;
     else if (status === 401 || status === 402) this.#refused++;
-    if (response.admitted && isPlain && requested.endpoint !== "models") this.#noteReply(response);
+    if (isReply && isPlain) this.#noteReply(response);
     if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
         `every valid request was refused, ${REFUSALS} of them (last: ${response.summary})`,

@@ -17,7 +17,7 @@ export class KeyTurns {
 
   /**
    * The key of `valid`, or of a tier's account if the rate of `valid` is so low that it would delay the run by minutes. Keys of
-   * one account take turns. A key that the gateway rejects is not used.
+   * one account take turns. A tier's account is not used if the gateway rejects one of its keys.
    */
   async next(): Promise<Key> {
     const { keys, limits, tiers } = this.#target();

@@ -6,7 +6,7 @@ import type { Response } from "./response.ts";
 export const MIN_REFUSED = 2;
 /** A run stops waiting for a model after this long, ms: cool-downs of gateways take up to a minute. */
 export const MAX_OUTAGE_WAIT_MS = 75_000;
-/** How long after a provider failed a gateway may refuse requests for it, µs. */
+/** How long after a provider failure a gateway may refuse requests for that provider, µs. */
 const COOL_DOWN_US = 60_000_000;
 
 /** A model as served by one endpoint: a gateway may know an id in one dialect only. */

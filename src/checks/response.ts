@@ -86,7 +86,7 @@ export class Response {
   }
 
   /**
-   * Reduces the memory of the response until it is read again, with the same results: a run keeps thousands to its end.
+   * Compresses the response until it is next read, with the same results. A run keeps thousands of responses until its end.
    *
    * @returns whether another response already holds the same body.
    */
@@ -266,7 +266,7 @@ function isChunk(json: unknown): boolean {
   return Array.isArray(choices) && member(choices[0], "delta") !== undefined;
 }
 
-/** The gateway had closed the idle connection and responded to no part of the request (RFC 9112, 9.3). */
+/** Whether the gateway had closed the idle connection, so that no part of the request got a response (RFC 9112, 9.3). */
 export function isStale({ ending, response, connection, timeline }: Exchange): boolean {
   return (
     ending.kind === "reset" && response === undefined && timeline.firstByteUs === undefined && connection.earlier > 0

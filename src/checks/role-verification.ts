@@ -112,7 +112,7 @@ async function verifyTools({ send }: RoleTrial, role: ModelRole, dialect: Dialec
     if (text === undefined || /"(tool_calls|tool_use|function_call)"/.test(response.text)) return undefined;
     said ||= text;
   }
-  return `does not call a tool: told to use the one in the request, it replied ${shown(said)}`;
+  return `does not call a tool: a request to use one got the reply ${shown(said)}`;
 }
 
 async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dialect) {

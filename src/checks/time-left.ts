@@ -3,13 +3,14 @@ import { type Instance, type RunKind, scheduleOf, waitSOf } from "./check.ts";
 import { FULL_RUN } from "./plan.ts";
 import { requestsOf } from "./plan-budget.ts";
 
-/** Time that a request takes of a check, seconds, until the run's own pace is known. */
+/** Estimated duration of one request of a check, seconds, until the pace of the run is known. */
 const REQUEST_S = 0.03;
 /** Share of a rate that conformance traffic uses, and the rate that is assumed if the target states none. */
 const SHARE = 0.85;
 const DEFAULT_RPM = 300;
-/** A run's own pace counts after this many seconds, up to this multiple of the planned one. */
+/** Seconds after which the measured pace is used. */
 const PACE_KNOWN_S = 5;
+/** Maximum ratio of the measured pace to the planned one. */
 const SLOWEST = 10;
 
 /** Estimates the remaining time of a run's checks from their declared costs and the pace so far. */

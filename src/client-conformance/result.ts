@@ -12,9 +12,9 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   const verdict = new Verdict();
   const empty = runs.find(({ attempts }) => attempts.length === 0);
   if (empty === undefined) scenario.judge(runs, verdict, bounds);
-  else verdict.markInconclusive("blocked", explainNoRequests(empty));
+  else verdict.markUndecided("blocked", explainNoRequests(empty));
   const flood = runs.find(({ ending }) => ending.by === "flood");
-  if (flood !== undefined) verdict.markInconclusive("inconclusive", flooded(flood, scenario));
+  if (flood !== undefined) verdict.markUndecided("inconclusive", flooded(flood, scenario));
   return {
     ...scenarioNotRun(scenario),
     axes: axesOf(runs),

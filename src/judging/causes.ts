@@ -10,7 +10,7 @@ const WITH_CAUSE: readonly Status[] = ["fail", "flaky", "warn"];
 /** The specification before the standards, and those before client needs; the more basic requirement first. */
 const ORDER: readonly string[] = [
   ...REQUIREMENTS.map(({ id }) => id).filter((id) => id !== "LIMIT-1" && id !== "LIMIT-2"),
-  // The account and value of a limit matter less than which limit is not enforced.
+  // Whose limit it is, and its value, matter less than which limit is violated.
   "LIMIT-1",
   "LIMIT-2",
 ];
@@ -175,19 +175,19 @@ const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
   pointer === "status" && expected?.startsWith(success.description) === true;
 
 /**
- * Another requirement says more than STREAM-2 (a stream is denied like any other request), and than BASE-3 if there was a
- * reply.
+ * Whether another requirement says more: always for STREAM-2 (a stream is denied like any other request), and for BASE-3 if
+ * there was a response.
  */
 function repeatsAnother(finding: Finding): boolean {
   const requirement = mainOf(finding);
   return requirement === "STREAM-2" || (requirement === "BASE-3" && finding.pointer !== "status");
 }
 
-/** The form of a denial says less than the denial itself, if there was none. */
+/** Whether a finding is about the form of a denial although the request was served: that it must be denied says more. */
 const isAboutWords = (finding: Finding): boolean =>
   areaOf(mainOf(finding)) === "errors" && finding.observed.startsWith("2");
 
-/** The requirement that forbids each denial without a reason for it. */
+/** For each denial, the requirement that it violates if it is unjustified. */
 const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
   invalid_api_key: "AUTH-1",
   key_revoked: "AUTH-1",

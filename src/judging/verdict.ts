@@ -45,7 +45,7 @@ export class Undecided extends Error {
 /**
  * Collects the findings of a judge. The level of a requirement determines which methods accept it: `must` takes MUST
  * requirements, `should` those of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles
- * with `observe` alone. A judge that cannot prove that a MUST is violated calls `markInconclusive` or `inconclusive`: a MUST never
+ * with `observe` alone. A judge that cannot prove that a MUST is violated calls `markUndecided` or `inconclusive`: a MUST never
  * warns.
  */
 export class Verdict {
@@ -125,11 +125,11 @@ export class Verdict {
   }
 
   /** Notes that something could not be decided, and continues; the first note counts, unless something is violated. */
-  markInconclusive(status: Undecided["status"], message: string): void {
+  markUndecided(status: Undecided["status"], message: string): void {
     this.#open ??= { status, message };
   }
 
-  /** What `markInconclusive` noted first. */
+  /** What `markUndecided` noted first. */
   get open(): string | undefined {
     return this.#open?.message;
   }
@@ -200,7 +200,7 @@ export class Verdict {
   }
 }
 
-/** Types can be cast away, so run time also checks that a MUST never warns. */
+/** Types can be cast away, so it is also checked at run time that a MUST never warns. */
 function assertNotMust(requirement: RequirementId): void {
   if (isMust(requirement))
     throw new InternalError(`${requirement} is a MUST: a violation fails or is inconclusive, but never warns`);

@@ -21,7 +21,7 @@ const ACCEPTED_SHARE = 0.02;
 /** …and if every other model leaves this many more. */
 const DECISIVE = 5;
 const SURE = 20;
-/** Savings of at most this many seconds count as even spacing with some tolerance. */
+/** If at most this many seconds' allowance can accumulate, the limiter counts as evenly spaced with some tolerance. */
 const PACED_S = 2;
 /** A window counts as aligned with the clock's minute within this tolerance, microseconds: clocks of two machines differ. */
 const ALIGNED_US = 250_000;

@@ -48,7 +48,7 @@ export interface StatedRemaining {
   readonly deniedNext: number | undefined;
 }
 
-/** How `stated` was wrong, if it was: too many because requests were denied earlier, or too few because more were admitted. */
+/** How `stated` was wrong, if it was: too many if a request was denied that it covered, too few if more than it was admitted. */
 type WrongRemaining = "too many" | "too few" | undefined;
 
 /**

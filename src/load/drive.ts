@@ -9,7 +9,7 @@ import type { Sessions } from "./sessions.ts";
 import { Tally } from "./tally.ts";
 
 /** Reports one finished request. The exchange is not kept: copy what is needed. */
-export type OnRequest = (exchange: LoadExchange, came: RequestOutcome) => void;
+export type OnRequest = (exchange: LoadExchange, result: RequestOutcome) => void;
 
 export interface DriveOptions {
   readonly sender: Sender;
@@ -83,15 +83,15 @@ function counting(
     const sent = sender.send(prepared, dueUs, (exchange) => {
       // Counted when it has ended, because only then is it known when it was written.
       tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
-      const came = outcomeOf(exchange, reason);
-      tally.ended(exchange, came.outcome);
-      guard?.note(exchange, came);
-      onRequest?.(exchange, came);
+      const result = outcomeOf(exchange, reason);
+      tally.ended(exchange, result.outcome);
+      guard?.note(exchange, result);
+      onRequest?.(exchange, result);
       const finish = () => {
-        onEnd?.(exchange, came);
+        onEnd?.(exchange, result);
         settled();
       };
-      const again = retries?.ended(exchange, came, before, name, tally.startUs);
+      const again = retries?.ended(exchange, result, before, name, tally.startUs);
       if (again === undefined || signal.aborted) return finish();
       const retry = () => {
         if (signal.aborted || !send(prepared, nowUs(), onEnd, again)) finish();
@@ -187,8 +187,8 @@ function following(
     thinking.clear();
   };
   signal.addEventListener("abort", leave, { once: true });
-  return (ordinal) => (exchange, came) => {
-    const turn = signal.aborted ? undefined : sessions.after(ordinal, exchange, came);
+  return (ordinal) => (exchange, result) => {
+    const turn = signal.aborted ? undefined : sessions.after(ordinal, exchange, result);
     if (turn === undefined) return;
     begun();
     const dueUs = exchange.endUs + turn.waitMs * 1_000;

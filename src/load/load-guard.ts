@@ -104,12 +104,12 @@ export class LoadGuard {
     return true;
   }
 
-  note({ status, outputTokens }: Pick<LoadExchange, "status" | "outputTokens">, came: RequestOutcome): void {
-    if (this.#stop !== undefined || came.what === "aborted") return;
+  note({ status, outputTokens }: Pick<LoadExchange, "status" | "outputTokens">, result: RequestOutcome): void {
+    if (this.#stop !== undefined || result.what === "aborted") return;
     this.#count(outputTokens);
-    if (came.outcome === "admitted" || came.outcome === "unfinished") this.#admitted = true;
-    if (!this.#admitted && came.outcome === "denied") this.#noteDenial(status, came.what);
-    else this.#noteFailure(came);
+    if (result.outcome === "admitted" || result.outcome === "unfinished") this.#admitted = true;
+    if (!this.#admitted && result.outcome === "denied") this.#noteDenial(status, result.what);
+    else this.#noteFailure(result);
   }
 
   /** For an engine that only reports running totals. */

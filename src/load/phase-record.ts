@@ -26,11 +26,11 @@ export class OutcomeCounts {
       readonly prepared: Pick<PreparedRequest, "dialect" | "stream">;
       readonly scanner?: Pick<EventScanner, "unknownFields"> | undefined;
     },
-    came: RequestOutcome,
+    result: RequestOutcome,
     sample: string | undefined,
   ): void {
     const { dialect, stream } = exchange.prepared;
-    const { outcome, what } = came;
+    const { outcome, what } = result;
     for (const name of exchange.scanner?.unknownFields ?? []) this.#addField(name, 1);
     if (outcome === "admitted") return;
     if (outcome === "denied") this.#addDenial({ reason: what, dialect, stream, count: 1 });

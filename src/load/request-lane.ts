@@ -106,11 +106,11 @@ export class RequestLane implements AsyncDisposable {
       guard,
       signal: AbortSignal.any([stop, guard.signal]),
       precise: false,
-      onRequest: (exchange, came) => {
+      onRequest: (exchange, result) => {
         requests++;
-        if (came.outcome !== "admitted") {
-          const key = `${came.outcome} ${came.what}`;
-          errors.set(key, { ...came, count: (errors.get(key)?.count ?? 0) + 1 });
+        if (result.outcome !== "admitted") {
+          const key = `${result.outcome} ${result.what}`;
+          errors.set(key, { ...result, count: (errors.get(key)?.count ?? 0) + 1 });
           return;
         }
         const { sentUs, endUs: endedUs, firstTokenUs, firstEventUs, firstByteUs, scanner } = exchange;

@@ -81,29 +81,29 @@ export class RetryTally {
   /** Records how an attempt ended. @returns when to retry, or `undefined` if this was the last attempt. */
   ended(
     exchange: LoadExchange,
-    came: RequestOutcome,
+    result: RequestOutcome,
     before: Retrying | undefined,
     phase: string,
     originUs: number,
   ): Retrying | undefined {
-    if (before !== undefined) this.#retried(exchange, came, before);
+    if (before !== undefined) this.#retried(exchange, result, before);
     this.#lastSentUs = Math.max(this.#lastSentUs, exchange.sentUs);
-    if (came.outcome === "admitted") this.#lastAdmittedUs = Math.max(this.#lastAdmittedUs, exchange.sentUs);
-    if (came.outcome !== "denied") return undefined;
+    if (result.outcome === "admitted") this.#lastAdmittedUs = Math.max(this.#lastAdmittedUs, exchange.sentUs);
+    if (result.outcome !== "denied") return undefined;
     const { retryAfterWaitMs } = exchange;
-    const open = this.#groupOf(exchange.prepared, came.what);
+    const open = this.#groupOf(exchange.prepared, result.what);
     open.group.denials++;
     if (exchange.retryAfter !== undefined) open.group.present++;
     if (retryAfterWaitMs !== undefined) {
       open.group.usable++;
       open.asked.record(retryAfterWaitMs * 1_000);
     }
-    this.#sample(exchange, came.what, retryAfterWaitMs, phase, originUs);
+    this.#sample(exchange, result.what, retryAfterWaitMs, phase, originUs);
     const attempts = before?.attempts ?? 1;
-    const { retry } = classify({ status: exchange.status, reason: came.what, complete: true }) as {
+    const { retry } = classify({ status: exchange.status, reason: result.what, complete: true }) as {
       retry: "never" | "retry-after";
     };
-    const waitMs = this.#waitMs(retry, came.what, retryAfterWaitMs, attempts);
+    const waitMs = this.#waitMs(retry, result.what, retryAfterWaitMs, attempts);
     return waitMs === undefined
       ? undefined
       : {
@@ -128,13 +128,13 @@ export class RetryTally {
   }
 
   /** The outcome of a retry, audited from what was actually sent. */
-  #retried(exchange: LoadExchange, came: RequestOutcome, { denied }: Retrying): void {
+  #retried(exchange: LoadExchange, result: RequestOutcome, { denied }: Retrying): void {
     const { sentUs, endUs, retryAfterWaitMs, open } = denied;
     this.#client.retries++;
     if (retryAfterWaitMs !== undefined && exchange.sentUs < endUs + retryAfterWaitMs * 1_000) this.#client.earlySends++;
     const isKnown = this.#isWhole && exchange.inFlight <= 1 && open.group.reason === RATE;
     const isAlone = isKnown && this.#lastSentUs <= sentUs;
-    if (came.outcome === "admitted") {
+    if (result.outcome === "admitted") {
       open.actual.record(exchange.sentUs - endUs);
       if (retryAfterWaitMs === undefined) return;
       open.group.sufficient++;
@@ -142,8 +142,8 @@ export class RetryTally {
         this.alone.tested++;
         this.alone.sufficient++;
       }
-    } else if (came.outcome === "denied" && retryAfterWaitMs !== undefined) {
-      const isInsufficient = isKnown && came.what === RATE && this.#lastAdmittedUs <= sentUs;
+    } else if (result.outcome === "denied" && retryAfterWaitMs !== undefined) {
+      const isInsufficient = isKnown && result.what === RATE && this.#lastAdmittedUs <= sentUs;
       if (!isInsufficient) open.group.contended++;
       else {
         open.group.insufficient++;

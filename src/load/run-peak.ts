@@ -4,6 +4,7 @@ import type { LoadGenerator } from "../record/index.ts";
 import { drawRequest } from "./draw-request.ts";
 import { assertRepeatable } from "./external/plan-workload.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
+import { CapturedPiece } from "./http/captured-piece.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import type { LoadGuard } from "./load-guard.ts";
@@ -95,12 +96,12 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
       },
       onReply: (reply) => {
         const exchange = exchangeOf(prepared, reply, inFlight--);
-        const came = outcomeOf(exchange, reason);
+        const result = outcomeOf(exchange, reason);
         tally.offered(exchange.dueUs);
         tally.sent(exchange.dueUs, exchange.sentUs, exchange.inFlight);
-        tally.ended(exchange, came.outcome);
-        guard.note(exchange, came);
-        outcomes.add(exchange, came, sampler.offer(`${name}/${name}`, exchange, came));
+        tally.ended(exchange, result.outcome);
+        guard.note(exchange, result);
+        outcomes.add(exchange, result, sampler.offer(`${name}/${name}`, exchange, result));
       },
     });
   } finally {
@@ -169,7 +170,7 @@ function exchangeOf(prepared: LoadExchange["prepared"], reply: ReceivedReply, in
   exchange.inFlight = inFlight;
   exchange.bodyBytes = Buffer.byteLength(reply.body);
   if (reply.body !== "" && exchange.bodyBytes <= CAPTURE_BYTES)
-    exchange.pieces.push({ atUs: reply.endUs, bytes: Buffer.from(reply.body) });
+    exchange.pieces.push(new CapturedPiece(reply.endUs, Buffer.from(reply.body)));
   if (reply.ending === "complete") exchange.checkText(reply.body);
   return exchange;
 }

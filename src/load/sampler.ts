@@ -60,11 +60,11 @@ export class Sampler {
   }
 
   /** Keeps the exchange if more of its kind are needed. @returns its id, or `undefined`. */
-  offer(phase: string, exchange: LoadExchange, came: RequestOutcome): string | undefined {
+  offer(phase: string, exchange: LoadExchange, result: RequestOutcome): string | undefined {
     const { prepared } = exchange;
     if (!prepared.capture && exchange.pieces.length === 0 && exchange.status < 300 && exchange.status !== 0)
       return undefined;
-    const kind = `${phase} ${prepared.dialect} ${prepared.stream} ${prepared.key} ${came.outcome} ${came.what}`;
+    const kind = `${phase} ${prepared.dialect} ${prepared.stream} ${prepared.key} ${result.outcome} ${result.what}`;
     if (!this.#isNext(kind) || this.#keptBytes > MAX_KEPT_BYTES) return undefined;
     const requestBytes = prepared.bytes.length;
     this.#keptBytes += exchange.pieces.reduce(

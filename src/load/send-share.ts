@@ -192,9 +192,9 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     warmupS: workload.warmupS,
     guard,
     signal: AbortSignal.any([stop, guard.signal]),
-    onRequest: (exchange, came) => {
-      outcomes.add(exchange, came, sampler.offer(`${workload.name}/${workload.name}`, exchange, came));
-      spans?.ended(exchange, came, workload.name);
+    onRequest: (exchange, result) => {
+      outcomes.add(exchange, result, sampler.offer(`${workload.name}/${workload.name}`, exchange, result));
+      spans?.ended(exchange, result, workload.name);
     },
   });
   await sampler.settle();

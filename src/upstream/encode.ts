@@ -4,7 +4,7 @@ import type { Behaviour } from "./scenario.ts";
 export type Dialect = "chat" | "messages";
 
 /** The parts of a request that affect its response. */
-export interface Asked {
+export interface ResponseParams {
   readonly dialect: Dialect;
   readonly model: string;
   readonly stream: boolean;
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /** A non-streaming reply. */
-export function replyOf(behaviour: Behaviour, { dialect, model }: Asked): JsonObject {
+export function replyOf(behaviour: Behaviour, { dialect, model }: ResponseParams): JsonObject {
   const text = piecesOf(behaviour).join("");
   const reasoning = reasoningOf(behaviour).join("");
   const { tool } = behaviour;
@@ -47,11 +47,11 @@ export interface UpstreamEvent {
 }
 
 /** The events of a streamed reply. */
-export function eventsOf(behaviour: Behaviour, requested: Asked): readonly UpstreamEvent[] {
+export function eventsOf(behaviour: Behaviour, requested: ResponseParams): readonly UpstreamEvent[] {
   return requested.dialect === "chat" ? chatEvents(behaviour, requested) : messagesEvents(behaviour, requested);
 }
 
-function chatEvents(behaviour: Behaviour, { model, includeUsage }: Asked): UpstreamEvent[] {
+function chatEvents(behaviour: Behaviour, { model, includeUsage }: ResponseParams): UpstreamEvent[] {
   const head = chatHead(model, "chat.completion.chunk");
   const usage = includeUsage ? { usage: null } : {};
   const chunk = (delta: JsonObject, isPiece: boolean, finish: string | null = null): UpstreamEvent =>
@@ -74,7 +74,7 @@ function chatEvents(behaviour: Behaviour, { model, includeUsage }: Asked): Upstr
   ];
 }
 
-function messagesEvents(behaviour: Behaviour, { model }: Asked): UpstreamEvent[] {
+function messagesEvents(behaviour: Behaviour, { model }: ResponseParams): UpstreamEvent[] {
   const { tool } = behaviour;
   const message = { ...messageHead(model), content: [], stop_reason: null, stop_sequence: null };
   const named = (type: string, fields: JsonObject, isPiece = false) => event({ type, ...fields }, isPiece, type);

@@ -1,4 +1,4 @@
-import { type Asked, errorBody, eventsOf, replyOf } from "./encode.ts";
+import { errorBody, eventsOf, type ResponseParams, replyOf } from "./encode.ts";
 import type { Behaviour } from "./scenario.ts";
 
 /** An encoded response, ready to be written. */
@@ -22,7 +22,7 @@ const MAX_AT_ONCE = 262_144;
 const kept = new WeakMap<Behaviour, Map<string, PreparedResponse>>();
 
 /** The response to a request; serialised once for identical requests. */
-export function prepare(behaviour: Behaviour, requested: Asked): PreparedResponse {
+export function prepare(behaviour: Behaviour, requested: ResponseParams): PreparedResponse {
   const own = kept.get(behaviour) ?? new Map<string, PreparedResponse>();
   kept.set(behaviour, own);
   const key = `${requested.dialect}\n${requested.stream}\n${requested.includeUsage}\n${requested.model}`;
@@ -34,7 +34,7 @@ export function prepare(behaviour: Behaviour, requested: Asked): PreparedRespons
   return made;
 }
 
-function make(behaviour: Behaviour, requested: Asked): PreparedResponse {
+function make(behaviour: Behaviour, requested: ResponseParams): PreparedResponse {
   const { error } = behaviour;
   if (error !== undefined) {
     const { retryAfter } = error;

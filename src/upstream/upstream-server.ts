@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { member } from "../core/index.ts";
-import { type Asked, type Dialect, errorBody } from "./encode.ts";
+import { type Dialect, errorBody, type ResponseParams } from "./encode.ts";
 import { type Link, play, sinceStartMs } from "./play.ts";
 import { json, type PreparedResponse, prepare } from "./prepare.ts";
 import { credentialsIn, RequestLog } from "./request-log.ts";
@@ -96,7 +96,7 @@ export class UpstreamServer {
     if (endpoint === "models") return { answer: json(200, this.#modelList(provider)), behaviour: AT_ONCE };
     const dialect: Dialect = endpoint === "messages" ? "messages" : "chat";
     if (raw.method !== "POST") return refusal(405, dialect, `${raw.method} is not allowed here`);
-    const requested = askedIn(raw.body, dialect);
+    const requested = responseParamsIn(raw.body, dialect);
     if (requested === undefined) return refusal(400, dialect, "the body is no JSON object that names a model");
     const behaviour = this.#turns.next(provider, requested.model, marker);
     if (behaviour === undefined) return refusal(404, dialect, `no such model: ${requested.model}`);
@@ -143,7 +143,7 @@ function refusal(status: number, dialect: Dialect, message: string): Answer {
   return { answer: json(status, errorBody({ status, message }, dialect)), behaviour: AT_ONCE };
 }
 
-function askedIn(body: Buffer, dialect: Dialect): Asked | undefined {
+function responseParamsIn(body: Buffer, dialect: Dialect): ResponseParams | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body.toString("utf8"));

@@ -205,7 +205,8 @@ const precedence = defineCheck({
   id: "auth.precedence",
   title: "Which denial takes precedence when several apply",
   covers: ["AUTH-8"],
-  explains: "An invented key with an unknown model triggers two denials. Either is correct; the one sent is recorded.",
+  explains:
+    "For an invented key with an unknown model, two denials are possible. Either is correct; the one sent is recorded.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 1 },
   async run(t) {

@@ -69,7 +69,7 @@ const derivedModels = defineCheck({
       if (response === undefined) continue;
       const seen = { in: response, because: `${id} (${how}): ${response.summary}` };
       if (responses.some(({ status }) => status === undefined || status === 429)) {
-        verdict.markInconclusive("inconclusive", `no response shows whether ${id} is enabled: ${response.summary}`);
+        verdict.markUndecided("inconclusive", `no response shows whether ${id} is enabled: ${response.summary}`);
         continue;
       }
       const isServed = responses.every(({ admitted }) => admitted);

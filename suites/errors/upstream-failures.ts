@@ -112,7 +112,7 @@ const upstreamTimeout = defineCheck({
       verdict.should("UPSTREAM-TIMEOUT", failed.summary, serverError, {
         in: failed,
         at: "status",
-        because: `the gateway had not given up after ${seconds} s`,
+        because: `the gateway did not time out within ${seconds} s`,
       });
       return;
     }
@@ -134,7 +134,7 @@ function brokeOff({ status, streamed, stream, complete }: Response): boolean {
 
 function judgeUpstream(response: Response, model: string, verdict: Verdict): void {
   if (brokeOff(response)) {
-    verdict.markInconclusive("blocked", `${model} fails in the middle of its streams: ${response.summary}`);
+    verdict.markUndecided("blocked", `${model} fails in the middle of its streams: ${response.summary}`);
     return;
   }
   verdict.must("ERR-5XX-1", response.status, serverError, { in: response, at: "status", because: response.summary });

@@ -33,7 +33,7 @@ export type ConcurrencyRecording = {
   readonly burst: readonly Response[];
   /** Which limit its 429s without a named limit are about. */
   readonly unnamed: Unnamed;
-  /** The same for what was sent after it: if the account's rate is high enough, they can only mean concurrency. */
+  /** The same for requests after the burst: if the account's rate limit is high enough, their unnamed 429s can only be about concurrency. */
   readonly unnamedLater: Unnamed;
   /** Whether they were sent evenly, well below the rate, because the rate limiter had denied some concurrent ones. */
   readonly spaced: boolean;

@@ -17,7 +17,7 @@ function openWhereLate({ extras, held }: ConcurrencyRecording, kinds: readonly s
   );
   if (late.length === 0) return;
   const names = late.map(({ kind }) => kind).join(", ");
-  verdict.markInconclusive(
+  verdict.markUndecided(
     "inconclusive",
     `the streams were over before these could be tried at the limit: ${names}; name a longer model as models.stream`,
   );
@@ -86,7 +86,7 @@ const otherAccounts = defineCheck({
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");
     if (!others.some(({ responses }) => responses.some((response) => wasAtLimit(response, held))))
-      verdict.markInconclusive("inconclusive", "the streams were over before another account could be tried");
+      verdict.markUndecided("inconclusive", "the streams were over before another account could be tried");
     for (const { account, responses } of others) {
       const denied = responses.filter(isConcurrencyDenial);
       verdict.must("LIMIT-1", denied.length, 0, {

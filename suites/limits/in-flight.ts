@@ -34,7 +34,7 @@ function spanAtLimit(held: readonly Response[]): { readonly fromUs: number; read
   };
 }
 
-/** Served although the limit was in flight. */
+/** A request that was served although the concurrency limit was already reached. */
 export function servedAtLimit(responses: readonly Response[], held: readonly Response[]): Response | undefined {
   return responses.find((response) => isServed(response) && wasAtLimit(response, held));
 }

@@ -9,7 +9,7 @@ const SPACING_MS = 250;
 export type Meanwhile = {
   /** Attempts per account. */
   readonly tries: number;
-  /** Sent before every attempt to get another denial, in case the previous one no longer applies. */
+  /** Sent before each attempt, to provoke a new denial in case the previous one no longer applies. */
   readonly again?: RequestSpec;
 };
 

@@ -115,7 +115,7 @@ const anyMinute = defineInvariant({
       // One request more than that, all of which reached the gateway within a minute.
       const exceedsLimit = served.findIndex((first, at) => {
         const run = served.slice(at, at + most + 1);
-        return run.length > most && Math.max(...run.map(sentByUs)) - sentUs(first) < MINUTE_US;
+        return run.length > most && Math.max(...run.map(latestArrivalUs)) - sentUs(first) < MINUTE_US;
       });
       verdict.must("LIMIT-RATE-2", exceedsLimit >= 0, false, {
         in: served[exceedsLimit < 0 ? 0 : exceedsLimit + most],
@@ -130,7 +130,7 @@ function sentUs({ exchange }: Response): number {
 }
 
 /** The latest time at which it can have reached the gateway. */
-function sentByUs({ exchange }: Response): number {
+function latestArrivalUs({ exchange }: Response): number {
   return exchange.timeline.headersUs ?? exchange.timeline.endUs;
 }
 

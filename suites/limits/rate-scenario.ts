@@ -34,7 +34,7 @@ export type RateRecording = {
   readonly first: Burst;
   /** Every other kind of request, while the account was denied. */
   readonly whileDenied: readonly WhileDenied[];
-  /** The same a quarter of a minute later, if the denials asked for a wait that long. */
+  /** The same a quarter of a minute later, if the denials requested a wait that long. */
   readonly laterDenied: readonly WhileDenied[];
   /** The first key in other spellings, while the account was denied; none in a quick run. */
   readonly spelled: readonly WhileDenied[];

@@ -21,7 +21,7 @@ export function judgeKind(
     const allowed = 1 + Math.floor((seconds * limits.rpm) / 60);
     const why = `${kind}: ${admitted.length} of ${tries.length} served while the account was denied`;
     if (admitted.length > 0 && allowed >= tries.length) {
-      verdict.markInconclusive(
+      verdict.markUndecided(
         "inconclusive",
         `${why}, in ${seconds.toFixed(1)} s: in that time there may have been room for all of them`,
       );
@@ -38,7 +38,7 @@ const sharedByKeys = defineCheck({
   title: "The keys of an account share its rate",
   covers: ["LIMIT-1", "LIMIT-5"],
   explains:
-    "While one key of the account is denied for the rate, its other key is tried, and the first key is still denied afterwards. The other key must be denied too: the limit belongs to the account.",
+    "While one key of the account is denied for the rate, sends with the account's other key, and confirms that the first is still denied afterwards. The other key must be denied too: the limit belongs to the account.",
   needs: ["limited.rate.second"],
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");

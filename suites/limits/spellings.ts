@@ -55,7 +55,7 @@ const concurrencyBySpelling = defineCheck({
     for (const { kind, responses } of spelled) {
       if (!responses.some((response) => isServed(response) || isConcurrencyDenial(response))) continue;
       if (!responses.some((response) => wasAtLimit(response, held))) {
-        verdict.markInconclusive(
+        verdict.markUndecided(
           "inconclusive",
           `the streams ended before a request with ${kind} could be sent at the limit`,
         );

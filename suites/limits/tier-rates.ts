@@ -69,7 +69,7 @@ const tierRates = defineCheck({
   title: "A tier's account has the tier's rate",
   covers: ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-3"],
   explains:
-    "At the end of the run, sends short requests for some seconds on the quiet account of each tier: for starter until one is denied, for growth 90 % and for scale 40 % of a minute's rate, as far as the budget allows. No denial after more than two minutes' rate within one minute means no limit, or another tier's. A denial before 85 % is examined: if nothing more is admitted for the rest of the minute, the account has another rate; otherwise 80 % of the rate is sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers, the load tests this instead.",
+    "At the end of the run, sends short requests for some seconds on the quiet account of each tier: for starter until one is denied, for growth 90 % and for scale 40 % of a minute's rate, as far as the budget allows. If more than two minutes' worth of requests is admitted within one minute, there is no limit, or it is another tier's. A denial before 85 % of a minute's requests is examined: if nothing more is admitted for the rest of the minute, the account has another rate; otherwise 80 % of the rate is sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers, the load tests this instead.",
   needs: ["tiers"],
   schedule: { order: "exclusive-last" },
   cost: { requests: requestsOfTiers, waitS: 60, leftToLoad: true },

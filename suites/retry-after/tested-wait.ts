@@ -6,7 +6,7 @@ import type { WhileDenied } from "../limits/while-denied.ts";
 /** The wait that a denial asked for, and the request that was sent after it. */
 export type TestedWait = {
   readonly denial: Response;
-  /** Wait that the denial asked for, ms; `null` if it stated no usable one, or one that was too long to test. */
+  /** Wait that the denial requested, ms; `null` if it stated no usable one, or one that was too long to test. */
   readonly waitMs: number | null;
   readonly retried: Response;
 };

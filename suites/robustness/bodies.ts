@@ -132,7 +132,7 @@ const largeBodies = defineCheck({
     verdict.assumeGood(control);
     verdict.observe("SPEND-14", { response: response.summary, ms: Math.round(response.durationMs) }, { in: response });
     if (response.status === undefined && lost.length < ATTEMPTS)
-      return verdict.markInconclusive("inconclusive", `no response: ${response.summary}`);
+      return verdict.markUndecided("inconclusive", `no response: ${response.summary}`);
     const [first] = lost;
     verdict.shouldHold(
       "RESPONSE-BEFORE-CLOSE",

@@ -39,7 +39,7 @@ const busyStreams = defineInvariant({
   },
 });
 
-/** Upper bound on the requests in flight during a stream: counts those that began before or during it. */
+/** Maximum number of requests in flight at any moment during a stream, itself included. */
 function othersInFlightOf(responses: readonly Response[]): (response: Response) => number {
   const spans = responses.map(({ exchange: { timeline } }) => [timeline.dueUs, timeline.endUs] as const);
   return ({ exchange: { timeline } }) => {

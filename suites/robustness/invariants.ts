@@ -29,7 +29,7 @@ function none(
 ): void {
   verdict.must(requirement, bad.length, 0, {
     in: bad[0],
-    because: `${what}, of ${all} answers${bad[0] === undefined ? "" : `: ${bad[0].summary}`}`,
+    because: `${what}, of ${all} responses${bad[0] === undefined ? "" : `: ${bad[0].summary}`}`,
   });
 }
 
@@ -91,7 +91,7 @@ const framing = defineInvariant({
     const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
     verdict.should("HTTP-INTERIM", floods.length, 0, {
       in: floods[0],
-      because: "answers with more than 20 interim responses",
+      because: "responses with more than 20 interim responses before them",
     });
   },
 });
@@ -213,7 +213,7 @@ const inTime = defineInvariant({
   title: "Responses that need no upstream arrive in time",
   covers: ["ANSWER-IN-TIME"],
   explains:
-    "Every denial and rejection of the run should get a complete response. One that hangs needlessly holds a connection of the caller, and a place in the gateway's concurrency limit.",
+    "Every denial and rejection of the run should get a complete response. One that hangs holds a connection of the caller, and a place in the gateway's concurrency limit, for nothing.",
   judge(responses, verdict) {
     const quick = untouched(responses).filter(
       ({ requested, exchange }) =>

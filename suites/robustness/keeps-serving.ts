@@ -8,6 +8,7 @@ import {
   type Response,
 } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
+import { hasOutput } from "../shared/has-output.ts";
 
 const keepsServing = defineInvariant({
   id: "robustness.keeps-serving",
@@ -17,10 +18,9 @@ const keepsServing = defineInvariant({
     "When a valid request for a model that was served before on an endpoint gets 404 or a 5xx, plain requests show whether the model is still served there at all. If two of them are rejected as well, the run waits until the model is served again, for 75 seconds at most; requests rejected meanwhile are sent again, and do not count against the gateway anywhere else. After upstream failures, which some checks provoke, a gateway may stop using a provider for a while (a circuit breaker, a cool-down): a 5xx is then what the specification requires, and a 404 is a warning, because it says that the model is not enabled. Without such a failure before it, a 404 is a failure, and so is a model that is not served again. A temporary 5xx is a warning, because a provider may be briefly unavailable, unless there are three or more such outages that together last more than 5 % of the run.",
   judgesStop: true,
   judge(responses, verdict) {
-    if (!responses.some(({ admitted, requested }) => admitted && requested.endpoint !== "models"))
-      return verdict.inconclusive("no model was served");
     const outages = outagesIn(responses);
     if (outages.length === 0) {
+      if (!responses.some(isServed)) return verdict.inconclusive("no model was served");
       const seen = { because: "times in which a model that had been served was refused" };
       verdict.must("BASE-3", outages.length, 0, seen);
       verdict.should("STEADY-SERVICE", outages.length, 0, seen);
@@ -29,6 +29,9 @@ const keepsServing = defineInvariant({
     judgeShare(outages.filter(isUnexplainedPause), responses, verdict);
   },
 });
+
+const isServed = (response: Response): boolean =>
+  response.admitted && response.requested.endpoint !== "models" && hasOutput(response);
 
 function judgeOutage(outage: Outage, verdict: Verdict): void {
   const { first, until, upstreamFailures } = outage;
@@ -40,7 +43,7 @@ function judgeOutage(outage: Outage, verdict: Verdict): void {
   if (isWrong && !isExplained) verdict.must("BASE-3", "refused", "served", { ...seen, because });
   else if (isWrong || (until !== undefined && !isExplained))
     verdict.should("STEADY-SERVICE", "refused", "served", { ...seen, because });
-  else if (until === undefined) verdict.markInconclusive("inconclusive", `${because}; the run stopped waiting for it`);
+  else if (until === undefined) verdict.markUndecided("inconclusive", `${because}; the run stopped waiting for it`);
   else verdict.observe("STEADY-SERVICE", because, { in: first });
 }
 
@@ -52,11 +55,11 @@ function saysUnknown({ first, refused }: Outage): boolean {
 const isUnexplainedPause = (outage: Outage): boolean =>
   outage.upstreamFailures === 0 && outage.until !== undefined && !saysUnknown(outage);
 
-/** Several pauses, each of which may be a provider's, are too many from this number on. */
+/** Maximum number of pauses, each of which may be a provider's. */
 const MAX_PAUSES = 2;
 const MAX_OUTAGE_SHARE = 0.05;
 
-/** The number of refused requests is no measure: the others wait. */
+/** The number of refused requests is not a measure, because the others wait. */
 function judgeShare(pauses: readonly Outage[], responses: readonly Response[], verdict: Verdict): void {
   const [pause] = pauses;
   if (pause === undefined) return;

@@ -15,7 +15,7 @@ const OWN_LAG_MS = 60;
 /** Fewer light requests show nothing: the rest of the run was over too soon, or it was never quiet. */
 const MIN_TICKS = 5;
 
-/** From when a tick counts as an outlier, ms and multiples of the median. */
+/** Thresholds above which a tick counts as an outlier: ms, and multiples of the median. */
 const STALL_MS = 250;
 const STALL_FACTOR = 20;
 const LONG_STALL_MS = 1_000;

@@ -1,16 +1,9 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { type Dialect, type HeaderList, MODES } from "../../src/dialects/index.ts";
-import {
-  aReply,
-  type Expectation,
-  filledString,
-  isTrue,
-  success,
-  that,
-  type Verdict,
-} from "../../src/judging/index.ts";
+import { aReply, type Expectation, isTrue, success, that, type Verdict } from "../../src/judging/index.ts";
 import type { Target } from "../../src/target/index.ts";
 import { assumeControl, sendControl } from "./control-request.ts";
+import { hasOutput } from "./has-output.ts";
 import { judgeNonStreamingReply } from "./judge-reply.ts";
 import { SDK_REQUESTS, type SdkRequests } from "./sdk-headers.ts";
 
@@ -74,6 +67,5 @@ function judgeStream(verdict: Verdict, control: Response, response: Response, be
   const asControl = that(`${what}, as without these headers`, (streamed: boolean) => streamed === control.streamed);
   if (!say(response.streamed, asControl)) return;
   if (!say(response.admitted, aReply)) return;
-  const hasOutput = ({ stream, reply }: Response) => stream.outputs > 0 || filledString.test(reply.text);
   if (hasOutput(control)) say(hasOutput(response), isTrue("output, as without these headers"));
 }

@@ -8,10 +8,10 @@ const REQUIREMENT = { chat: "CHAT-7", messages: "MSG-2" } as const;
 export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,
-    title: "No reply is a stream unless the request specified one",
+    title: "No reply is a stream unless the request asked for one",
     covers: [REQUIREMENT[dialect]],
     explains:
-      "Checks every served request of the run in this dialect without streaming (`stream` absent or false), whichever check sent it and to whichever model. Its reply must be a document, not an event stream.",
+      "Checks every served non-streaming request (`stream` absent or false) of the run in this dialect, whichever check sent it and to whichever model. Its reply must be a document, not an event stream.",
     judge(responses, verdict) {
       const served = responses.filter(({ requested, status = 0, exchange }) => {
         if (requested.endpoint !== dialect || requested.mode !== "non-streaming" || status < 200 || status > 299)

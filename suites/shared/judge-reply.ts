@@ -60,6 +60,6 @@ export function leftWithoutText(verdict: Verdict, { reply }: Response): boolean 
   const { text, finishReason } = reply;
   if (filledString.test(text) || !WITHOUT_TEXT.includes(finishReason)) return false;
   const why = `a reply ended with ${finishReason} before it had any text: name a model that does not think, or for less long`;
-  verdict.markInconclusive("inconclusive", why);
+  verdict.markUndecided("inconclusive", why);
   return true;
 }

@@ -12,7 +12,7 @@ const dayBoundary = defineCheck({
   title: "A daily cap resets at 00:00 UTC, and a lifetime budget does not",
   covers: ["SPEND-7", "SPEND-8"],
   explains:
-    "On a gateway with an adjustable clock, uses up a key's cap on a new day. The key must still be denied at midnight in other time zones and be served after 00:00 UTC; a child key without budget must not.",
+    "On a gateway with an adjustable clock, uses up a key's cap on a new day. The key must still be denied at midnight in other time zones and be served after 00:00 UTC; a child key without budget must still be denied then.",
   needs: ["clock", "key.childExhausted"],
   schedule: { order: "exclusive" },
   cost: { requests: 60 },

@@ -63,7 +63,7 @@ const MORE_LARGE = 34;
 /** Share of the run's output token budget that one drive may use before the many large requests end: others need some, too. */
 const SHARE_OF_BUDGET = 0.08;
 const POLL_MS = 3_000;
-/** Consecutive responses that were not served, after which the key is stopped, or the account has another problem. */
+/** After this many consecutive requests that were not served, the key is stopped, or its account has another problem. */
 const STOPPED = 3;
 /** Pause between these, and before the account of such a key is tried again, ms. */
 const PAUSE_MS = 1_000;
@@ -96,7 +96,7 @@ export function effortFor(all: readonly Drive[]): Effort {
 /**
  * Uses a key up with one kind of traffic.
  *
- * @param lagS how long the denial may take to take effect after the limit was passed, seconds.
+ * @param lagS maximum delay between exceeding the limit and the first denial, seconds.
  */
 export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Response[] = [];

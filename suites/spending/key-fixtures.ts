@@ -202,7 +202,7 @@ const noBypass = defineCheck({
     const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const response of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
       if ((response.status ?? 500) >= 500)
-        verdict.markInconclusive(
+        verdict.markUndecided(
           "inconclusive",
           `one of these requests was neither served nor denied: ${response.summary}`,
         );

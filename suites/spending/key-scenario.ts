@@ -186,7 +186,7 @@ async function deniedKinds(t: Session, key: Key, lagS: number): Promise<Pick<Key
     if (givenUp !== null)
       return {
         denied: first.filter(({ admitted }) => !admitted),
-        open: `${describeKind(kind)}: given up, because ${givenUp}`,
+        open: `${describeKind(kind)}: stopped early, because ${givenUp}`,
       };
     if (denial === null) return { denied: first, open: null };
   }

@@ -49,7 +49,7 @@ function usedUpScenario(state: UsedUpState): Scenario<Recording> {
         return verdict.notApplicable("a quick run does not use up a key that it cannot create again");
       if (isSpendingDenial(before))
         verdict.missingFixture(
-          `the key ${state} is used up already: its first request met ${before.summary}`,
+          `the key ${state} is already used up: its first request got ${before.summary}`,
           freshKey(state),
         );
       verdict.assumeGood(before, `the first request with the key ${state}`);
@@ -80,7 +80,7 @@ const setsIn: UsedUpSpec = {
     "Uses a key with a small cap or budget until it is denied, with one kind of traffic at a time: streams only, one dialect only. The tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
   judge({ drives, state }, verdict) {
     const [open] = drives.flatMap(({ kind, givenUp }) =>
-      givenUp === null ? [] : [`${describeKind(kind)}: given up, because ${givenUp}`],
+      givenUp === null ? [] : [`${describeKind(kind)}: stopped early, because ${givenUp}`],
     );
     for (const { kind, served, denial, waitedS, first, givenUp } of drives) {
       if (givenUp !== null || (served === 0 && denial === null)) continue;
@@ -90,7 +90,7 @@ const setsIn: UsedUpSpec = {
         verdict.should("SPEND-5", denial === null, false, { in: denial ?? first ?? undefined, because: why });
     }
     if (verdict.findings.length === 0) verdict.inconclusive(open ?? "the key served nothing");
-    if (open !== undefined) verdict.markInconclusive("inconclusive", open);
+    if (open !== undefined) verdict.markUndecided("inconclusive", open);
   },
 };
 
@@ -102,7 +102,7 @@ const denialFormat: UsedUpSpec = {
   judge({ denied, open, again, drives, expected }, verdict) {
     const [own] = drives;
     if (own?.denial == null) return verdict.inconclusive("the limit never set in");
-    if (open !== null) verdict.markInconclusive("inconclusive", open);
+    if (open !== null) verdict.markUndecided("inconclusive", open);
     judgeDenial(verdict, own.denial, expected);
     for (const response of denied) {
       // A gateway that does not stream on /messages may say so first.
@@ -128,12 +128,12 @@ const spellings: UsedUpSpec = {
     if (spelled.length === 0) return verdict.notApplicable("a quick run, or some kinds of traffic were still served");
     const requirement = state === "cappable" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const { spelling, first, later, usual, nonexistent } of spelled) {
-      if (nonexistent?.admitted === true) {
-        verdict.markInconclusive("inconclusive", `a key that does not exist was served with ${spelling}, too`);
+      if (nonexistent?.admitted) {
+        verdict.markUndecided("inconclusive", `a key that does not exist was served with ${spelling}, too`);
         continue;
       }
       if (usual?.admitted === true) {
-        verdict.markInconclusive("inconclusive", "the used-up key was served again in its usual spelling");
+        verdict.markUndecided("inconclusive", "the used-up key was served again in its usual spelling");
         continue;
       }
       const served = first.admitted && later.every(({ admitted }) => admitted) ? later[0] : undefined;
@@ -165,7 +165,7 @@ const failuresAreFree: UsedUpSpec = {
       if (denied && (served > 0 || (control !== null && isSpendingDenial(control)))) break;
       if (denied && control === null)
         verdict.missingFixture(
-          `the key ${state} had room for one request at least, and none was left after those that failed: a fresh key is needed to tell them apart`,
+          `the key ${state} had room for at least one request, and none after the failed requests: a fresh key is needed to find out which requests were charged`,
           freshKey(state),
         );
       // A failure that was denied like the valid request did not get far enough to be charged.
@@ -218,7 +218,7 @@ const parallelOvershoot: UsedUpSpec = {
   title: "Parallel requests do not far exceed the limit",
   covers: { cappable: ["SPEND-6"], childSmall: ["SPEND-6"] },
   explains:
-    "On fresh keys, compares how many requests are served of a burst, three times what the limit pays for, and in sequence. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is only recorded. After a burst of short requests that were served beyond the limit, the key must be denied once the tally has had time to update: simultaneous charges must not get lost.",
+    "On fresh keys, compares how many requests are served from a burst (three times as many as the limit pays for) with how many are served in sequence. For a lifetime budget a burst should not get twice the limit. The tally of a daily cap may lag by about a minute, so there the overshoot is only recorded. After a burst of short requests that were served beyond the limit, the key must be denied once the tally has had time to update: simultaneous charges must not get lost.",
   judge({ parallel, burst, state }, verdict) {
     if (burst !== null)
       verdict.should("SPEND-6", burst.after === null && passedTheLimit(burst), false, {
@@ -227,7 +227,7 @@ const parallelOvershoot: UsedUpSpec = {
       });
     if (parallel === null) {
       if (burst !== null) return;
-      return verdict.notApplicable("fresh keys can only be had from a provisioning hook or the embedded gateway");
+      return verdict.notApplicable("fresh keys are only available from a provisioning hook or the embedded gateway");
     }
     const { served, atOnce, sequential } = parallel;
     // A daily cap's tally may lag by a minute, and a burst is shorter: an overshoot of the cap is only noted.

@@ -8,7 +8,7 @@ import type { Kind } from "./drive.ts";
 export type Spelled = {
   readonly spelling: string;
   readonly first: Response;
-  /** If the first was served: more of them, after the lag of the tally. */
+  /** If the first was served: more of them, once the tally has had time to catch up. */
   readonly later: readonly Response[];
   /** The key in its usual spelling after those; `null` if there were none. */
   readonly usual: Response | null;
@@ -16,14 +16,14 @@ export type Spelled = {
    * If the first was served: a key that does not exist, in the same spelling. If it is served too, the spelling is not the
    * reason.
    */
-  readonly nonexistent?: Response | null;
+  readonly nonexistent: Response | null;
 };
 
 const TRIES = 3;
 
 /**
- * Sends a used-up key in other spellings. One that is served is tried again after the lag of the tally, and not in between: that
- * would use up a tally that is kept per spelling.
+ * Sends a used-up key in other spellings. One that is served is tried again once the tally has had time to catch up, and not
+ * in between: that would use up a tally that is kept per spelling.
  */
 export async function sendSpelled(t: Session, key: Key, { endpoint, mode }: Kind, lagS: number): Promise<Spelled[]> {
   const own: RequestSpec = { endpoint, mode, intent: "denied", repeats: false };

@@ -71,7 +71,7 @@ const enforced = defineCheck({
       });
     judgeAnyMinute(recording, verdict);
     const why = inARow[0] && tooFew(inARow[0], tokens);
-    if (why !== undefined) verdict.markInconclusive("inconclusive", why);
+    if (why !== undefined) verdict.markUndecided("inconclusive", why);
   },
 });
 
@@ -111,7 +111,7 @@ const together = defineCheck({
     judgeExcess("TOKENS-AT-ONCE", atOnce, tokens, verdict);
     const isReached = surelySpent(spendsOf(first, tokens)) >= tokens.tokensPerMinute;
     const why = isReached || first.responses.some(isConcurrencyDenial) ? undefined : tooFew(first, tokens);
-    if (why !== undefined) verdict.markInconclusive("inconclusive", why);
+    if (why !== undefined) verdict.markUndecided("inconclusive", why);
   },
 });
 

@@ -43,7 +43,7 @@ export type TokenRecording = {
 
 /** Sizes of requests, as shares of the limit. */
 const AT_ONCE_SHARE = 1 / 4;
-/** The largest request that is certainly admitted when sent alone. */
+/** Share of the limit that a single request may take and certainly be admitted. */
 const LARGEST_SHARE = 0.6;
 const IN_A_ROW_SHARE = 1 / 8;
 const EVENLY_SHARE = 1 / 24;
@@ -54,15 +54,15 @@ const MORE_THAN_ANY = 2;
 const MAX_AT_ONCE = 24;
 const MAX_IN_A_ROW = 48;
 /**
- * After the concurrent requests none may have been denied, if their usage counts later; and reserved tokens return when replies
- * used less. This many more may be admitted until the limit is finally reached.
+ * All concurrent requests may have been admitted, if their usage is counted later; and reserved tokens are released if replies use
+ * less. Up to this many more requests may therefore be admitted before the limit is reached.
  */
 const MAX_MORE = 8;
 /** Shares of the request rate that are used: a denial must not be about the rate. */
 const RPM_AT_ONCE = 0.3;
 const RPM_MORE = 0.15;
 const RPM_IN_A_ROW = 0.9;
-/** If the target file does not state a concurrency limit. */
+/** The concurrency limit that is assumed if the target file states none. */
 const UNKNOWN_IN_FLIGHT = 16;
 const TRIES = 2;
 /** The key in other spellings is only tested if these requests are a small share of the rate. */

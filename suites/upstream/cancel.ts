@@ -66,7 +66,9 @@ const cancelled = defineCheck({
     assumePassed(verdict, plain);
     const running = before.requests.filter(({ end }) => end === undefined).map(({ id }) => id);
     if (running.length === 0)
-      verdict.inconclusive(before.requests.length === 0 ? "it came to no provider" : "it had ended before");
+      verdict.inconclusive(
+        before.requests.length === 0 ? "the request reached no provider" : "the request had ended before",
+      );
     for (const request of after.requests.filter(({ id }) => running.includes(id))) {
       const fate = fateOf(request, leftAtMs);
       if (fate === undefined)

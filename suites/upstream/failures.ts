@@ -51,19 +51,19 @@ const failure = defineCheck({
   judge({ plain, failed, declared }, verdict) {
     assumePassed(verdict, plain);
     const { response, upstream } = failed;
-    const came = upstream.requests.length;
-    const seen = { in: response, because: `${response.summary}, after ${came} requests to providers` };
-    if (came === 0) verdict.inconclusive(`the request came to no provider: ${response.summary}`);
+    const received = upstream.requests.length;
+    const seen = { in: response, because: `${response.summary}, after ${received} requests to providers` };
+    if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
     verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
     verdict.must("ERR-5XX-1", response.reason, notACallersReason, { ...seen, at: "reason" });
     const leaked = response.exchange.redactions.some(
       ({ secret, place }) => secret === "upstream" && place !== "request",
     );
     verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: response, because: "the operator's key is in the answer" });
-    verdict.should("UPSTREAM-RETRY-BOUNDED", came, atMost(MAX_ATTEMPTS), { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", received, atMost(MAX_ATTEMPTS), { ...seen, at: "requests to providers" });
     verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(response.durationMs), atMost(MAX_MS), { ...seen, at: "ms" });
-    if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${came} requests to providers`, { in: response });
-    else verdict.must("UPSTREAM-ATTEMPTS", came, atMost(declared), { ...seen, at: "requests to providers" });
+    if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${received} requests to providers`, { in: response });
+    else verdict.must("UPSTREAM-ATTEMPTS", received, atMost(declared), { ...seen, at: "requests to providers" });
   },
 });
 
@@ -100,12 +100,12 @@ const brokenReply = defineCheck({
   judge({ plain, broken }, verdict) {
     assumePassed(verdict, plain);
     const { response, upstream } = broken;
-    const came = upstream.requests.length;
-    if (came === 0) verdict.inconclusive(`the request came to no provider: ${response.summary}`);
-    const seen = { in: response, because: `${response.summary}, after ${came} requests to providers` };
+    const received = upstream.requests.length;
+    if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
+    const seen = { in: response, because: `${response.summary}, after ${received} requests to providers` };
     verdict.must("ERR-5XX-1", response.admitted, false, { ...seen, at: "status" });
     if (response.complete) verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
-    verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, at: "requests to providers" });
   },
 });
 
@@ -143,7 +143,7 @@ const failover = defineCheck({
   judge({ plain, first, tried }, verdict) {
     assumePassed(verdict, plain);
     const shown = tried.findLast((passed) => cameTo(passed, first));
-    if (shown === undefined) return verdict.inconclusive(`no request came to the provider ${first}`);
+    if (shown === undefined) return verdict.inconclusive(`no request reached the provider ${first}`);
     const { response, upstream } = shown;
     const way = upstream.requests.map(({ provider, status }) => `${provider} ${status ?? "reset"}`).join(", ");
     const seen = { in: response, because: `${response.summary}; providers: ${way}` };

@@ -52,7 +52,7 @@ const longEvents = defineCheck({
   title: "Long events of a provider's stream arrive complete",
   covers: ["UPSTREAM-REPLY", "UPSTREAM-LONG-EVENT"],
   explains:
-    "The provider streams a reply in events of 4 kB, 17 kB, 70 kB, 300 kB and 2 MB, as providers do with tool arguments, images and reasoning: as text, as arguments of a tool call, and as reasoning before a short text. All of it should arrive. A stream that loses part of it without an error fails, because clients then act on half of the arguments. A stream that ends with an error or a closed connection warns. The usual cause is a line reader with a size limit: raise the limit, or report an error. Reasoning is compared only if the caller gets short reasoning.",
+    "The provider streams a reply in events of 4 kB, 17 kB, 70 kB, 300 kB and 2 MB, as providers do with tool arguments, images and reasoning: as text, as arguments of a tool call, and as reasoning before a short text. All of it should arrive. A stream that loses part of it without an error fails, because clients then act on half of the arguments. A stream that ends with an error or a closed connection is a warning. The usual cause is a line reader with a size limit: raise the limit, or report an error. Reasoning is compared only if the caller gets short reasoning.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, case: Object.keys(CARRIERS) },
   schedule: { resource: "large streams" },

@@ -72,8 +72,8 @@ const brokenStream = defineCheck({
   judge({ plain, broken }, verdict) {
     assumePassed(verdict, plain);
     const { response, upstream } = broken;
-    const came = upstream.requests.length;
-    if (came === 0) verdict.inconclusive(`the request came to no provider: ${response.summary}`);
+    const received = upstream.requests.length;
+    if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
     const { endMarkers, errors, text = "" } = response.stream;
     const seen = {
       in: response,
@@ -87,7 +87,7 @@ const brokenStream = defineCheck({
       in: response,
       because: `ends like a whole reply: ${seen.because}`,
     });
-    verdict.should("UPSTREAM-BLIND-RETRY", came, 1, { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, at: "requests to providers" });
     verdict.mustHold(
       "UPSTREAM-REPLY",
       WORDS.startsWith(text),
@@ -121,7 +121,7 @@ const backpressure = defineCheck({
   cost: { requests: 2, waitS: 3 },
   async run(t) {
     const plain = await sendPlain(t, "streaming");
-    if (!plain.response.admitted) return { plain, taken: 0, came: 0, response: plain.response };
+    if (!plain.response.admitted) return { plain, taken: 0, received: 0, response: plain.response };
     const marker = t.upstream.marker();
     await t.upstream.answer(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
@@ -132,11 +132,12 @@ const backpressure = defineCheck({
     const { requests } = await t.upstream.requests(marker);
     held.abort();
     const taken = Math.max(0, ...requests.map(({ sentEvents }) => sentEvents));
-    return { plain, taken, came: requests.length, response: await held.done };
+    return { plain, taken, received: requests.length, response: await held.done };
   },
-  judge({ plain, taken, came, response }, verdict) {
+  judge({ plain, taken, received, response }, verdict) {
     assumePassed(verdict, plain);
-    if (came === 0 || response.status !== 200) verdict.inconclusive(`the stream did not begin: ${response.summary}`);
+    if (received === 0 || response.status !== 200)
+      verdict.inconclusive(`the stream did not begin: ${response.summary}`);
     const read = response.exchange.response?.body.receivedBytes ?? 0;
     if (read > (PIECES * PIECE_BYTES) / 4) verdict.inconclusive("this process read more than it wanted to");
     verdict.should("UPSTREAM-BACKPRESSURE", Number((taken / PIECES).toFixed(2)), atMost(MAX_TAKEN), {

@@ -130,7 +130,7 @@ describe("what a new user gets wrong is named, with the next step", () => {
       400,
       {},
       '{"status":"failure","message":"Either x-portkey-config or x-portkey-provider header is required"}',
-      /refused \(400: "Either .* is required"\)\. The gateway requires a header of its own\. Add it under extraHeaders.*all: \{ x-portkey-config: … \} \} # or x-portkey-provider/,
+      /refused \(400: "Either .* is required"\)\. The gateway requires an additional header\. Add it under extraHeaders.*all: \{ x-portkey-config: … \} \} # or x-portkey-provider/,
     ],
     ["a list that fails", 500, {}, '{"error":{"message":"boom"}}', /the model list is not served \(500: "boom"\)/],
     ["a proxy's login", 407, {}, "", /a proxy in between wants a login/],

@@ -74,7 +74,7 @@ test("a key that an earlier run used up blocks what needs a fresh one", { timeou
   for (const check of [setsIn, free]) {
     expect(check).toMatchObject({ status: "blocked" });
     expect(check?.message).toMatch(
-      /^the key childSmall is used up already: its first request met 429 budget_exhausted/,
+      /^the key childSmall is already used up: its first request got 429 budget_exhausted/,
     );
     expect(check?.unblock[0]).toBe("keys:");
   }

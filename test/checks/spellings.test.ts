@@ -79,6 +79,7 @@ describe("spending, by spelling", () => {
     first,
     later,
     usual,
+    nonexistent: null,
   });
 
   test("is its own where a spelling is served again after the tally had its time", () => {

@@ -10,10 +10,10 @@ const KEY: RequestOutcome = { outcome: "denied", what: "invalid_api_key" };
 
 function after(
   rule: typeof RULE | undefined,
-  ...came: readonly (readonly [times: number, status: number, what: RequestOutcome])[]
+  ...result: readonly (readonly [times: number, status: number, what: RequestOutcome])[]
 ) {
   const guard = new LoadGuard({ budget: { requests: Number.POSITIVE_INFINITY }, circuit: rule });
-  for (const [times, status, what] of came)
+  for (const [times, status, what] of result)
     for (let n = 0; n < times; n++) guard.note({ status, outputTokens: 0 }, what);
   return guard.stoppedEarly?.why;
 }

@@ -272,7 +272,7 @@ test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
   ["clients that are no numbers", ["--concurrency", "1,few"], 2, /--concurrency: "1,few" is no list/],
   ["clients beyond any machine", ["--concurrency", "100000"], 2, /--concurrency: "100000" is no list/],
   ["a process that is not there", ["--pid", "4194305"], 2, /--pid: no process 4194305/],
-  ["too few rounds", ["--rounds", "2"], 2, /--rounds: 2 is no whole number from 4/],
+  ["too few rounds", ["--rounds", "2"], 2, /--rounds: 2 is not a whole number from 4/],
   ["a file that is not there", ["--target", "none.yaml", "--upstream", "http://127.0.0.1:1"], 2, /none\.yaml/],
 ])("%s", async (_, args, code, says) => {
   using folder = temporaryFolder();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { GatewayOptions } from "../../src/reference-gateway/index.ts";
-import type { Asked, Reply } from "./support/client.ts";
+import type { Reply, TestRequest } from "./support/client.ts";
 import { type Fixture, startFixture } from "./support/gateway-fixture.ts";
 import { TestClock } from "./support/test-clock.ts";
 
@@ -81,7 +81,7 @@ describe("the request rate", () => {
     const { key } = narrow(fixture);
     const account = async () =>
       (await fixture.admin("GET", "/accounts")).find(({ name }: { name: string }) => name === "limited1");
-    const others: Asked[] = [
+    const others: TestRequest[] = [
       { path: "/models" },
       { path: "/chat/completions", body: "{" },
       { path: "/chat/completions", body: { model: "no-such-model", messages: [{ role: "user", content: "hi" }] } },
@@ -100,7 +100,7 @@ describe("the request rate", () => {
 
 describe("the concurrency limit of an account", () => {
   /** Opens a stream and waits for its first byte. */
-  async function open(fixture: Fixture, key: string, requested: Partial<Asked> = {}) {
+  async function open(fixture: Fixture, key: string, requested: Partial<TestRequest> = {}) {
     let opened = () => {};
     const first = new Promise<void>((resolve) => {
       opened = resolve;
@@ -109,7 +109,7 @@ describe("the concurrency limit of an account", () => {
     await Promise.race([first, done]);
     return done;
   }
-  const full = async (fixture: Fixture, requested?: Partial<Asked>) => {
+  const full = async (fixture: Fixture, requested?: Partial<TestRequest>) => {
     const { key, second } = few(fixture);
     const held: Promise<Reply>[] = [];
     for (const own of [key, second, key, second]) {

@@ -24,7 +24,7 @@ export function withLines(file: string, lines: readonly ProposedLine[], remarks:
   const sections = new Document({});
   for (const line of inside) addLine(document, line);
   for (const line of missing.filter((line) => !inside.includes(line))) addLine(sections, line);
-  // If no section of the file gets a line, the file stays byte-identical.
+  // If no existing section gets a line, the existing text is kept as it is, except for line feeds at its end.
   const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0 });
   const added = missing.length === inside.length ? "" : sections.toString({ lineWidth: 0 });
   return own + added + remarks.map((remark) => `# ${inOneLine(remark, MAX_REMARK)}\n`).join("");

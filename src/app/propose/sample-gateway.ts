@@ -162,7 +162,7 @@ class Sampler {
   async others(endpoint: Dialect, id: string): Promise<DenialSample[]> {
     const { keys, limited } = this.#traffic.target;
     const second = keys.second ?? keys.other ?? limited[0]?.key ?? keys.valid;
-    const unknown = (name: string, key: Key): Asked => ({
+    const unknown = (name: string, key: Key): SampledRequest => ({
       reason: "model_not_found",
       kind: "an unknown model",
       key: key.name,
@@ -172,7 +172,12 @@ class Sampler {
     const model = { id };
     const denied = DENIED_KEYS.flatMap(([name, reason]) =>
       (this.#denied.get(name) ?? []).map(
-        (key): Asked => ({ reason, kind: `the key ${name}`, key: key.name, request: { endpoint, model, key } }),
+        (key): SampledRequest => ({
+          reason,
+          kind: `the key ${name}`,
+          key: key.name,
+          request: { endpoint, model, key },
+        }),
       ),
     );
     const round = ++this.#rounds;
@@ -189,7 +194,7 @@ class Sampler {
     ]);
   }
 
-  async #samples(requested: readonly Asked[]): Promise<DenialSample[]> {
+  async #samples(requested: readonly SampledRequest[]): Promise<DenialSample[]> {
     const samples: DenialSample[] = [];
     for (const { request, ...sample } of requested) {
       const response = await this.#send({ ...request, intent: "denied" });
@@ -201,7 +206,7 @@ class Sampler {
   }
 }
 
-interface Asked extends Omit<DenialSample, "what" | "response" | "key"> {
+interface SampledRequest extends Omit<DenialSample, "what" | "response" | "key"> {
   readonly key?: string;
   readonly request: RequestSpec;
 }

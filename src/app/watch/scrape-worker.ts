@@ -26,7 +26,7 @@ function scrapeOften(port: MessagePort, { pattern, intervalMs, ...endpoint }: Sc
   };
   let running: Promise<void> | undefined;
   const take = () => {
-    // If a scrape takes longer than the interval, scrapes do not overlap.
+    // Scrapes never overlap, even if one takes longer than the interval.
     running ??= scrape().then((scraped) => {
       running = undefined;
       port.postMessage(scraped);

@@ -33,7 +33,7 @@ export function judgeBounded(
     const longest = calls.reduce<Attempt[]>((known, call) => (call.length > known.length ? call : known), []);
     const over = longest.length > most;
     if (!over && run.ending.by === "limit" && longest.length > 1) {
-      verdict.markInconclusive(
+      verdict.markUndecided(
         "inconclusive",
         `${longest.length} attempts so far when it was stopped after ${seconds(run.ending.durationMs)}: give it longer with --timeout`,
       );

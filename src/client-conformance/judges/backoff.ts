@@ -62,7 +62,7 @@ export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientR
     verdict.mustHold(requirement, true, "waits that grow from attempt to attempt", shown);
   } else if (lagMs < STILL.ms) {
     verdict.note(requirement, `${shown}: too uneven to say whether they grow`);
-  } else verdict.markInconclusive("inconclusive", `${shown}, ${lateText(lagMs)}`);
+  } else verdict.markUndecided("inconclusive", `${shown}, ${lateText(lagMs)}`);
 }
 
 /**
@@ -109,7 +109,7 @@ export function judgeJitter(requirement: MustRequirement, runs: readonly ClientR
   } else if (lagMs < STILL.ms) {
     verdict.note(requirement, `${shown}: hardly any jitter`);
   } else {
-    verdict.markInconclusive("inconclusive", `${shown}, ${lateText(lagMs)}`);
+    verdict.markUndecided("inconclusive", `${shown}, ${lateText(lagMs)}`);
   }
 }
 

@@ -21,7 +21,7 @@ export function judgeGenerations(requirement: MustRequirement, run: ClientRun, v
   const streamed = run.attempts.filter(({ request }) => request.stream);
   const [first] = streamed;
   if (first === undefined) {
-    verdict.markInconclusive(
+    verdict.markUndecided(
       "not-applicable",
       "it asked for no stream: to be judged, a command streams where GAUNTLET_STREAM is 1",
     );

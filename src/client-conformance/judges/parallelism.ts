@@ -12,7 +12,7 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
   const deniedMs = denied?.answer?.beganMs;
   if (deniedMs === undefined) {
     const peak = Math.max(0, ...attempts.map((attempt) => inFlightAt(attempts, attempt.request.atMs)));
-    verdict.markInconclusive(
+    verdict.markUndecided(
       "not-applicable",
       `never more than ${peak} in flight: to be judged, a command makes GAUNTLET_CALLS calls at the same time`,
     );
@@ -44,7 +44,7 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
       requirement,
       left === undefined,
       "requests that are served may end",
-      left === undefined ? "none was given up" : "one was given up after the denial of another",
+      left === undefined ? "none was aborted" : "one was aborted after another was denied",
       { in: left },
     );
 }

@@ -26,7 +26,7 @@ export function judgeServed(run: ClientRun, verdict: Verdict): void {
     );
   }
   if (run.ending.by === "itself" && run.ending.exitCode !== 0)
-    verdict.markInconclusive("inconclusive", `it was served, but ${endingInWords(run)}${lastWords(run)}`);
+    verdict.markUndecided("inconclusive", `it was served, but ${endingInWords(run)}${lastWords(run)}`);
 }
 
 function credentialOf(attempt: Attempt): string {

@@ -19,7 +19,7 @@ export function judgeUncertain(requirement: MustRequirement, run: ClientRun, ver
           "given up, and not repeated",
         );
       else
-        verdict.markInconclusive(
+        verdict.markUndecided(
           "not-applicable",
           `still waiting after ${seconds(run.ending.durationMs)}: to be judged, a command gives up after GAUNTLET_TIMEOUT_S seconds`,
         );

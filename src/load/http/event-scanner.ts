@@ -25,7 +25,7 @@ export interface StreamFacts {
 const CHAT_TOKEN = '"delta":{"content":"';
 const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
 const QUOTE = 34;
-/** Maximum length of an unfinished event, characters; beyond it, the rest of the stream is read without its events. */
+/** Maximum length of an unfinished event, characters; beyond it, the rest of the stream is not scanned. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 /** Maximum number of unknown field names that are kept per stream. */
 const MAX_UNKNOWN_FIELDS = 4;
@@ -86,7 +86,6 @@ export class EventScanner implements StreamFacts {
 
   /** @returns how many content tokens the piece completed. */
   feed(piece: string): number {
-    if (this.isUnread) return 0;
     // Part of a long line: scanning it would copy the whole line on every read.
     if (this.#framing === "events" && !this.#isCrHeld && !/[\r\n]/.test(piece)) {
       this.#setTail(this.#tail + piece);

@@ -104,7 +104,7 @@ export class LoadConnection {
     return this.#writeFailure.error !== undefined || (this.#socket?.writableLength ?? 0) > 0;
   }
 
-  /** Aborts the current exchange: the connection is closed on the gateway. */
+  /** Aborts the current exchange by closing the connection. */
   leave(ending: Ending): void {
     const exchange = this.#exchange;
     this.#parser.reset();

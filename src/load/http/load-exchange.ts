@@ -4,15 +4,15 @@ import {
   checkReply,
   checkStream,
   type Dialect,
-  isBeyondUse,
   parseJson,
   type ReplyDefect,
   retryAfterWaitMs,
 } from "../../dialects/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import { BodyBlocks } from "./body-blocks.ts";
-import { type DecodedText, decodedText, MAX_CHECKED_BYTES } from "./content-coding.ts";
+import { CapturedPiece } from "./captured-piece.ts";
+import { CollectedBody } from "./collected-body.ts";
+import { type DecodedText, decodedText, hasTooManyValues, MAX_CHECKED_BYTES } from "./content-coding.ts";
 import { EventScanner } from "./event-scanner.ts";
 import { headPattern, headValue } from "./head-fields.ts";
 import type { ResponseListener } from "./response-parser.ts";
@@ -98,9 +98,7 @@ export class LoadExchange implements ResponseListener {
   earlierGaps: Histogram | undefined;
   scanner: EventScanner | undefined;
   /** Body pieces with their arrival times, if kept. */
-  readonly pieces: { readonly atUs: number; bytes: Buffer }[] = [];
-  /** Buffer with the last piece, with room for more from the same read. */
-  #room: Buffer | undefined;
+  readonly pieces: CapturedPiece[] = [];
   /** Number of the connection, and how many exchanges it carried before. */
   connection = 0;
   earlier = 0;
@@ -118,11 +116,8 @@ export class LoadExchange implements ResponseListener {
   reusable = false;
   /** Why no client can use a complete 2xx reply. */
   defect: ReplyDefect | typeof TOO_LARGE | typeof NOT_DECODED | undefined;
-  /** The first read of a non-streaming 2xx reply's body, as latin1, which preserves every byte. Most replies have only one. */
-  #body = "";
-  /** All further reads. With a content coding, all reads. */
-  #blocks: BodyBlocks | undefined;
-  #isCoded = false;
+  /** Body of a 2xx reply without a scanner. */
+  #body: CollectedBody | undefined;
   #replyTokens: number | undefined;
 
   constructor(prepared: PreparedRequest, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
@@ -154,9 +149,15 @@ export class LoadExchange implements ResponseListener {
     this.headUs = this.readUs;
     if (!this.#isServed) return;
     // Coded bodies cannot be scanned as they arrive: they are checked when complete.
-    const coding = headValue(head, CODED)?.toLowerCase();
-    if (coding !== undefined && coding !== "identity") this.#isCoded = true;
-    else if (this.prepared.stream) this.scanner = new EventScanner(this.#onStamp !== undefined);
+    if (this.prepared.stream && !this.#isCoded) this.scanner = new EventScanner(this.#onStamp !== undefined);
+  }
+
+  get #coding(): string {
+    return headValue(this.head, CODED)?.toLowerCase() ?? "identity";
+  }
+
+  get #isCoded(): boolean {
+    return this.#coding !== "identity";
   }
 
   get #isServed(): boolean {
@@ -190,34 +191,14 @@ export class LoadExchange implements ResponseListener {
   /** Chunks from the same read form one piece. */
   #capture(bytes: Buffer, from: number, to: number): void {
     const last = this.pieces.at(-1);
-    if (last === undefined || last.atUs !== this.readUs) {
-      this.pieces.push({ atUs: this.readUs, bytes: Buffer.from(bytes.subarray(from, to)) });
-      this.#room = undefined;
-      return;
-    }
-    const known = last.bytes.length;
-    const length = known + to - from;
-    if (this.#room === undefined || this.#room.length < length) {
-      this.#room = Buffer.allocUnsafe(2 * length);
-      last.bytes.copy(this.#room);
-    }
-    bytes.copy(this.#room, known, from, to);
-    last.bytes = this.#room.subarray(0, length);
+    if (last?.atUs === this.readUs) last.append(bytes, from, to);
+    else this.pieces.push(new CapturedPiece(this.readUs, bytes.subarray(from, to)));
   }
 
   #collect(bytes: Buffer, from: number, to: number): void {
-    if (this.bodyBytes > MAX_CHECKED_BYTES) this.#release();
-    else if (this.bodyBytes === to - from && !this.#isCoded) this.#body = bytes.toString("latin1", from, to);
-    else {
-      this.#blocks ??= new BodyBlocks();
-      this.#blocks.append(bytes, from, to);
-    }
-  }
-
-  #release(): void {
-    this.#body = "";
-    this.#blocks?.release();
-    this.#blocks = undefined;
+    this.#body ??= new CollectedBody();
+    if (this.bodyBytes > MAX_CHECKED_BYTES) this.#body.release();
+    else this.#body.append(bytes, from, to);
   }
 
   #tokens(count: number): void {
@@ -244,7 +225,7 @@ export class LoadExchange implements ResponseListener {
   onEnd(reusable: boolean): void {
     this.scanner?.end();
     if (this.#isServed) this.#check(this.scanner === undefined ? this.#decodedBody() : undefined);
-    this.#release();
+    this.#body?.release();
     this.done = true;
     this.reusable = reusable;
   }
@@ -252,16 +233,14 @@ export class LoadExchange implements ResponseListener {
   /** Checks a reply that another engine received. @param text its body, not decoded by the engine. */
   checkText(text: string): void {
     if (!this.#isServed) return;
-    const coding = headValue(this.head, CODED)?.toLowerCase() ?? "identity";
-    if (coding === "identity") this.#check(this.bodyBytes > MAX_CHECKED_BYTES ? "too large" : { text });
+    if (!this.#isCoded) this.#check(this.bodyBytes > MAX_CHECKED_BYTES ? "too large" : { text });
     else this.defect = NOT_DECODED;
   }
 
   #decodedBody(): DecodedText {
     if (this.bodyBytes > MAX_CHECKED_BYTES) return "too large";
-    const further = this.#blocks?.bytes();
-    if (this.#isCoded) return decodedText(further ?? Buffer.alloc(0), headValue(this.head, CODED) ?? "");
-    return { text: further === undefined ? this.#body : this.#body + further.toString("latin1") };
+    const text = this.#body?.text() ?? "";
+    return this.#isCoded ? decodedText(Buffer.from(text, "latin1"), this.#coding) : { text };
   }
 
   /**
@@ -289,8 +268,8 @@ export class LoadExchange implements ResponseListener {
   /** Keeps a body that was not chosen for capture, because it is the only evidence of a defect. */
   #captureBody(text: string): void {
     // As received: readers of the sample decode it.
-    const bytes = (this.#isCoded ? this.#blocks?.bytes() : undefined) ?? Buffer.from(text, "latin1");
-    if (bytes.length <= this.#maxCapture) this.pieces.push({ atUs: this.readUs, bytes });
+    const bytes = Buffer.from(this.#body?.text() ?? text, "latin1");
+    if (bytes.length <= this.#maxCapture) this.pieces.push(new CapturedPiece(this.readUs, bytes));
   }
 
   onBroken(why: string): void {
@@ -314,11 +293,4 @@ export class LoadExchange implements ResponseListener {
   get reportedTokens(): number | undefined {
     return this.scanner?.usageTokens ?? this.#replyTokens;
   }
-}
-
-/** Shorter bodies cannot contain enough values for parsing time to matter, characters. */
-const MIN_SCANNED_CHARACTERS = 65_536;
-
-function hasTooManyValues(text: string): boolean {
-  return text.length > MIN_SCANNED_CHARACTERS && isBeyondUse(text);
 }

@@ -32,8 +32,8 @@ export interface RequestSender extends AsyncDisposable {
   /** Why the last connection attempt failed. */
   readonly lastFailure: string | undefined;
   /**
-   * Opens connections for this many requests in advance, so that none has to wait for a handshake. @returns for how many requests
-   * there are connections.
+   * Opens connections for this many requests in advance, so that none has to wait for a handshake. @returns the number of requests
+   * for which connections are open.
    */
   open(count: number): Promise<number>;
   /**

@@ -23,9 +23,9 @@ const IN = {
 } as const;
 type State = (typeof IN)[keyof typeof IN];
 
-/** Maximum head, bytes: the same as in the recording client. */
+/** Maximum length of a head, bytes: the same as in the recording client. */
 const MAX_HEAD = 256 * 1024;
-/** Maximum chunk-size line including its extensions, bytes. */
+/** Maximum length of a chunk-size line, including its extensions, bytes. */
 const MAX_LINE = 16 * 1024;
 const CR = 13;
 const LF = 10;

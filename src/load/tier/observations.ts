@@ -19,7 +19,7 @@ export function serviceMs({ sentUs, endUs }: Pick<Observation, "sentUs" | "endUs
 /** Events that did not happen are 0 in the compact record of an exchange and `undefined` from here on. */
 export function observationOf(
   exchange: LoadExchange,
-  came: RequestOutcome,
+  result: RequestOutcome,
   more: Pick<Observation, "phase" | "role" | "retryAfter" | "retryAfterWaitMs" | "exchange" | "flaw">,
 ): Observation {
   const { prepared, scanner } = exchange;
@@ -28,8 +28,8 @@ export function observationOf(
     dialect: prepared.dialect,
     stream: prepared.stream,
     key: prepared.key,
-    outcome: came.outcome,
-    what: came.what,
+    outcome: result.outcome,
+    what: result.what,
     status: happened(exchange.status),
     dueUs: exchange.dueUs,
     sentUs: exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs,

@@ -197,20 +197,20 @@ export class TierBench implements AsyncDisposable {
   }
 
   #ended(exchange: LoadExchange, phase: Phase, role: string): Observation {
-    const came = outcomeOf(exchange, this.#read);
+    const result = outcomeOf(exchange, this.#read);
     const sentUs = exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs;
-    this.guard.note(exchange, came);
+    this.guard.note(exchange, result);
     this.lag.record(sentUs - exchange.dueUs);
-    const recorded = this.sampler.offer(`${this.run}/${phase.name}`, exchange, came);
+    const recorded = this.sampler.offer(`${this.run}/${phase.name}`, exchange, result);
     // A client that aborts on purpose has not failed: its observation is judged but not counted in any total.
     if (role !== LEFT) {
       phase.tally.sent(exchange.dueUs, sentUs, exchange.inFlight);
-      phase.tally.ended(exchange, came.outcome);
-      phase.outcomes.add(exchange, came, recorded);
-      this.#spans?.ended(exchange, came, phase.name);
+      phase.tally.ended(exchange, result.outcome);
+      phase.outcomes.add(exchange, result, recorded);
+      this.#spans?.ended(exchange, result, phase.name);
     }
     const { retryAfter } = exchange;
-    const fact = observationOf(exchange, came, {
+    const fact = observationOf(exchange, result, {
       phase: phase.name,
       role,
       retryAfter,

@@ -189,7 +189,7 @@ export const LOAD_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "load.retry-after-herd",
     ["LIMIT-RATE-6"],
-    "Retry-After of every rate denial points to the same ten-second mark, whatever the limit.",
+    "The Retry-After of every rate denial points to the next full ten seconds of the clock, whenever the limit admits a request again.",
     wrap(
       "retryAfter",
       (next) => (refused, call) =>

@@ -90,7 +90,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "upstream.inside-stream",
-    [...FAILED, "ERR-200-1", "REFUSED-IN-TIME"],
+    [...FAILED, "ERR-200-1"],
     "A provider failure before the first delta is reported inside a stream with status 200.",
     onDenial(FAILURES, streaming, insideStream),
   ),
@@ -208,7 +208,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "upstream.not-served-for-a-while",
-    ["STEADY-SERVICE"],
+    ["BASE-3", "STEADY-SERVICE"],
     "After every 400th request, no model is served for five seconds.",
     pausesService,
   ),

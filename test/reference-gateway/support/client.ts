@@ -18,7 +18,7 @@ export interface Reply {
   readonly error: string | undefined;
 }
 
-export interface Asked {
+export interface TestRequest {
   readonly method?: string;
   /** Below the base address, e.g. `/models`. */
   readonly path: string;
@@ -35,7 +35,7 @@ export interface Asked {
 }
 
 /** One request, with Node's own client: the harness must not test its own reference gateway with its own client. */
-export function sendTo(baseUrl: string, requested: Asked): Promise<Reply> {
+export function sendTo(baseUrl: string, requested: TestRequest): Promise<Reply> {
   const { path, key, body, agent, idleMs = 10_000, signal } = requested;
   const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const headers: Record<string, string> = { ...requested.headers };

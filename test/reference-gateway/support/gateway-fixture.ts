@@ -4,7 +4,7 @@ import {
   type ReadyLine,
   startGateway,
 } from "../../../src/reference-gateway/index.ts";
-import { type Asked, type Reply, sendTo } from "./client.ts";
+import { type Reply, sendTo, type TestRequest } from "./client.ts";
 
 /** Providers that respond within milliseconds. */
 export const QUICK = { pieces: 8, paceMs: 4, slowMs: 120, upstreamTimeoutMs: 40 } as const satisfies GatewayOptions;
@@ -13,9 +13,9 @@ export interface Fixture extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly ready: ReadyLine;
   /** With the valid key by default; `key: ""` sends none. */
-  send(requested: Asked): Promise<Reply>;
-  chat(body?: object, requested?: Partial<Asked>): Promise<Reply>;
-  messages(body?: object, requested?: Partial<Asked>): Promise<Reply>;
+  send(requested: TestRequest): Promise<Reply>;
+  chat(body?: object, requested?: Partial<TestRequest>): Promise<Reply>;
+  messages(body?: object, requested?: Partial<TestRequest>): Promise<Reply>;
   /** One request to the admin interface. @returns the parsed body. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with literals, member by member
   admin(method: string, path: string, body?: unknown): Promise<any>;
@@ -28,7 +28,7 @@ export const MESSAGES = { ...CHAT, max_tokens: 64 };
 export async function startFixture(options: GatewayOptions = {}): Promise<Fixture> {
   const gateway = await startGateway({ ...QUICK, ...options });
   const { ready } = gateway;
-  const send = (requested: Asked) => {
+  const send = (requested: TestRequest) => {
     const key = requested.key ?? ready.keys.valid;
     return sendTo(ready.baseUrl, { ...requested, key: key === "" ? undefined : key });
   };

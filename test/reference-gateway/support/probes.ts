@@ -1,5 +1,5 @@
 import type { Agent } from "node:http";
-import { type Asked, jsonOf, keepAlive, type Reply, streamText, textOf } from "./client.ts";
+import { jsonOf, keepAlive, type Reply, streamText, type TestRequest, textOf } from "./client.ts";
 import { CHAT, type Fixture, MESSAGES } from "./gateway-fixture.ts";
 
 /** What a probe saw, without what differs from run to run. */
@@ -14,17 +14,17 @@ const IDLE_MS = 250;
 const TRICKY = 'Größe 東京 🚀 end\n\n"quoted" <b>&amp;</b> \\ tab\t  two  spaces naïve';
 const LONG = Array.from({ length: 900 }, (_none, index) => `word${index}`).join(" ");
 
-const chat = (body: object = {}): Asked => ({ path: "/chat/completions", body: { ...CHAT, ...body } });
-const messages = (body: object = {}): Asked => ({ path: "/messages", body: { ...MESSAGES, ...body } });
+const chat = (body: object = {}): TestRequest => ({ path: "/chat/completions", body: { ...CHAT, ...body } });
+const messages = (body: object = {}): TestRequest => ({ path: "/messages", body: { ...MESSAGES, ...body } });
 const says = (content: unknown) => ({ messages: [{ role: "user", content }] });
-const raw = (path: string, body: string | Buffer, headers: Record<string, string> = {}): Asked => ({
+const raw = (path: string, body: string | Buffer, headers: Record<string, string> = {}): TestRequest => ({
   path,
   body,
   headers,
 });
 
 /** Sends sequential requests, each on a separate connection unless an agent is given. */
-async function each(fixture: Fixture, requests: readonly Asked[], agent?: Agent): Promise<Seen[]> {
+async function each(fixture: Fixture, requests: readonly TestRequest[], agent?: Agent): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const requested of requests) seen.push(describe(await fixture.send({ idleMs: IDLE_MS, agent, ...requested })));
   return seen;
@@ -579,7 +579,7 @@ async function account(fixture: Fixture, text: string): Promise<{ balance: numbe
 async function concurrencyProbe(fixture: Fixture): Promise<Seen[]> {
   const { key, second } = fixture.ready.limited[1] ?? { key: "", second: "" };
   const seen: Seen[] = [];
-  const slow = (body: object = {}, own = key, requested: Partial<Asked> = {}) =>
+  const slow = (body: object = {}, own = key, requested: Partial<TestRequest> = {}) =>
     fixture.chat({ model: "slow", ...body }, { key: own, idleMs: 400, ...requested });
   const tell = (phase: string, replies: readonly Reply[]) =>
     seen.push(
@@ -711,7 +711,7 @@ async function manyProbe(fixture: Fixture): Promise<Seen[]> {
   };
   const times: number[] = [];
   using stalls = ownStalls();
-  const timed = async (requested: Asked) => {
+  const timed = async (requested: TestRequest) => {
     const startMs = performance.now();
     const stalledMs = stalls.totalMs;
     const reply = await fixture.send({ idleMs: 8_000, ...requested });
