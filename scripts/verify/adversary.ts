@@ -49,6 +49,7 @@ const cases = (args.whole ? wholeCases() : chosenCases(args.all || args.command 
   ([{ name }, command]) => new RegExp(args.only).test(name) && command.name.startsWith(args.command),
 );
 
+if (cases.length === 0) throw new Error("no behaviour and command match: nothing would be verified");
 if (args.part !== undefined) await work(args.part);
 else await verify();
 

@@ -30,6 +30,10 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS;
 
+/** Share of the runs of a kind that must decide: runs that are all inconclusive verify nothing. */
+const MIN_DECIDED_SHARE = 0.5;
+const NO_VERDICT = 4;
+
 /** How long a process is stopped, ms: each once in every run, in random order, each time one of the two. */
 const STOPS_MS = [200, 1_000, 6_000] as const;
 const VERDICTS: Readonly<Record<number, string>> = { 0: "pass", 1: "FAIL", 4: "inconclusive" };
@@ -47,6 +51,7 @@ const kinds: readonly Kind[] = args.only === undefined ? ["conform", "tier"] : [
 const jobs = Array.from({ length: args.runs }, (_none, index) => kinds.map((kind) => ({ kind, index }))).flat();
 const counts = new Map<string, number>();
 const bad: string[] = [];
+if (jobs.length === 0) throw new Error("--runs must be at least 1");
 console.log(`disturbed: ${jobs.length} runs beside ${args.hogs} hogs, ${args.atOnce} at once, seed ${args.seed}`);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
@@ -54,7 +59,10 @@ await Promise.all(
   }),
 );
 endHogs();
+const undecided: Kind[] = [];
 for (const kind of kinds) {
+  const decided = (counts.get(`${kind} pass`) ?? 0) + (counts.get(`${kind} FAIL`) ?? 0);
+  if (decided < args.runs * MIN_DECIDED_SHARE) undecided.push(kind);
   const said = ["pass", "inconclusive", "FAIL", "ended badly"].map(
     (word) => `${counts.get(`${kind} ${word}`) ?? 0} ${word}`,
   );
@@ -63,9 +71,9 @@ for (const kind of kinds) {
 if (bad.length === 0) rmSync(folder, { recursive: true, force: true });
 else console.log(`kept: ${folder}`);
 console.log(
-  `verify:disturbed: ${bad.length === 0 ? "no conformant gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
+  `verify:disturbed: ${undecided.length > 0 ? `fewer than half of the runs decided: ${undecided.join(", ")}; ` : ""}${bad.length === 0 ? "no conformant gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
 );
-process.exit(bad.length === 0 ? 0 : 1);
+process.exit(bad.length > 0 ? 1 : undecided.length > 0 ? NO_VERDICT : 0);
 
 async function disturb(kind: Kind, index: number): Promise<void> {
   const random = seededRandom(args.seed + index * 2 + (kind === "tier" ? 1 : 0));

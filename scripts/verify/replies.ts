@@ -156,6 +156,7 @@ jobs.sort((a, b) => Number(b.column === "tier") - Number(a.column === "tier"));
 const cells: Record<string, number> = {};
 const wrong: string[] = [];
 const total = jobs.length;
+if (total === 0) throw new Error("no run matches: nothing would be verified");
 console.log(`replies: ${total} runs, ${args.atOnce} concurrently`);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {

@@ -207,7 +207,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
     coolDown({ afterFailures: 5, lastsMs: 4_000, refuse: () => refusal("model_not_found") }),
   ),
   mutation(
-    "upstream.not-served-for-a-while",
+    "load.not-served-for-a-while",
     ["BASE-3", "STEADY-SERVICE"],
     "After every 400th request, no model is served for five seconds.",
     pausesService,
