@@ -166,6 +166,18 @@ describe("event scanner", () => {
       for (let at = 0; at < ends.length; at++) expect(scan([ends.slice(0, at), ends.slice(at)])).toEqual(expected);
   });
 
+  test.each([1, 7, 4_096, 5_000])("a long event in pieces of %s characters is the same as in one", (size) => {
+    const long = chat.replace('"content":"b"', `"content":"${"b".repeat(20_000)}"`);
+    expect(long.length).toBeGreaterThan(20_000);
+    for (const text of [long, long.replaceAll("\n", "\r\n"), long.replaceAll("\n", "\r")]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_none, index) =>
+        text.slice(index * size, (index + 1) * size),
+      );
+      expect(scan(pieces)).toEqual(scan([text]));
+      expect(scan(pieces)).toMatchObject({ contentEvents: 2, ended: true });
+    }
+  });
+
   test("an error item is seen", () => {
     expect(scan(['data: {"error":{"message":"upstream"}}\n\n']).error).toBe(true);
     expect(scan(['event: error\ndata: {"type":"error","error":{}}\n\n']).error).toBe(true);

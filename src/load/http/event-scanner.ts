@@ -27,6 +27,7 @@ const MESSAGES_TOKEN = '"delta":{"type":"text_delta","text":"';
 const QUOTE = 34;
 /** Maximum length of an unfinished event, characters; beyond it, the rest of the stream is not scanned. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+const FLAT_CHARS = 4 * 1024;
 /** Maximum number of unknown field names that are kept per stream. */
 const MAX_UNKNOWN_FIELDS = 4;
 
@@ -46,6 +47,8 @@ export class EventScanner implements StreamFacts {
   readonly #content = new StreamContent();
   readonly #stamped: boolean;
   #tail = "";
+  /** What follows the tail, shorter than `FLAT_CHARS`. */
+  #recent = "";
   #isCrHeld = false;
   #framing: "unknown" | "events" | "items" = "unknown";
   #isMarkup = false;
@@ -88,10 +91,10 @@ export class EventScanner implements StreamFacts {
   feed(piece: string): number {
     // Part of a long line: scanning it would copy the whole line on every read.
     if (this.#framing === "events" && !this.#isCrHeld && !/[\r\n]/.test(piece)) {
-      this.#setTail(this.#tail + piece);
+      this.#extend(piece);
       return 0;
     }
-    let text = this.#tail === "" ? piece : this.#tail + piece;
+    let text = this.#takeTail() + piece;
     this.#isCrHeld = false;
     if (text.includes("\r")) {
       // A CR at the end may be half of a CRLF.
@@ -124,6 +127,20 @@ export class EventScanner implements StreamFacts {
     return this.#content.outputs - before;
   }
 
+  /** Small pieces are joined into flat strings: V8 keeps an object of its own for each piece of a concatenation. */
+  #extend(piece: string): void {
+    this.#recent += piece;
+    if (this.#recent.length < FLAT_CHARS) return;
+    this.#setTail(this.#tail + Buffer.from(this.#recent, "latin1").toString("latin1"));
+    this.#recent = "";
+  }
+
+  #takeTail(): string {
+    const tail = this.#tail + this.#recent;
+    this.#recent = "";
+    return tail;
+  }
+
   #setTail(tail: string): void {
     this.#tail = tail.length > MAX_EVENT_CHARS ? "" : tail;
     if (tail.length > MAX_EVENT_CHARS) this.isUnread = true;
@@ -131,7 +148,7 @@ export class EventScanner implements StreamFacts {
 
   /** The body has ended. */
   end(): void {
-    const rest = this.#tail.trim();
+    const rest = this.#takeTail().trim();
     this.#tail = "";
     if (this.#framing === "items") {
       this.#items.end(this.#content);
