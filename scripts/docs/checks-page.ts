@@ -1,5 +1,5 @@
 import { type Explanation, explanationOf, suiteOf } from "../../src/checks/index.ts";
-import { EXCLUSIONS, requirementOf } from "../../src/requirements/index.ts";
+import { EXCLUSIONS, linkedSource, requirementOf } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
 /** `docs/checks.md`: every check with what `gauntlet explain` says about it. */
@@ -12,18 +12,18 @@ export function checksPage(): string {
 
 Generated from the checks and the requirements by \`npm run generate\`; \`gauntlet explain ID\` prints the same.
 
-${explanations.length} checks in ${instances} instances. An instance is a check at one place of its axes, such as
+${explanations.length} checks in ${instances} instances. An instance is a check with one combination of its parameters, such as
 \`errors.key-revoked[messages,streaming]\`. \`gauntlet conform --only\` takes a check, an instance or a requirement.
 
-What a requirement is worth: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the
-specification is silent) is observed and never counts. Requirements of the layers *protocol* (standards, common sense) and *compat*
-(what real clients need) are reported apart from the specification's.
+The level of a requirement: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the
+[specification](specification.md) leaves it open) is observed and never counts. Requirements of the layers *protocol* (standards,
+common sense) and *compat* (what real clients need) are reported separately from those of the specification.
 
 When a check fails: read what was expected and what was observed, repeat the exchange with the curl line that is printed
-with it, and mend the gateway. Where the gateway says the same thing in other words, map it in the target file
-([\`contract\`](target-file.md#overrides-what-the-gateway-expresses-differently)). Where the defect is known and accepted for now, put a
-[waiver](guide.md#7-waivers) beside the target file. Where the check is wrong, the run folder holds all that is needed to show
-it: \`gauntlet rejudge DIR\` judges the recording again without traffic.`,
+with it, and fix the gateway. If the gateway says the same thing in other words, map it in the target file
+([\`contract\`](target-file.md#overrides-what-the-gateway-expresses-differently)). If the defect is known and accepted for now, write a
+[waiver](guide.md#7-waivers). If the check is wrong, the run folder contains all that is needed to show
+it: \`gauntlet rejudge DIR\` judges the recording again without sending anything.`,
     suites.map((suite) => `- [${suite}](#suite-${suite})`).join("\n"),
     ...suites.map((suite) => suiteSection(suite, explanations)),
     exclusions(),
@@ -52,7 +52,9 @@ function checkSection({ id, title, layer, instances, text, onFailure, needs, req
   ].join("\n\n");
 }
 
-function rowLine({ id, level, source, text }: Explanation["requirements"][number]): string {
+function rowLine(requirement: Explanation["requirements"][number]): string {
+  const { id, level, text } = requirement;
+  const source = linkedSource(requirement, (place) => `[${place}](specification.md#${place})`);
   return `| ${id} | ${level} | ${cell(source)} | ${cell(text)} |`;
 }
 

@@ -8,9 +8,11 @@ import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
+import { coveragePage, killPage, readMatrix } from "../verify/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
+import { requirementsByPlace } from "./requirements-by-place.ts";
 import { targetReference } from "./target-reference.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,6 +36,9 @@ export function generatedFiles(): GeneratedFile[] {
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
     withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
+    { path: "docs/coverage.md", text: coveragePage(readMatrix()) },
+    { path: "docs/kill-matrix.md", text: killPage(readMatrix()) },
+    withParts("docs/specification.md", { requirements: requirementsByPlace }),
     withParts("docs/ci.md", {
       "github-workflow": () => fenced(CI_JOBS.github.text),
       "gitlab-job": () => fenced(CI_JOBS.gitlab.text),

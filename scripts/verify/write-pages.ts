@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { instancesOf } from "../../src/checks/index.ts";
 import { MUTATIONS, VARIANTS } from "../../src/reference-gateway/index.ts";
-import { EXCLUSIONS, REQUIREMENTS } from "../../src/requirements/index.ts";
+import { EXCLUSIONS, linkedSource, REQUIREMENTS } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { isCauseRight, isUnderstated, type Kill } from "./evaluate.ts";
 
@@ -57,7 +57,7 @@ function withoutAxes(kill: Kill): Kill {
   return { ...kill, killers };
 }
 
-function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
+export function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
   const failed = kills.filter(({ foundBy }) => foundBy === "failure").length;
   const right = kills.filter(isCauseRight).length;
   const byCheck = new Map<string, string[]>();
@@ -67,17 +67,17 @@ function killPage({ kills, survivors, variants, variantRuns }: Matrix): string {
   const unkilled = CHECKS.filter(({ id }) => !byCheck.has(id)).map(({ id }) => id);
   return `# Kill matrix
 
-Written by \`npm run verify -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](kill-matrix.json). ${kills.length} of
-${kills.length + survivors.length} defects of the reference gateway are seen by a conformance check in a requirement that they belong to:
-${failed} by a failure, ${kills.length - failed} by a warning alone; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a defect may break stands in
-\`scripts/verify/may-break.ts\`; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
+Measured by \`npm run verify -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](kill-matrix.json).
+Conformance checks detect ${kills.length} of ${kills.length + survivors.length} mutations of the reference gateway in a requirement that the mutation breaks:
+${failed} by a failure, ${kills.length - failed} only by a warning; ${kills.filter(isUnderstated).length} of the latter break a MUST. \`scripts/verify/may-break.ts\` lists what else each
+mutation may break; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
 
-A verdict names causes. Of ${kills.length} defects, the first cause named was in a requirement that the defect belongs to for ${right}
+A verdict names causes. For ${right} of the ${kills.length} mutations, the first cause named was in a requirement that the mutation breaks
 (${((right / kills.length) * 100).toFixed(1)} %).
 
-## Defects and the checks that see them
+## Mutations and the checks that detect them
 
-| Defect | What is wrong | Requirements | As | Seen by |
+| Mutation | What is wrong | Requirements | As | Detected by |
 |---|---|---|---|---|
 ${kills
   .map(
@@ -88,16 +88,16 @@ ${kills
   )
   .join("\n")}
 
-## Defects that this run did not show
+## Mutations that the conformance checks did not detect
 
-They show under more traffic than a conformance run sends (\`gauntlet load\` sees them), or not in every run: what shows only in
-timing hides behind a busy machine.
+They need more traffic than a conformance run sends (\`gauntlet load\` detects them), or are not detected in every run: a busy machine
+hides what shows only in timing.
 
 ${survivors.map((mutation) => `- \`${mutation}\`: ${summaryOf(mutation)}`).join("\n")}
 
-## Checks that no defect fails
+## Checks that no mutation fails
 
-Checks that only observe, and checks that watch what other checks decide.
+Checks that only observe, and checks of what other checks already decide.
 
 ${unkilled.map((id) => `- \`${id}\``).join("\n")}
 `;
@@ -111,12 +111,14 @@ function verdictOnVariants(variants: readonly string[], runs: number): string {
   return `${variants.length} of ${VARIANTS.length} valid variants failed no check in ${times} each${others === 0 ? "" : `; ${others} are not known to`}.`;
 }
 
-function coveragePage({ kills }: Matrix): string {
+export function coveragePage({ kills }: Matrix): string {
   const checksOf = new Map<string, string[]>();
   for (const check of CHECKS)
     for (const requirement of check.covers) checksOf.set(requirement, [...(checksOf.get(requirement) ?? []), check.id]);
   const excluded = new Map(EXCLUSIONS.map((exclusion) => [exclusion.requirement as string, exclusion.reason]));
-  const lines = REQUIREMENTS.map(({ id, level, text }) => {
+  const lines = REQUIREMENTS.map((requirement) => {
+    const { id, level, text } = requirement;
+    const source = linkedSource(requirement, (place) => `[${place}](specification.md#${place})`);
     const checks = checksOf.get(id) ?? [];
     const mutations = kills.filter(({ killers }) =>
       Object.values(killers).some((requirements) => requirements.includes(id)),
@@ -125,16 +127,17 @@ function coveragePage({ kills }: Matrix): string {
       checks.length > 0 ? checks.map((check) => `\`${check}\``).join(", ") : `*${excluded.get(id) ?? "nothing"}*`;
     const shown = mutations.slice(0, 6).map(({ mutation }) => `\`${mutation}\``);
     const more = mutations.length > 6 ? ` and ${mutations.length - 6} more` : "";
-    return `| ${id} | ${level} | ${text.replaceAll("|", "\\|")} | ${by} | ${shown.join(", ")}${more} |`;
+    return `| ${id} | ${level} | ${source} | ${text.replaceAll("|", "\\|")} | ${by} | ${shown.join(", ")}${more} |`;
   });
   const instances = CHECKS.flatMap(instancesOf).length;
   return `# Coverage of the requirements
 
-Written by \`npm run verify -- --all --write\`. ${REQUIREMENTS.length} requirements, ${CHECKS.length} checks in ${instances} instances, ${kills.length} defects.
-An excluded requirement has its reason in italics. What a level is worth stands in [checks.md](checks.md).
+${REQUIREMENTS.length} requirements, ${CHECKS.length} checks in ${instances} instances. The mutations are those of the [kill matrix](kill-matrix.md), which
+\`npm run verify -- --all --write\` measures. A requirement without a check has the reason in italics. [Every check
+explained](checks.md) explains the levels. A source with a link is a place in the [specification](specification.md).
 
-| Requirement | Level | Statement | Judged by | Defects seen in it |
-|---|---|---|---|---|
+| Requirement | Level | Source | Statement | Tested by | Mutations detected |
+|---|---|---|---|---|---|
 ${lines.join("\n")}
 `;
 }

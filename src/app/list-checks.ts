@@ -2,7 +2,14 @@ import Table from "cli-table3";
 import { type Explanation, explanationOf, instancesOf } from "../checks/index.ts";
 import { SCENARIOS } from "../client-conformance/index.ts";
 import { didYouMean, EXIT, UsageError } from "../core/index.ts";
-import { isRequirementId, REQUIREMENTS, requirementOf } from "../requirements/index.ts";
+import {
+  isRequirementId,
+  REQUIREMENTS,
+  type Requirement,
+  requirementOf,
+  SPECIFICATION_PAGE,
+  specificationPlaces,
+} from "../requirements/index.ts";
 import type { Outcome } from "./outcome.ts";
 import { checksWith } from "./own-suites.ts";
 
@@ -49,13 +56,14 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
     throw new UsageError(`there is no check or requirement "${id}"`, {
       hint: `${didYouMean(id, [...all.map((one) => one.id), ...REQUIREMENTS.map((one) => one.id)])}\`gauntlet checks\` lists all.`,
     });
-  const { level, layer, source, text } = requirementOf(id);
+  const requirement = requirementOf(id);
+  const { level, layer, source, text } = requirement;
   const covering = all
     .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
     .map((candidate) => candidate.id);
   const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
   const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
-  return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\nChecks: ${covering.join(", ") || "none"}\n${clients}`;
+  return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\n${placesText([requirement])}Checks: ${covering.join(", ") || "none"}\n${clients}`;
 }
 
 /** An explanation for the terminal. */
@@ -67,7 +75,17 @@ function explanationText({ id, title, text, onFailure, needs, requirements }: Ex
     `When it fails: ${onFailure}`,
     ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that provide it:\n${needed.join("\n")}`]),
     `Requirements:\n${requirements.map((requirement) => `  ${requirement.id} (${requirement.level}, ${requirement.source}): ${requirement.text}`).join("\n")}`,
+    placesText(requirements).trimEnd(),
   ]
+    .filter((paragraph) => paragraph !== "")
     .join("\n\n")
     .concat("\n");
+}
+
+/** Where to read the places that requirements cite, one line; empty if they cite none. */
+function placesText(requirements: readonly Requirement[]): string {
+  const places = [...new Set(requirements.flatMap(specificationPlaces))];
+  return places.length === 0
+    ? ""
+    : `Specification: ${places.map((place) => `${SPECIFICATION_PAGE}#${place}`).join(", ")}\n`;
 }

@@ -14,3 +14,4 @@ export {
   requirementOf,
   type ShouldRequirement,
 } from "./requirements.ts";
+export { linkedSource, SPECIFICATION_PAGE, specificationPlaces } from "./specification-places.ts";

@@ -26,7 +26,7 @@ export interface Requirement {
   /** Who must meet it: the gateway under test, or any client of it and so the harness itself. */
   readonly binds: "gateway" | "client";
   readonly area: Area;
-  /** Place in the specification: `7.T.key_revoked` is the requirement `key_revoked` of the table in section 7. */
+  /** Places in `docs/specification.md`: `7.T.key_revoked` is the row `key_revoked` of the table in section 7. */
   readonly source: string;
   readonly text: string;
 }

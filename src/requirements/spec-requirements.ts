@@ -1,9 +1,9 @@
 import type { Requirement } from "./requirement.ts";
 
 /**
- * Every testable statement of the interface specification. `source` is its place there: section, then field, table requirement
- * (T), control requirement (S), rule (R), sentence group (P), example (E) or "not shown" statement (N). The wording is a
- * summary; the specification decides.
+ * Every testable statement of the interface specification, `docs/specification.md`. `source` lists its places there: section,
+ * then field, table row (T), spending control (S), rule (R), statement (P), example (E) or what is left open (N). The wording is
+ * a summary; the specification decides.
  */
 export const SPEC_REQUIREMENTS = [
   {

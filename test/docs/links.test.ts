@@ -10,15 +10,17 @@ const pages = [
     .map((name) => join("docs", name)),
 ];
 
-/** Names of the headings of a page, as a renderer generates them. */
+/** Explicit anchors of a page, and the names of its headings as a renderer generates them. */
 function anchorsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+  const explicit = [...page.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = ""]) => id);
+  const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading
       .toLowerCase()
       .replace(/[^\w\s-]/g, "")
       .trim()
       .replaceAll(" ", "-"),
   );
+  return [...explicit, ...headings];
 }
 
 test.each(pages)("every link of %s leads somewhere", (page) => {
