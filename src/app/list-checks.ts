@@ -58,12 +58,14 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
     });
   const requirement = requirementOf(id);
   const { level, layer, source, text } = requirement;
+  const places = specificationPlaces(requirement).map((place) => `${SPECIFICATION_PAGE}#${place}`);
+  const specification = places.length === 0 ? "" : `Specification: ${places.join(", ")}\n`;
   const covering = all
     .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
     .map((candidate) => candidate.id);
   const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
   const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
-  return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\n${placesText([requirement])}Checks: ${covering.join(", ") || "none"}\n${clients}`;
+  return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\n${specification}Checks: ${covering.join(", ") || "none"}\n${clients}`;
 }
 
 /** An explanation for the terminal. */
@@ -75,17 +77,16 @@ function explanationText({ id, title, text, onFailure, needs, requirements }: Ex
     `When it fails: ${onFailure}`,
     ...(needed.length === 0 ? [] : [`Needs, and the lines of the target file that provide it:\n${needed.join("\n")}`]),
     `Requirements:\n${requirements.map((requirement) => `  ${requirement.id} (${requirement.level}, ${requirement.source}): ${requirement.text}`).join("\n")}`,
-    placesText(requirements).trimEnd(),
+    ...sourcesNote(requirements),
   ]
-    .filter((paragraph) => paragraph !== "")
     .join("\n\n")
     .concat("\n");
 }
 
-/** Where to read the places that requirements cite, one line; empty if they cite none. */
-function placesText(requirements: readonly Requirement[]): string {
-  const places = [...new Set(requirements.flatMap(specificationPlaces))];
-  return places.length === 0
-    ? ""
-    : `Specification: ${places.map((place) => `${SPECIFICATION_PAGE}#${place}`).join(", ")}\n`;
+/** Where to look up sources such as 5.R3, if there are any. */
+function sourcesNote(requirements: readonly Requirement[]): string[] {
+  const [example] = requirements.flatMap(specificationPlaces);
+  return example === undefined
+    ? []
+    : [`Sources such as ${example} are places in the specification: ${SPECIFICATION_PAGE}#${example}`];
 }
