@@ -5,7 +5,13 @@ set -uo pipefail
 main="$(cd "$(dirname "$0")/.." && pwd)/dist/src/main.js"
 out=${GAUNTLET_OUT:-gauntlet-run}
 arguments=(--target "$GAUNTLET_TARGET" --out "$out")
-[ -n "${GAUNTLET_POLICY:-}" ] && arguments+=(--policy "$GAUNTLET_POLICY")
+if [ -n "${GAUNTLET_POLICY:-}" ]; then
+  if [ "${GAUNTLET_COMMAND:-run}" = load ]; then
+    echo "::error title=Gauntlet::The command load takes no policy. Use the command run and name the load under load: in the policy, or leave the input policy empty."
+    exit 2
+  fi
+  arguments+=(--policy "$GAUNTLET_POLICY")
+fi
 while IFS= read -r line; do
   [ -n "$line" ] && arguments+=("$line")
 done <<<"${GAUNTLET_ARGUMENTS:-}"

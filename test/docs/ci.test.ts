@@ -71,4 +71,18 @@ describe("the action", () => {
         : /::error title=Gauntlet::FAIL[\s\S]*::error title=fail MODELS-1 in 2 checks/,
     );
   });
+
+  test("load with a policy ends with 2 and says what to use instead", () => {
+    const done = spawnSync("bash", [join(ROOT, "scripts/action.sh")], {
+      encoding: "utf8",
+      env: {
+        ...process.env,
+        GAUNTLET_TARGET: "embedded",
+        GAUNTLET_COMMAND: "load",
+        GAUNTLET_POLICY: "policy.yaml",
+        GAUNTLET_ARGUMENTS: "growth",
+      },
+    });
+    expect([done.status, done.stdout]).toEqual([2, expect.stringContaining("Use the command run")]);
+  });
 });
