@@ -168,7 +168,7 @@ const unreadableBody = defineCheck({
   title: "A body that cannot be parsed is the caller's error",
   covers: ["CHAT-10"],
   explains:
-    "Bodies that are truncated, not JSON, not an object or have the wrong types should be rejected with a 4xx (the status is recorded), not served, dropped or answered with a 5xx: a 5xx makes callers retry a request that can never succeed.",
+    "Bodies that are truncated, not JSON, not an object or have the wrong types should be rejected with a 4xx (the status is recorded), not served, dropped or turned into a 5xx: a 5xx makes callers retry a request that can never succeed.",
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
   async run(t) {

@@ -79,13 +79,13 @@ const DENIAL_MS = 4_000;
 /** A requested model; in the second dialect only if the first does not know it. */
 type Tried = { readonly id: string; readonly first: Response; readonly second: Response | null };
 
-const answersOf = ({ first, second }: Tried): Response[] => [first, ...(second === null ? [] : [second])];
+const responsesOf = ({ first, second }: Tried): Response[] => [first, ...(second === null ? [] : [second])];
 
 /** Whether the response says that the model does not exist: for a model of another kind a 404 may mean something else. */
 const isUnknownAs =
   (noSuchModel: Response) =>
   (tried: Tried): boolean =>
-    answersOf(tried).every(
+    responsesOf(tried).every(
       (response) =>
         response.status === 404 &&
         (response.reason === "model_not_found" || likenessOf(response) === likenessOf(noSuchModel)),
@@ -93,7 +93,7 @@ const isUnknownAs =
 
 /** Whether the result is known: it was served, in progress or not found, and did not fail temporarily. */
 const isDecided = (tried: Tried): boolean =>
-  answersOf(tried).some(({ admitted, status, exchange }) => admitted || status === 404 || isTimedOut(exchange));
+  responsesOf(tried).some(({ admitted, status, exchange }) => admitted || status === 404 || isTimedOut(exchange));
 
 async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<Tried> {
   const request: RequestSpec = {
@@ -176,7 +176,7 @@ const listedIdsWork = defineCheck({
     verdict.should(
       "MODELS-3",
       unknown.map(({ id }) => id),
-      that("no listed id answered as unknown", (value) => (value as string[]).length === 0),
+      that("no listed id is reported as unknown", (value) => (value as string[]).length === 0),
       {
         in: unknown[0]?.first ?? list,
       },

@@ -24,11 +24,11 @@ const endpointsExist = defineCheck({
     return { response: await t.send({ endpoint: endpointOf(t) }) };
   },
   judge({ response }, verdict) {
-    const { status: answered = 500 } = response;
-    if (answered >= 500) return verdict.inconclusive(response.summary);
+    const { status = 500 } = response;
+    if (status >= 500) return verdict.inconclusive(response.summary);
     const there = that(
       "anything but a redirect, 404 or 405 for the path",
-      () => answered !== 405 && (answered !== 404 || response.reason === "model_not_found") && !isRedirect(answered),
+      () => status !== 405 && (status !== 404 || response.reason === "model_not_found") && !isRedirect(status),
     );
     verdict.must("BASE-1", response.status, there, { in: response, at: "status", because: response.summary });
     verdict.must("VER-1", response.status, there, { in: response, at: "status", because: response.summary });

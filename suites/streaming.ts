@@ -228,7 +228,7 @@ const cutStream = defineCheck({
     const texts = pieces.map(({ text }) => text);
     verdict.should("STREAM-4", restarts(texts), false, {
       in: response,
-      because: "the text begins again inside one answer",
+      because: "the text begins again inside one reply",
     });
   },
 });
@@ -262,7 +262,7 @@ const goodStreamsAreComplete = defineInvariant({
     );
     verdict.should("STREAM-3", broken.length, 0, {
       in: broken[0],
-      because: `${broken.length} of ${streams.length} broke off`,
+      because: `${broken.length} of ${streams.length} were interrupted`,
     });
     for (const endpoint of DIALECTS) {
       const complete = streams.filter(({ requested, complete }) => requested.endpoint === endpoint && complete);

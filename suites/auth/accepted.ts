@@ -30,10 +30,11 @@ const bearerAuthenticates = defineCheck({
     const isWithoutModel = ({ exchange, reason }: Response) => exchange.key === "other" && reason === "model_not_found";
     const responses = [...Object.values(own), ...others.filter((response) => !isWithoutModel(response))];
     // A failing provider or a lost connection says nothing about the key; robustness.stable-service counts those.
-    const answered = responses.filter(({ status = 500 }) => status < 500);
-    const [first] = answered;
-    if (first === undefined) return verdict.inconclusive(`no answer tells about the key: ${own.fresh.summary}`);
-    for (const response of answered) {
+    const conclusive = responses.filter(({ status = 500 }) => status < 500);
+    const [first] = conclusive;
+    if (first === undefined)
+      return verdict.inconclusive(`no response shows whether the key was accepted: ${own.fresh.summary}`);
+    for (const response of conclusive) {
       verdict.must("AUTH-1", response.status, success, { in: response, at: "status", because: response.summary });
     }
     verdict.must("BASE-2", first.admitted, aReply, { in: first, because: first.summary });
@@ -81,7 +82,7 @@ const validKeysAlwaysAccepted = defineInvariant({
       ({ requested, exchange, status = 500 }) =>
         requested.intent === "good" && isFundedKey(exchange.key) && status < 500,
     );
-    if (good.length === 0) verdict.inconclusive("no request with a valid key was answered, but for server errors");
+    if (good.length === 0) verdict.inconclusive("every request with a valid key got a server error");
     const refused = good.filter(({ status }) => status === 401 || status === 403);
     const named = `${refused.length} of ${good.length} refused`;
     verdict.must("AUTH-1", refused.length, 0, { in: refused[0], because: named });

@@ -70,7 +70,10 @@ const unknownKeyIsDenied = defineCheck({
       });
       judgeDenial(verdict, response, expected);
       const repeated = JSON.stringify(response.headers).includes(invented) || response.text.includes(invented);
-      verdict.should("SEC-3", repeated, false, { in: response, because: "the answer repeats the key that it refuses" });
+      verdict.should("SEC-3", repeated, false, {
+        in: response,
+        because: "the response repeats the key that it rejects",
+      });
     }
   },
 });

@@ -82,8 +82,8 @@ function structured(dialect: Dialect): Check {
         if (!verdict.compat("COMPAT-STRUCTURED", response.admitted, aReply, options)) continue;
         const ended = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
         if (CUT.includes(String(ended))) verdict.inconclusive("the limit on output tokens cut the reply off");
-        const wanted = "JSON of the schema";
-        verdict.compat("COMPAT-STRUCTURED", misfitOf(response.replyText ?? "") ?? wanted, wanted, options);
+        const expected = "JSON of the schema";
+        verdict.compat("COMPAT-STRUCTURED", misfitOf(response.replyText ?? "") ?? expected, expected, options);
       }
     },
   });

@@ -175,14 +175,14 @@ const requestIds = defineInvariant({
   explains:
     'The specification mentions an id "if available". If sent, it should be unique, so that a support request can quote it. Which responses carry one is recorded.',
   judge(responses, verdict) {
-    const answered = responses.filter(({ status }) => status !== undefined);
-    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    const withId = answered.flatMap((response) => {
+    const received = responses.filter(({ status }) => status !== undefined);
+    if (received.length === 0) return verdict.inconclusive("no response arrived");
+    const withId = received.flatMap((response) => {
       const id = requestId(response.headers);
       return id === undefined ? [] : [{ response, id }];
     });
-    verdict.observe("REQID-1", `${withId.length} of ${answered.length} answers carry a request id`);
-    if (withId.length < 2) return verdict.notApplicable("answers carry no request ids");
+    verdict.observe("REQID-1", `${withId.length} of ${received.length} responses carry a request id`);
+    if (withId.length < 2) return verdict.notApplicable("responses carry no request ids");
     const seen = new Set<string>();
     const repeated = withId.filter(({ id }) => seen.size === seen.add(id).size);
     verdict.compat("COMPAT-REQUEST-ID", repeated.length, 0, {

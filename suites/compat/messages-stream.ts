@@ -182,7 +182,7 @@ const streamShape = defineCompat("messages", {
     // One of two may be a network accident.
     verdict.compat("COMPAT-MSG-STREAM", held.length >= streams.length, false, {
       in: held[0],
-      because: "most of the output came in one burst, stream after stream",
+      because: "most of the output arrived in one burst, stream after stream",
     });
     const ids = streams
       .map(({ stream }) => member(member(stream.events[0]?.json, "message"), "id"))

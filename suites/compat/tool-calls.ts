@@ -127,9 +127,9 @@ export function judgeMessagesStream(response: Response, verdict: Verdict, expect
     const block = blocks.get(index);
     if (type !== "content_block_delta" || block === undefined) continue;
     const kind = member(member(json, "delta"), "type");
-    const wanted = member(block.block, "type") === "tool_use" ? "input_json_delta" : "text_delta";
-    if (wanted === "input_json_delta" || kind === "input_json_delta")
-      verdict.compat("COMPAT-TOOLS", kind, wanted, { ...seen, at: "/delta/type", because: "deltas fit their block" });
+    const expected = member(block.block, "type") === "tool_use" ? "input_json_delta" : "text_delta";
+    if (expected === "input_json_delta" || kind === "input_json_delta")
+      verdict.compat("COMPAT-TOOLS", kind, expected, { ...seen, at: "/delta/type", because: "deltas fit their block" });
     const fragment = member(member(json, "delta"), "partial_json");
     if (typeof fragment === "string") block.text += fragment;
   }

@@ -20,7 +20,7 @@ async function askForTools(t: Session, dialect: Dialect) {
   const request = askWithTools(dialect, PROMPT, ONE_TOOL);
   const { nonStreaming, streams } = await someOfEach(t, dialect, request, 2);
   const [first] = nonStreaming;
-  const result = first === undefined ? null : await answerCall(t, dialect, first, request);
+  const result = first === undefined ? null : await returnToolResult(t, dialect, first, request);
   return { nonStreaming, streams, result };
 }
 
@@ -29,7 +29,7 @@ function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<s
 }
 
 /**
- * As many non-streaming replies as streams. Other checks judge whether the dialect streams at all: if not, there are no streams.
+ * As many non-streaming replies as streams; none if the dialect does not stream, which other checks judge.
  */
 async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, count: number) {
   const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
@@ -42,7 +42,7 @@ async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, co
 }
 
 /** Continues the conversation: the model's call, and the result of the tool. */
-async function answerCall(
+async function returnToolResult(
   t: Session,
   dialect: Dialect,
   first: Response,

@@ -66,14 +66,14 @@ const cutReply = defineCheck({
     const broke = cut.stream.errors.length > 0 || !cut.complete;
     const before = cut.stream.text ?? "";
     if (!broke || before === "")
-      return verdict.notApplicable(`the stream did not break off after some text (${cut.summary})`);
+      return verdict.notApplicable(`the stream was not interrupted after some text (${cut.summary})`);
     if (replies.every(({ status }) => status === undefined)) return verdict.inconclusive(replies[0]?.summary ?? "");
     for (const nonStreaming of replies) {
       const got = nonStreaming.replyText ?? "";
       const half = success.test(nonStreaming.status) && got !== "" && endsThere(got, before);
       verdict.must("ERR-5XX-1", half, false, {
         in: nonStreaming,
-        because: `the non-streaming reply ends where the stream broke off: ${nonStreaming.summary}`,
+        because: `the non-streaming reply ends where the stream was interrupted: ${nonStreaming.summary}`,
       });
     }
   },
@@ -128,12 +128,12 @@ const upstreamTimeout = defineCheck({
 });
 
 /** Whether a stream that already had output ended with an error, or not at all: its status was correct when it was sent. */
-function brokeOff({ status, streamed, stream, complete }: Response): boolean {
+function wasInterrupted({ status, streamed, stream, complete }: Response): boolean {
   return success.test(status) && streamed && stream.outputs > 0 && (stream.errors.length > 0 || !complete);
 }
 
 function judgeUpstream(response: Response, model: string, verdict: Verdict): void {
-  if (brokeOff(response)) {
+  if (wasInterrupted(response)) {
     verdict.markUndecided("blocked", `${model} fails in the middle of its streams: ${response.summary}`);
     return;
   }

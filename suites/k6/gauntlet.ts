@@ -56,16 +56,16 @@ export default function arrive({ originMs }: { readonly originMs: number }): voi
   const request = requestOf(group, index, plan.seed);
   const beganMs = exec.instance.currentTestRunDuration;
   let due = originMs + group.startMs + dueMs(group.arrivals, index);
-  let before: { answer: Reply; endMs: number; fromRetryAfter: boolean } | undefined;
+  let before: { reply: Reply; endMs: number; fromRetryAfter: boolean } | undefined;
   for (let attempt = 1; ; attempt++) {
-    const { answer, sentMs, endMs } = send(group, request, index, attempt, due);
+    const { reply, sentMs, endMs } = send(group, request, index, attempt, due);
     if (before !== undefined) {
-      auditRetry(before.answer, before.endMs, sentMs);
-      if (before.fromRetryAfter) countWait(answer.outcome === "admitted");
+      auditRetry(before.reply, before.endMs, sentMs);
+      if (before.fromRetryAfter) countWait(reply.outcome === "admitted");
     }
-    const waitMs = waitOf(group, answer, attempt, index);
+    const waitMs = waitOf(group, reply, attempt, index);
     if (waitMs === undefined || endMs + waitMs.ms - beganMs > group.untilMs) return;
-    before = { answer, endMs, fromRetryAfter: waitMs.fromRetryAfter };
+    before = { reply, endMs, fromRetryAfter: waitMs.fromRetryAfter };
     due = endMs + waitMs.ms;
     sleep((due + plan.retry.graceMs - exec.instance.currentTestRunDuration) / 1_000);
   }
@@ -73,14 +73,14 @@ export default function arrive({ originMs }: { readonly originMs: number }): voi
 
 function waitOf(
   group: Group,
-  answer: Reply,
+  reply: Reply,
   attempts: number,
   index: number,
 ): { ms: number; fromRetryAfter: boolean } | undefined {
-  if (group.retryAfter === "none" || answer.retry === "served") return undefined;
+  if (group.retryAfter === "none" || reply.retry === "served") return undefined;
   if (group.retryAfter === "ignoring")
     return attempts < plan.retry.maxAttempts ? { ms: IGNORING_MS, fromRetryAfter: false } : undefined;
-  const { retry, reason, retryAfterMs } = answer;
+  const { retry, reason, retryAfterMs } = reply;
   const random = chance(plan.seed + attempts, index);
   const decision = decideRetry({ retry, reason, retryAfterMs, attempts }, random, plan.retry);
   return decision.kind === "wait" ? decision : undefined;
@@ -111,14 +111,14 @@ function send(group: Group, request: PlannedRequest, index: number, attempt: num
   const { blocked, connecting, tls_handshaking: tls, sending, waiting, receiving } = response.timings;
   const connectMs = blocked + connecting + tls;
   const firstByteMs = Math.min(connectMs + sending + waiting, passedMs);
-  const answer = readReply(response, request, plan, nonce);
+  const reply = readReply(response, request, plan, nonce);
   const totalMs = response.status === 0 ? endMs - sentMs : Math.min(firstByteMs + receiving, passedMs);
   const { status } = response;
   measure(
     request,
     { index, attempt, dueMs: due, sentMs, wallMs, connectMs, firstByteMs, totalMs, status, key },
-    answer,
+    reply,
     clean,
   );
-  return { answer, sentMs, endMs };
+  return { reply, sentMs, endMs };
 }

@@ -48,12 +48,12 @@ function withMetadata(text: string, add: () => void): void {
  * Emits the outcome of a request: one sample with all of it for Gauntlet, and counters for k6's own outputs. @param clean removes
  * secrets: a gateway may repeat them.
  */
-export function measure(request: PlannedRequest, marks: Marks, answer: Reply, clean: (text: string) => string): void {
+export function measure(request: PlannedRequest, marks: Marks, reply: Reply, clean: (text: string) => string): void {
   const tags = {
     dialect: request.dialect,
     mode: request.stream ? "streaming" : "non-streaming",
-    outcome: answer.outcome,
-    reason: answer.what === "" ? "none" : clean(answer.what),
+    outcome: reply.outcome,
+    reason: reply.what === "" ? "none" : clean(reply.what),
   };
   const at = (ms: number) => ms.toFixed(3);
   const fields = [
@@ -61,8 +61,8 @@ export function measure(request: PlannedRequest, marks: Marks, answer: Reply, cl
     exec.scenario.name,
     request.dialect,
     tags.mode,
-    answer.outcome,
-    answer.what,
+    reply.outcome,
+    reply.what,
     marks.status,
     marks.index,
     marks.attempt,
@@ -73,24 +73,24 @@ export function measure(request: PlannedRequest, marks: Marks, answer: Reply, cl
     at(marks.connectMs),
     at(marks.firstByteMs),
     at(marks.totalMs),
-    answer.retryAfter,
-    answer.retryAfterMs === undefined ? "" : answer.retryAfterMs,
-    answer.date,
-    answer.tokens,
-    answer.flaw,
-    answer.outcome === "admitted" ? "" : answer.requestId,
+    reply.retryAfter,
+    reply.retryAfterMs === undefined ? "" : reply.retryAfterMs,
+    reply.date,
+    reply.tokens,
+    reply.flaw,
+    reply.outcome === "admitted" ? "" : reply.requestId,
   ];
   withMetadata(fields.map((field) => encodeURIComponent(clean(String(field)))).join("|"), () =>
     requestTrend.add(marks.totalMs, tags),
   );
   sent.add(1, tags);
-  served.add(answer.outcome === "admitted" || answer.outcome === "unfinished");
-  if (answer.outcome === "denied" && !LIMITS.includes(answer.what)) refusals.add(1, tags);
+  served.add(reply.outcome === "admitted" || reply.outcome === "unfinished");
+  if (reply.outcome === "denied" && !LIMITS.includes(reply.what)) refusals.add(1, tags);
   if (marks.status > 0) firstByte.add(marks.firstByteMs, tags);
-  if (answer.outcome === "admitted" || answer.outcome === "invalid") invalid.add(answer.outcome === "invalid", tags);
-  if (answer.outcome === "admitted") admitted.add(1, tags);
-  else if (answer.outcome === "denied") denials.add(1, tags);
-  else if (answer.outcome !== "invalid") failures.add(1, tags);
+  if (reply.outcome === "admitted" || reply.outcome === "invalid") invalid.add(reply.outcome === "invalid", tags);
+  if (reply.outcome === "admitted") admitted.add(1, tags);
+  else if (reply.outcome === "denied") denials.add(1, tags);
+  else if (reply.outcome !== "invalid") failures.add(1, tags);
 }
 
 /** Audits a retry against the previous response: from what was sent, not from what was decided. */

@@ -40,7 +40,7 @@ export function readReply(response: Response, request: PlannedRequest, plan: Pla
   const retryAfter = headerOf(response, "retry-after");
   const body = response.body ?? "";
   return {
-    ...came(response, request, reason, complete, timedOut, body),
+    ...outcomeOf(response, request, reason, complete, timedOut, body),
     reason,
     retry: retryOf(status, reason, complete, timedOut),
     retryAfter,
@@ -52,7 +52,7 @@ export function readReply(response: Response, request: PlannedRequest, plan: Pla
   };
 }
 
-function came(
+function outcomeOf(
   { status, error_code: code, timings }: Response,
   { dialect, stream, usageRequested = false }: PlannedRequest,
   reason: string,

@@ -5,7 +5,7 @@ import type { RetryOptions } from "./plan.ts";
  */
 export type Retry = "served" | "retry-after" | "backoff" | "uncertain" | "never";
 
-export interface Answered {
+export interface RetryInput {
   readonly retry: Retry;
   readonly reason: string;
   /** Usable Retry-After, ms; `undefined` when absent or unusable. */
@@ -37,8 +37,8 @@ export function retryOf(status: number, reason: string, complete: boolean, timed
  *
  * @param random from 0 to below 1.
  */
-export function decideRetry(answered: Answered, random: number, options: RetryOptions): Decision {
-  const { retry, reason, retryAfterMs, attempts } = answered;
+export function decideRetry(input: RetryInput, random: number, options: RetryOptions): Decision {
+  const { retry, reason, retryAfterMs, attempts } = input;
   if (retry === "served") return { kind: "done" };
   if (retry === "uncertain") return { kind: "uncertain" };
   if (retry === "never" || attempts >= options.maxAttempts) return { kind: "stop" };

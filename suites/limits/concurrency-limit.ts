@@ -51,7 +51,7 @@ function outcomesOf(responses: readonly Response[]): string {
   for (const response of responses) {
     const { status, reason } = response;
     const named = status !== undefined && status >= 400 && reason === undefined ? " without a reason code" : "";
-    const what = isServed(response) ? "admitted" : `answered ${response.summary}${named}`;
+    const what = isServed(response) ? "admitted" : `got ${response.summary}${named}`;
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");

@@ -9,7 +9,7 @@ function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string)
   return servedAtLimit(extras.find((extra) => extra.kind === kind)?.responses ?? [], held);
 }
 
-/** Marks as inconclusive what was sent at the limit but answered only after the streams ended. */
+/** Marks requests that were sent at the limit as inconclusive if their response arrived only after the streams ended. */
 function openWhereLate({ extras, held }: ConcurrencyRecording, kinds: readonly string[], verdict: Verdict): void {
   const late = extras.filter(
     ({ kind, responses }) =>

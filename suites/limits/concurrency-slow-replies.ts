@@ -14,7 +14,9 @@ export const nonStreaming = defineCheck({
   needs: ["model.slow"],
   judge({ nonStreaming, lateNonStreaming, limits }, verdict) {
     if (nonStreaming.length === 0)
-      return verdict.notApplicable("the account's rate has no room for so many non-streaming requests at once");
+      return verdict.notApplicable(
+        "the account's rate limit does not allow this many simultaneous non-streaming requests",
+      );
     const served = nonStreaming.filter(isServed);
     const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
     const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
@@ -22,7 +24,9 @@ export const nonStreaming = defineCheck({
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
       return verdict.notApplicable("the non-streaming replies were over before all had been sent");
     if (served.length > limits.inFlight && served.length < nonStreaming.length && !ranConcurrently(served))
-      return verdict.inconclusive("some replies came so late that their requests may have begun when others had ended");
+      return verdict.inconclusive(
+        "some replies arrived so late that their requests may have begun after others had ended",
+      );
     const seen = {
       in: served.at(-1),
       because: `${nonStreaming.length} concurrent non-streaming requests with a limit of ${limits.inFlight}: ${served.length} served`,

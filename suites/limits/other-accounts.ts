@@ -14,7 +14,7 @@ export type Meanwhile = {
 };
 
 /**
- * Sends on accounts that are unrelated to the denied one. The account of `other` is idle, so it is used immediately; that of
+ * Sends on accounts that are unrelated to the denied one. The account of `other` is idle and is used immediately; that of
  * `valid` has its own traffic and is used at its own rate.
  */
 export async function sendToOtherAccounts(

@@ -59,8 +59,8 @@ function assumeNoTrouble({ responses, what }: Burst, verdict: Verdict): void {
 }
 
 /**
- * If nothing was denied, more requests than the limit allows must have been admitted, or so many that the refusal of the last
- * ones is the denial.
+ * If nothing was denied, either more requests than the limit allows were admitted, or enough that the refusal of the last ones
+ * is the denial.
  */
 function assumeReached(run: Burst, limits: RateRecording["limits"], verdict: Verdict): void {
   const { responses, what, seconds } = run;
@@ -113,7 +113,7 @@ const holds = defineCheck({
     const early = [refilledEarly(first, second, limits), third !== null && refilledEarly(second, third, limits)];
     verdict.must("LIMIT-RATE-2", early.every(Boolean), false, {
       ...seen,
-      because: `two bursts in a row that came before a minute could refill the limit: ${seen.because}`,
+      because: `two bursts in a row, sent before a minute could refill the limit: ${seen.because}`,
     });
     const runs = third === null ? [first, second] : [first, second, third];
     const begun = runs[0]?.responses[0]?.exchange.timeline.dueUs ?? 0;
@@ -143,7 +143,7 @@ const notEarly = defineCheck({
       if (admitted < least)
         return verdict.inconclusive(
           first.responses.some(isRateDenial)
-            ? `denied after ${admitted} requests at once; evenly paced requests, which a quick run leaves out, would show whether that is too early`
+            ? `denied after ${admitted} requests at once; evenly paced requests, which a quick run skips, would show whether that is too early`
             : `only ${admitted} requests were served`,
         );
       verdict.must("LIMIT-RATE-3", admitted, atLeast(least), { because: "requests in a row before the first denial" });

@@ -14,7 +14,7 @@ export const NOTICE_MS = [2_000, 10_000] as const;
 /** Consecutive requests that show an occasional leak, and how long they may take, ms. */
 const MANY = 240;
 const MANY_MS = 10_000;
-/** A request that would be answered with a tool call. */
+/** A request whose reply would be a tool call. */
 function withTool(request: RequestSpec): RequestSpec {
   const dialect = request.endpoint === "messages" ? "messages" : "chat";
   return { ...request, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };

@@ -27,12 +27,13 @@ const tierConcurrency = defineCheck({
   reaches: "tier",
   async run(t) {
     const tier = t.case as Tier;
-    if (t.target.tiers[tier] === undefined) return { ...NOTHING, leftOut: "the target has no account of this tier" };
-    const leftOut = tier === "scale" ? await whyNotScale(t) : null;
-    return leftOut === null ? { ...(await fillOnce(t, tier)), leftOut } : { ...NOTHING, leftOut };
+    if (t.target.tiers[tier] === undefined)
+      return { ...NOTHING, reasonOmitted: "the target has no account of this tier" };
+    const reasonOmitted = tier === "scale" ? await whyNotScale(t) : null;
+    return reasonOmitted === null ? { ...(await fillOnce(t, tier)), reasonOmitted } : { ...NOTHING, reasonOmitted };
   },
-  judge({ limit, held, extras, unrelated, leftOut }, verdict) {
-    if (leftOut !== null) return verdict.notApplicable(leftOut);
+  judge({ limit, held, extras, unrelated, reasonOmitted }, verdict) {
+    if (reasonOmitted !== null) return verdict.notApplicable(reasonOmitted);
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
       return verdict.notApplicable(`the rate limit has no room for ${limit} requests at once (${rate.summary})`);

@@ -10,7 +10,7 @@ const SHARES = { starter: 0.9, growth: 0.9, scale: 0.4 } as const;
 type Tier = keyof typeof SHARES;
 /** If less than this share of the rate is admitted, it is a different rate. */
 const ENOUGH = 0.85;
-/** Minutes' worth of requests within one minute that no window admits: the end of one, all of the next, and a margin. */
+/** No window admits this many minutes of requests within one: the end of one window, all of the next, and a margin. */
 const MORE_THAN_ANY_WINDOW = 2.1;
 /** Less than this share of the rate would not distinguish the tiers. */
 const LEAST = 0.4;
@@ -69,13 +69,13 @@ const tierRates = defineCheck({
   title: "A tier's account has the tier's rate",
   covers: ["LIMIT-2", "LIMIT-RATE-1", "LIMIT-RATE-3"],
   explains:
-    "At the end of the run, sends short requests for some seconds on the quiet account of each tier: for starter until one is denied, for growth 90 % and for scale 40 % of a minute's rate, as far as the budget allows. If more than two minutes' worth of requests is admitted within one minute, there is no limit, or it is another tier's. A denial before 85 % of a minute's requests is examined: if nothing more is admitted for the rest of the minute, the account has another rate; otherwise 80 % of the rate is sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers, the load tests this instead.",
+    "At the end of the run, sends short requests for some seconds on the quiet account of each tier: for starter until one is denied, for growth 90 % and for scale 40 % of a minute's rate, as far as the budget allows. If more requests than two minutes allow are admitted within one minute, the limit is missing or is another tier's. A denial before 85 % of a minute's requests is examined: if nothing more is admitted for the rest of the minute, the account has another rate; otherwise 80 % of the rate is sent evenly after a quiet minute, of which one in ten may be denied. In a run with load over the tiers, the load tests this instead.",
   needs: ["tiers"],
   schedule: { order: "exclusive-last" },
   cost: { requests: requestsOfTiers, waitS: 60, leftToLoad: true },
   reaches: "tier",
   async run(t) {
-    if (t.loadFollows) return { tried: [], leftOut: "the load over the tiers measures it" };
+    if (t.loadFollows) return { tried: [], reasonOmitted: "the load over the tiers measures it" };
     const first: Tried[] = [];
     for (const tier of Object.keys(SHARES) as Tier[]) {
       const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MAX_EVENLY), 0);
@@ -83,14 +83,14 @@ const tierRates = defineCheck({
       if (tried !== undefined) first.push(tried);
     }
     const tried = await Promise.all(first.map((one) => lookInto(t, one)));
-    return { tried, leftOut: null };
+    return { tried, reasonOmitted: null };
   },
-  judge({ tried, leftOut }, verdict) {
-    if (leftOut !== null) return verdict.notApplicable(leftOut);
+  judge({ tried, reasonOmitted }, verdict) {
+    if (reasonOmitted !== null) return verdict.notApplicable(reasonOmitted);
     for (const one of tried) judgeRate(one, verdict);
     if (verdict.findings.length === 0)
       verdict.notApplicable(
-        "the target has no account of a tier, its models are too slow for so many requests, or the budget has no room for them",
+        "the target has no account of a tier, its models are too slow for this many requests, or the budget does not allow them",
       );
   },
 });
@@ -110,9 +110,9 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
   if (account === undefined) return undefined;
   const { key, limits } = account;
   const { rpm } = limits;
-  const wanted = Math.floor(rpm * SHARES[tier]);
+  const intended = Math.floor(rpm * SHARES[tier]);
   const beyond = Math.ceil(rpm * MORE_THAN_ANY_WINDOW);
-  let most = tier === "starter" && left > beyond + MIN_EVENLY ? beyond : Math.min(wanted, left);
+  let most = tier === "starter" && left > beyond + MIN_EVENLY ? beyond : Math.min(intended, left);
   if (most < rpm * LEAST) return undefined;
   await untilQuiet(t, key);
   const startUs = t.nowUs();

@@ -73,7 +73,7 @@ const wellFormed = defineInvariant({
   judge(responses, verdict) {
     const withHeader = responses.filter((response) => response.header("retry-after") !== undefined);
     if (withHeader.length === 0)
-      return verdict.notApplicable("no answer carried the header; retry-after.present asks for it");
+      return verdict.notApplicable("no response carried the header; retry-after.present checks that");
     for (const response of withHeader) {
       const values = [...new Set(response.headerValues("retry-after"))];
       const form = readRetryAfter(values[0] ?? "", response.arrivedAtMs);
@@ -139,7 +139,7 @@ const notOnSuccess = defineInvariant({
     verdict.should("HTTP-RETRY-AFTER", withHeader.length, 0, {
       in: withHeader[0],
       at: "Retry-After",
-      because: `of ${served.length} served answers`,
+      because: `of ${served.length} successful responses`,
     });
   },
 });
@@ -160,7 +160,7 @@ const counters = defineInvariant({
     );
     if (others.size > 0) verdict.observe("LIMIT-RATE-7", `counters by other names: ${[...others].sort().join(", ")}`);
     if (counted.length === 0 && others.size > 0) return;
-    if (counted.length === 0) return verdict.notApplicable("no answer carried these headers, which are optional");
+    if (counted.length === 0) return verdict.notApplicable("no response carried these headers, which are optional");
     if (areRelayed(counted))
       return verdict.observe("LIMIT-RATE-7", "counters of a provider: on replies only, and unchanged by requests", {
         in: counted[0],

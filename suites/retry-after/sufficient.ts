@@ -14,7 +14,7 @@ export const sufficient = defineCheck({
     if (shortestWait !== null)
       verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {
         in: shortestWait.retried,
-        because: `Retry-After asked for ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials asked for longer`,
+        because: `Retry-After stated ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials stated longer waits`,
       });
     if (firstWait === null) return verdict.inconclusive("no denial for the rate was met");
     if (firstWait.waitMs === null)
@@ -25,7 +25,7 @@ export const sufficient = defineCheck({
       );
     for (const tested of [firstWait, secondWait]) {
       if (tested === null || tested.waitMs === null) continue;
-      const why = `Retry-After asked for ${tested.waitMs} ms, then ${tested.retried.summary}`;
+      const why = `Retry-After stated ${tested.waitMs} ms, then ${tested.retried.summary}`;
       verdict.should("LIMIT-RATE-6", isRateDenial(tested.retried), false, { in: tested.retried, because: why });
     }
   },

@@ -3,7 +3,7 @@ import { isRateDenial } from "../limits/limit-denials.ts";
 import { A_WINDOW, QUIET_MS } from "../limits/paced.ts";
 import type { WhileDenied } from "../limits/while-denied.ts";
 
-/** The wait that a denial asked for, and the request that was sent after it. */
+/** The wait that a denial stated, and the request that was sent after it. */
 export type TestedWait = {
   readonly denial: Response;
   /** Wait that the denial requested, ms; `null` if it stated no usable one, or one that was too long to test. */
@@ -38,7 +38,7 @@ const TESTED_WAIT_MS = 6_000;
 /**
  * Tests the wait of a kind of request that got a much shorter one than the first key's plain request.
  *
- * @returns `null` if there was no such kind.
+ * @returns `null` if no such kind was denied.
  */
 export async function testShortestWait(
   t: Session,

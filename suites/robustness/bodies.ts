@@ -47,7 +47,7 @@ const badBodies = defineCheck({
     const seen = { in: refused, at: "status", because: refused.summary };
     const lenient = LENIENT.includes(axes.case ?? "");
     const expected = lenient
-      ? that("an answer, and no server error", (status) => status !== undefined && !serverError.test(status))
+      ? that("a response, and no server error", (status) => status !== undefined && !serverError.test(status))
       : callerError;
     verdict.should("BAD-BODY", refused.status, expected, seen);
     verdict.should("BAD-BODY", refused.exchange.ending.kind, "complete", { ...seen, at: "ending" });
@@ -78,7 +78,7 @@ const contentTypes = defineCheck({
     verdict.should(
       "BAD-BODY",
       response.status,
-      that("an answer, and no server error", (status) => status !== undefined && !serverError.test(status)),
+      that("a response, and no server error", (status) => status !== undefined && !serverError.test(status)),
       seen,
     );
     if (axes.case === "with-charset") verdict.should("BAD-BODY", response.admitted, aReply, seen);

@@ -40,7 +40,7 @@ const keepAlive = defineCheck({
     const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
     verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
       in: lost[0]?.first,
-      because: `of ${silent.length} connections were closed without notice after the answer`,
+      because: `of ${silent.length} connections were closed without notice after the response`,
     });
   },
 });

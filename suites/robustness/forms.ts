@@ -53,8 +53,8 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
   const seen = { in: formed, because: formed.summary };
   if (!verdict.should("SAME-REQUEST", formed.status, fair, { ...seen, at: "status" }) || !formed.admitted) return;
   const { endpoint, mode } = formed.requested;
-  const wanted = endpoint === "chat" ? mode === "streaming" : plain.streamed;
-  verdict.should("SAME-REQUEST", formed.streamed, wanted, { ...seen, because: "comes as a stream" });
+  const expected = endpoint === "chat" ? mode === "streaming" : plain.streamed;
+  verdict.should("SAME-REQUEST", formed.streamed, expected, { ...seen, because: "whether the reply is a stream" });
   if (plain.replyText?.includes(text) !== true) return;
   verdict.should("SAME-REQUEST", formed.replyText?.includes(text) !== true, false, {
     ...seen,

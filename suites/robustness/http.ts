@@ -3,8 +3,8 @@ import { DIALECTS } from "../../src/dialects/index.ts";
 import { aReply, callerError, filledString, isTrue, serverError, that } from "../../src/judging/index.ts";
 import { dialectOfCase } from "../shared/dialect-of-case.ts";
 
-const answeredWithoutServerError = that(
-  "an answer, and no server error",
+const noServerError = that(
+  "a response, and no server error",
   (status) => status !== undefined && !serverError.test(status),
 );
 
@@ -67,7 +67,7 @@ const headAndOptions = defineCheck({
   },
   judge({ before, response, next }, verdict, axes) {
     verdict.observe("BASE-5", response.summary, { in: response });
-    verdict.should("HTTP-METHOD", response.status, answeredWithoutServerError, {
+    verdict.should("HTTP-METHOD", response.status, noServerError, {
       in: response,
       at: "status",
       because: response.summary,
@@ -108,7 +108,7 @@ const addresses = defineCheck({
   },
   judge({ response }, verdict) {
     verdict.observe("BASE-5", response.summary, { in: response });
-    verdict.should("HTTP-URL", response.status, answeredWithoutServerError, {
+    verdict.should("HTTP-URL", response.status, noServerError, {
       in: response,
       at: "status",
       because: response.summary,
@@ -178,9 +178,9 @@ const expectation = defineCheck({
       "2xx or 417",
       (value) => value === 417 || (typeof value === "number" && value >= 200 && value < 300),
     );
-    verdict.should("HTTP-EXPECT", status ?? `no answer within ${ms} ms`, fair, {
+    verdict.should("HTTP-EXPECT", status ?? `no response within ${ms} ms`, fair, {
       at: "status",
-      because: continued ? "the body was asked for" : "the body was not asked for",
+      because: continued ? "the gateway sent 100 Continue" : "the gateway did not send 100 Continue",
     });
   },
 });

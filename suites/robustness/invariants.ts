@@ -104,7 +104,7 @@ const bodies = defineInvariant({
     "Checks every complete response of the run. A declared content coding must be applied, JSON and event streams must be UTF-8, and a body labelled JSON must parse.",
   judge(responses, verdict) {
     const complete = responses.filter(({ complete }) => complete);
-    if (complete.length === 0) return verdict.inconclusive("nothing was answered");
+    if (complete.length === 0) return verdict.inconclusive("no response was complete");
     none(
       verdict,
       "HTTP-CODING",
@@ -171,16 +171,16 @@ const secrets = defineInvariant({
   explains:
     "Searches headers and bodies of all responses for stack traces, for strings that look like provider keys, and for connection strings. Upstream errors passed on verbatim are the usual source.",
   judge(responses, verdict) {
-    const answered = responses.filter(({ status }) => status !== undefined);
-    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    const traced = answered.filter((response) => (response.status ?? 0) >= 400 && response.fact(hasTrace));
-    verdict.should("NO-SECRETS", traced.length, 0, { in: traced[0], because: "answers with a stack trace" });
-    const leaking = answered.filter(showsCredential);
+    const received = responses.filter(({ status }) => status !== undefined);
+    if (received.length === 0) return verdict.inconclusive("no response arrived");
+    const traced = received.filter((response) => (response.status ?? 0) >= 400 && response.fact(hasTrace));
+    verdict.should("NO-SECRETS", traced.length, 0, { in: traced[0], because: "responses with a stack trace" });
+    const leaking = received.filter(showsCredential);
     verdict.should("NO-SECRETS", leaking.length, 0, {
       in: leaking[0],
-      because: "answers with something like a credential",
+      because: "responses with something like a credential",
     });
-    const inside = answered.filter((response) => (response.status ?? 0) >= 500 && response.fact(namesInside));
+    const inside = received.filter((response) => (response.status ?? 0) >= 500 && response.fact(namesInside));
     verdict.observe("ERR-5XX-2", `${inside.length} server errors name internal addresses`, { in: inside[0] });
   },
 });
@@ -200,7 +200,7 @@ function showsCredential(response: Response): boolean {
   return mayHave && hasCredential(textWithoutOurs(response));
 }
 
-/** A response without the text that we sent: other checks judge echoes of our own prompt or of an invented key. */
+/** A response without the text that we sent: other checks judge echoes of our prompt or of an invented key. */
 function textWithoutOurs({ headers, text, exchange }: Response): string {
   const sent = exchange.request.headers
     .map(([, value]) => value.replace(/^\w+ /, ""))
@@ -226,7 +226,7 @@ const inTime = defineInvariant({
     );
     verdict.should("ANSWER-IN-TIME", late.length, 0, {
       in: late[0],
-      because: `of ${quick.length} were not answered in time`,
+      because: `of ${quick.length} got no response in time`,
     });
   },
 });
@@ -281,7 +281,7 @@ const reasonOnSuccess = defineInvariant({
     verdict.should("REASON-ON-SUCCESS", named.length, 0, {
       in: named[0],
       at: "reason",
-      because: `of ${served.length} served answers`,
+      because: `of ${served.length} successful responses`,
     });
   },
 });

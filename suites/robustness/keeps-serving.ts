@@ -47,7 +47,7 @@ function judgeOutage(outage: Outage, verdict: Verdict): void {
   else verdict.observe("STEADY-SERVICE", because, { in: first });
 }
 
-/** Whether the response said that there is no such model, not that it cannot be served at the moment. */
+/** Whether the response said that the model does not exist, not that it cannot be served at the moment. */
 function saysUnknown({ first, refused }: Outage): boolean {
   return [first, ...refused].some(({ status }) => status === 404);
 }

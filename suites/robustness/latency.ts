@@ -97,7 +97,7 @@ function outliersOf(responses: readonly Response[], kind: string): Outlier[] {
   const middle = median(durations);
   const jumps = responses.filter((_, at) => (durations[at] ?? 0) > Math.max(OUTLIER_MS, middle * OUTLIER_FACTOR));
   const found: Outlier[] = [];
-  // If response times vary a lot, the medians of so few differ by chance; their quarters do not.
+  // If response times vary a lot, medians of this few differ by chance; their quarters do not.
   const apart =
     late.filter((ms) => ms > first).length >= quarter * APART &&
     early.filter((ms) => ms < last).length >= quarter * APART;
@@ -147,7 +147,7 @@ const reusedLatency = defineCheck({
       in: first[0]?.again,
       because: confirmed
         ? `${costs.map((ms) => ms?.toFixed(0)).join(" and ")} ms slower in two series`
-        : "requests on connections in use were no slower in two series",
+        : "requests on reused connections were not slower in both series",
     });
   },
 });

@@ -7,7 +7,7 @@ const TICK_MS = 200;
 const SHARE = 0.15;
 const MAX_MS = 45_000;
 
-/** With more of our own requests in flight, a wait may be legitimate work of the gateway. */
+/** With more of our requests in flight, a wait may be legitimate work of the gateway. */
 const QUIET_IN_FLIGHT = 10;
 /** A tick that our own process sent or read late says nothing about the gateway. */
 const OWN_LAG_MS = 60;

@@ -38,8 +38,8 @@ const TEXTS: Readonly<Record<string, RequestSpec["prompt"] & {}>> = {
   [VERY_LONG]: Array.from({ length: 12 }, (_, index) => `part ${index} ${LONG_TEXT}`).join("\n"),
   "last-turn": [
     { role: "user", content: "the first turn" },
-    { role: "assistant", content: "an answer in between" },
-    { role: "user", content: "the last turn, which is answered" },
+    { role: "assistant", content: "a reply in between" },
+    { role: "user", content: "the last turn, which gets the reply" },
   ],
 };
 
@@ -139,7 +139,7 @@ function describeLoss(expected: string, text: string): string {
 const AT_ONCE = 12;
 const ROUNDS = 4;
 
-const ownAnswers = defineCheck({
+const ownResponses = defineCheck({
   id: "robustness.own-answer",
   title: "Concurrent requests get their own responses",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
@@ -160,7 +160,7 @@ const ownAnswers = defineCheck({
       const foreign = rounds.filter((other) => other.nonce !== nonce && text.includes(other.nonce));
       verdict.must("OWN-ANSWER", foreign.length, 0, {
         in: response,
-        because: "texts of other requests in this answer",
+        because: "texts of other requests in this response",
       });
       if (left) continue;
       verdict.should("TEXT-INTACT", !text.includes(nonce), false, {
@@ -215,9 +215,9 @@ const noForeignText = defineInvariant({
   explains:
     "Searches all responses, including denials and lists, for the unique texts of all prompts. One caller's text in another's response is the worst failure a gateway can have.",
   judge(responses, verdict) {
-    const answered = responses.filter(({ status }) => status !== undefined);
-    if (answered.length === 0) return verdict.inconclusive("nothing was answered");
-    for (const response of answered) {
+    const received = responses.filter(({ status }) => status !== undefined);
+    if (received.length === 0) return verdict.inconclusive("no response arrived");
+    for (const response of received) {
       const { body: own = "", truncated } = response.exchange.request;
       // The other text sent with it is not stored, and may be what was returned.
       if (truncated === true) continue;
@@ -230,8 +230,8 @@ const noForeignText = defineInvariant({
         });
     }
     if (verdict.findings.length === 0)
-      verdict.must("OWN-ANSWER", 0, 0, { because: `foreign texts in ${answered.length} answers` });
+      verdict.must("OWN-ANSWER", 0, 0, { because: `foreign texts in ${received.length} responses` });
   },
 });
 
-export const TEXT: readonly Check[] = [textPassesThrough, ownAnswers, noForeignText, echoAlways];
+export const TEXT: readonly Check[] = [textPassesThrough, ownResponses, noForeignText, echoAlways];

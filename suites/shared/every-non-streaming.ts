@@ -8,7 +8,7 @@ const REQUIREMENT = { chat: "CHAT-7", messages: "MSG-2" } as const;
 export function everyNonStreaming(dialect: Dialect): Check {
   return defineInvariant({
     id: `${dialect}.every-non-streaming`,
-    title: "No reply is a stream unless the request asked for one",
+    title: "No reply is a stream unless the request sets `stream`",
     covers: [REQUIREMENT[dialect]],
     explains:
       "Checks every served non-streaming request (`stream` absent or false) of the run in this dialect, whichever check sent it and to whichever model. Its reply must be a document, not an event stream.",
@@ -24,7 +24,7 @@ export function everyNonStreaming(dialect: Dialect): Check {
       verdict.must(REQUIREMENT[dialect], streamed.length, 0, {
         in: streamed[0] ?? served[0],
         at: "Content-Type",
-        because: `of ${served.length} replies came as a stream that nobody asked for`,
+        because: `of ${served.length} replies were streams although none was requested`,
       });
     },
   });

@@ -34,7 +34,7 @@ const shortHint = that(`a short text (up to ${SHORT_HINT} characters)`, (value) 
   typeof value === "string" ? value.trim() !== "" && value.length <= SHORT_HINT : false,
 );
 
-/** The field is present: null says that there is no code, which is not the same as omitting it. */
+/** The field is present: null means that the error has no code, which differs from omitting the field. */
 const given = that("present", (value) => value !== undefined);
 
 /** Judges one denied response: status, reason, action hint, body, and that it ends. */

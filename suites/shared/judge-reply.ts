@@ -9,7 +9,7 @@ const REQUIREMENTS_OF = {
 } as const satisfies Record<string, Record<string, MustRequirement>>;
 
 /**
- * Judges non-streaming replies. @param slow whether the slow model was requested; without one in the target there are no replies.
+ * Judges non-streaming replies. @param slow whether the slow model was requested; if the target has none, `replies` is empty.
  */
 export function judgeReplies(verdict: Verdict, replies: readonly Response[], slow: boolean): void {
   if (replies.length === 0) verdict.notApplicable("the target has no slow model");

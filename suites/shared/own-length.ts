@@ -25,7 +25,7 @@ function isModelsOwnLength(response: Response, expected: string): boolean | "unk
 /**
  * Stops if the model itself shortens long texts, or may: then nothing shows what the gateway does with them.
  *
- * @param answer repeats only a part.
+ * @param response repeats only a part.
  * @param replies to the same prompt, this one included.
  */
 export function assumeWholeReply(

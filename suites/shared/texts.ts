@@ -24,7 +24,7 @@ export const LONG_TEXT = Array.from(
 /** Requests a long text from the long model. */
 export const LONG_STORY = "Tell me a long story.";
 
-/** A valid conversation of two turns, and the turn that the model has to answer. */
+/** A valid conversation of two turns, and the turn that the model has to reply to. */
 export const inTurns = (last: string, first = "one", reply = "two") => [
   { role: "user", content: first },
   { role: "assistant", content: reply },

@@ -50,7 +50,7 @@ export type Drive = {
   /** From the last served request to the denial, or to the last attempt, seconds. */
   readonly waitedS: number;
   /** Why it stopped early, for a reason that says nothing about the limit; `null`: it did not stop early. */
-  readonly givenUp: string | null;
+  readonly stoppedBecause: string | null;
 };
 
 /**
@@ -85,9 +85,9 @@ const ALL: Effort = { small: SMALL, large: SOME_LARGE + MORE_LARGE, waitBetween:
 
 /** What another kind needs to reach the same limit, according to earlier kinds. */
 export function effortFor(all: readonly Drive[]): Effort {
-  const earlier = all.filter(({ givenUp }) => givenUp === null);
+  const earlier = all.filter(({ stoppedBecause }) => stoppedBecause === null);
   if (earlier.length === 0) return ALL;
-  // A limit that does not exist for one kind is a finding; the others only show that they are no better.
+  // A limit that does not exist for one kind is a finding; the other kinds only need to confirm it.
   if (earlier.some(({ denial }) => denial === null)) return { small: SMALL, large: 0, waitBetween: false };
   const far = earlier.some(({ served }) => served > SMALL + SOME_LARGE);
   return far ? { ...ALL, waitBetween: false } : { small: SMALL, large: SOME_LARGE, waitBetween: false };
@@ -103,8 +103,8 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const { small, ...sizes } = asksOf(kind, own);
   let { large } = sizes;
-  const outcome = (denial: Response | null, waitedS: number, givenUp: string | null = null): Drive =>
-    driven(kind, served, denial, waitedS, givenUp);
+  const outcome = (denial: Response | null, waitedS: number, stoppedBecause: string | null = null): Drive =>
+    driven(kind, served, denial, waitedS, stoppedBecause);
   let hasWaited = false;
   const most = t.target.budget.outputTokens * SHARE_OF_BUDGET;
   let tokens = 0;
@@ -201,7 +201,10 @@ function asksOf(kind: Kind, own: RequestSpec): { readonly small: RequestSpec; re
   }
   const limit: RequestSpec = kind.endpoint === "messages" ? { maxTokens: 2_000 } : {};
   if (kind.inTurns === true)
-    return { small: { ...own, prompt: turns("Please go on.") }, large: { ...own, prompt: turns(LONG_TEXT), ...limit } };
+    return {
+      small: { ...own, prompt: turns("Please go on.") },
+      large: { ...own, prompt: turns(LONG_TEXT), ...limit },
+    };
   return { small: own, large: { ...own, prompt: LONG_TEXT, ...limit } };
 }
 
@@ -210,9 +213,9 @@ function driven(
   served: readonly Response[],
   denial: Response | null,
   waitedS: number,
-  givenUp: string | null = null,
+  stoppedBecause: string | null = null,
 ): Drive {
-  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS, givenUp };
+  return { kind, served: served.length, first: served[0] ?? null, denial, waitedS, stoppedBecause };
 }
 
 /** Number of concurrent long streams, and of rounds. */

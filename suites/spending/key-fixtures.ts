@@ -253,10 +253,10 @@ const noFalseDenial = defineInvariant({
   title: "No funded key is denied for spending",
   covers: ["SPEND-13"],
   explains:
-    "Checks every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that the caller is denied for somebody else's lack of funds.",
+    "Checks every request of the run with a key that has ample balance and no cap: none may be denied for spending. A warning means that tallies drift, or that the caller is denied because another account lacks funds.",
   judge(responses, verdict) {
     const own = responses.filter(({ exchange, status }) => isFundedKey(exchange.key) && status !== undefined);
-    if (own.length === 0) return verdict.inconclusive("no request with a funded key was answered");
+    if (own.length === 0) return verdict.inconclusive("no request with a funded key got a response");
     const denied = own.filter(
       ({ status, reason }) =>
         status === 402 ||

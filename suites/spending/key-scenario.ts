@@ -37,7 +37,7 @@ export type KeyRecording = {
   readonly drives: readonly Drive[];
   /** Requests of every kind with the used-up key. */
   readonly denied: readonly Response[];
-  /** Why a kind that was still served then is inconclusive; `null` if there is no such kind. */
+  /** Why a kind that was still served then is inconclusive; `null` if none was served. */
   readonly open: string | null;
   /** The used-up key in other spellings. */
   readonly spelled: readonly Spelled[];
@@ -114,16 +114,16 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   if (made !== undefined) {
     for (const kind of kindsOf(t).filter(({ endpoint, mode }) => endpoint !== own.endpoint || mode !== own.mode)) {
       const fresh = await t.freshKey(`key.${state}`);
-      const inVain = drives.some(({ denial, givenUp }) => denial === null && givenUp === null);
-      const lagS = inVain ? SHORT_LAG_S : LAG_S[state];
+      const neverDenied = drives.some(({ denial, stoppedBecause }) => denial === null && stoppedBecause === null);
+      const lagS = neverDenied ? SHORT_LAG_S : LAG_S[state];
       if (fresh !== undefined) drives.push(await drive(t, fresh, kind, lagS, effortFor(drives)));
     }
     // As many requests as used it up when they were cheaper.
     const near = drives.every(({ denial, served }) => denial !== null && served <= FEW_ENOUGH);
     const last = state === "childSmall" && near ? await t.freshKey(`key.${state}`) : undefined;
     if (last !== undefined) drives.push(await drive(t, last, cutOf(t), LAG_S[state], effortFor(drives)));
-    const inVain = drives.some(({ denial }) => denial === null);
-    const fresh = inVain || !(await t.hasModel("stream")) ? undefined : await t.freshKey(`key.${state}`);
+    const anyUndenied = drives.some(({ denial }) => denial === null);
+    const fresh = anyUndenied || !(await t.hasModel("stream")) ? undefined : await t.freshKey(`key.${state}`);
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;
@@ -182,11 +182,11 @@ async function deniedKinds(t: Session, key: Key, lagS: number): Promise<Pick<Key
   const served = kindsOf(t).filter((_, at) => first[at]?.admitted === true);
   if (served.length === 0) return { denied: first, open: null };
   for (const kind of served) {
-    const { denial, givenUp } = await drive(t, key, kind, lagS);
-    if (givenUp !== null)
+    const { denial, stoppedBecause } = await drive(t, key, kind, lagS);
+    if (stoppedBecause !== null)
       return {
         denied: first.filter(({ admitted }) => !admitted),
-        open: `${describeKind(kind)}: stopped early, because ${givenUp}`,
+        open: `${describeKind(kind)}: stopped early, because ${stoppedBecause}`,
       };
     if (denial === null) return { denied: first, open: null };
   }
@@ -216,7 +216,7 @@ async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: 
     const request: RequestSpec = { ...large, model: "upstreamTimeout" };
     const first = await t.send(request);
     if (first.durationMs < SHORT_TIMEOUT_MS && first.status !== undefined)
-      kinds.push({ what: "a provider that does not answer", request });
+      kinds.push({ what: "a provider that does not respond", request });
   }
   const hasRoom = (t.target.limits?.rpm ?? 0) >= ROOM_RPM;
   const plan: { what: string; request: RequestSpec; mix: readonly RequestSpec[] }[] = [];

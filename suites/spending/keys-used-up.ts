@@ -79,11 +79,11 @@ const setsIn: UsedUpSpec = {
   explains:
     "Uses a key with a small cap or budget until it is denied, with one kind of traffic at a time: streams only, one dialect only. The tally may lag by about a minute for a daily cap; a kind that never leads to a denial is not charged.",
   judge({ drives, state }, verdict) {
-    const [open] = drives.flatMap(({ kind, givenUp }) =>
-      givenUp === null ? [] : [`${describeKind(kind)}: stopped early, because ${givenUp}`],
+    const [open] = drives.flatMap(({ kind, stoppedBecause }) =>
+      stoppedBecause === null ? [] : [`${describeKind(kind)}: stopped early, because ${stoppedBecause}`],
     );
-    for (const { kind, served, denial, waitedS, first, givenUp } of drives) {
-      if (givenUp !== null || (served === 0 && denial === null)) continue;
+    for (const { kind, served, denial, waitedS, first, stoppedBecause } of drives) {
+      if (stoppedBecause !== null || (served === 0 && denial === null)) continue;
       const why = `${describeKind(kind)}: ${served} served, ${denial === null ? `no denial after another ${waitedS.toFixed(0)} s` : `then ${denial.summary}`}`;
       verdict.should("SPEND-12", denial === null, false, { in: denial ?? first ?? undefined, because: why });
       if (state === "cappable")
@@ -182,7 +182,7 @@ const failuresAreFree: UsedUpSpec = {
       return verdict.notApplicable("failures are tried on the key with a small budget, and not in a quick run");
     if (verdict.findings.length > 0) return;
     if (batches.some(({ control }) => control !== null))
-      return verdict.notApplicable("the valid requests in between use the key up by themselves");
+      return verdict.notApplicable("the valid requests in between are enough to use the key up");
     verdict.inconclusive("no batch of requests failed");
   },
 };

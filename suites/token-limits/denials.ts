@@ -36,7 +36,7 @@ const retryAfter = defineCheck({
   title: "The Retry-After wait of a token denial is sufficient",
   covers: ["TOKENS-RETRY-AFTER"],
   explains:
-    "After a denial, sends nothing on the account for as long as Retry-After says, then a request of the same size, which should be admitted. A warning means that there is no usable Retry-After, or that it is too short: often it is that of the request rate.",
+    "After a denial, sends nothing on the account for as long as Retry-After says, then a request of the same size, which should be admitted. A warning means that Retry-After is unusable or too short: often it is the wait of the request rate.",
   judge({ wait }, verdict) {
     if (wait === null)
       return verdict.inconclusive("the account was not denied for its tokens when the wait was to be tested");
@@ -46,7 +46,7 @@ const retryAfter = defineCheck({
     if (!verdict.should("TOKENS-RETRY-AFTER", stated, usable, { in: denied, at: "Retry-After" })) return;
     verdict.should("TOKENS-RETRY-AFTER", isRateDenial(retried), false, {
       in: retried,
-      because: `Retry-After asked for ${waitMs} ms, then ${retried.summary}`,
+      because: `Retry-After stated ${waitMs} ms, then ${retried.summary}`,
     });
   },
 });
@@ -87,17 +87,17 @@ function judgeRemaining(response: Response, part: Part, tokens: TokensAsDeclared
   if (stated === undefined) return;
   const seen = { in: response, at: stated.name, because: response.summary };
   if (!verdict.should("TOKENS-REMAINING", stated.value, wholeNumber, seen)) return;
-  const came = cameOf(response, Number(stated.value), part, tokens);
+  const observed = observedAfter(response, Number(stated.value), part, tokens);
   const one = largestOf(part, tokens);
-  const wrong = wrongRemaining(came, { tokensPerMinute: tokens.tokensPerMinute, one });
+  const wrong = wrongRemaining(observed, { tokensPerMinute: tokens.tokensPerMinute, one });
   verdict.should("TOKENS-REMAINING", wrong ?? "right", "right", {
     ...seen,
-    because: `stated ${stated.value}; then ${came.spentAfter} tokens were admitted${came.deniedNext === undefined ? "" : `, and a request of ${came.deniedNext} was denied next`}`,
+    because: `stated ${stated.value}; then ${observed.spentAfter} tokens were admitted${observed.deniedNext === undefined ? "" : `, and a request of ${observed.deniedNext} was denied next`}`,
   });
 }
 
 /** What followed a response in a series that ends with the first denial. */
-function cameOf(response: Response, stated: number, part: Part, tokens: TokensAsDeclared): StatedRemaining {
+function observedAfter(response: Response, stated: number, part: Part, tokens: TokensAsDeclared): StatedRemaining {
   const at = part.responses.indexOf(response);
   const after = part.responses.slice(at + 1).filter(isServed);
   const next = isServed(response) ? part.responses[at + 1] : response;

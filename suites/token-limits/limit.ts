@@ -86,7 +86,7 @@ function judgeAnyMinute({ tokens, probes, atOnce, inARow, wait }: TokenRecording
   const retried = wait === null || shape === undefined ? [] : spendsOf({ ...shape, responses: [wait.retried] }, tokens);
   const spent = mostSpentInWindow([...parts.flatMap((part) => spendsOf(part, tokens)), ...retried]);
   verdict.must("TOKENS-ENFORCED", spent, atMost(tokens.tokensPerMinute * (1 + edges(tokens)) + beyond), {
-    because: `tokens of requests that were admitted and answered within one minute, limit ${tokens.tokensPerMinute}`,
+    because: `tokens of requests that were admitted and completed within one minute, limit ${tokens.tokensPerMinute}`,
   });
 }
 
@@ -142,7 +142,7 @@ const notEarly = defineCheck({
     const requested = Math.round(evenly.most * evenly.responses.length);
     verdict.must("TOKENS-NOT-EARLY", refused.length, 0, {
       in: refused[0],
-      because: `denied of ${evenly.responses.length} requests of ${requested} tokens in all, sent evenly over a minute, limit ${tokens.tokensPerMinute}; in a row the first denial came after ${used}`,
+      because: `denied of ${evenly.responses.length} requests of ${requested} tokens in all, sent evenly over a minute, limit ${tokens.tokensPerMinute}; in a row the first denial arrived after ${used}`,
     });
   },
 });

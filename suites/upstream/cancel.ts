@@ -8,7 +8,7 @@ import {
 } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atMost } from "../../src/judging/index.ts";
-import { type Answers, assumePassed, NOTHING_CAME, sendPlain } from "./marked.ts";
+import { assumePassed, NOTHING_RECEIVED, type ProviderScript, sendPlain } from "./marked.ts";
 
 /** The time a gateway may take to notice that its caller has disconnected, ms. */
 const NOTICE_MS = 1_000;
@@ -22,7 +22,7 @@ const INTO_MS = 250;
 
 interface Phase extends Pick<RequestSpec, "mode"> {
   /** @param slower factor by which the provider takes longer. */
-  readonly answers: (slower: number) => Answers;
+  readonly script: (slower: number) => ProviderScript;
   /** Whether the caller has received part of the reply when it disconnects. */
   readonly hasBegun?: true;
 }
@@ -33,12 +33,12 @@ const LONG_MS = 12_000;
 const SLOWER = [2, 4] as const;
 
 const PHASES: Readonly<Record<string, Phase>> = {
-  waiting: { mode: "non-streaming", answers: () => ({ "*": { latencyMs: LONG_MS } }) },
-  "before-first-token": { mode: "streaming", answers: () => ({ "*": { firstTokenMs: LONG_MS } }) },
-  "mid-stream": { mode: "streaming", answers: () => ({ "*": { gapMs: 150, pieces: 80 } }), hasBegun: true },
+  waiting: { mode: "non-streaming", script: () => ({ "*": { latencyMs: LONG_MS } }) },
+  "before-first-token": { mode: "streaming", script: () => ({ "*": { firstTokenMs: LONG_MS } }) },
+  "mid-stream": { mode: "streaming", script: () => ({ "*": { gapMs: 150, pieces: 80 } }), hasBegun: true },
   "provider-fails": {
     mode: "non-streaming",
-    answers: (slower) => ({ "*": { latencyMs: 1_800 * slower, error: { status: 503 } } }),
+    script: (slower) => ({ "*": { latencyMs: 1_800 * slower, error: { status: 503 } } }),
   },
 };
 
@@ -55,7 +55,7 @@ const cancelled = defineCheck({
   async run(t) {
     const phase = PHASES[t.case] as Phase;
     const plain = await sendPlain(t, phase.mode);
-    if (!plain.response.admitted) return { plain, before: NOTHING_CAME, leftAtMs: 0, after: NOTHING_CAME };
+    if (!plain.response.admitted) return { plain, before: NOTHING_RECEIVED, leftAtMs: 0, after: NOTHING_RECEIVED };
     let left = await leave(t, phase, 1);
     // The provider finished before the gateway's second was over: this process was late. A slower provider leaves more time.
     for (const slower of SLOWER) if (endedEarly(left)) left = await leave(t, phase, slower);
@@ -87,7 +87,7 @@ type Left = { readonly before: Upstreamed; readonly leftAtMs: number; readonly a
 /** Sends a request, and disconnects in a phase of it. */
 async function leave(t: Session, phase: Phase, slower: number): Promise<Left> {
   const marker = t.upstream.marker();
-  await t.upstream.answer(marker, phase.answers(slower));
+  await t.upstream.answer(marker, phase.script(slower));
   const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "odd", freshConnection: true };
   const held = t.start(t.upstream.marked(marker, t.dialect, request));
   await t.upstream.until(marker, (seen) => seen.length > 0, ARRIVES_MS);
@@ -120,9 +120,8 @@ function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
   const afterMs = Math.max(0, Math.round(endMs - leftAtMs));
   if (end !== undefined && end !== "gateway-left" && afterMs <= NOTICE_MS) return undefined;
   if (end === undefined)
-    return { isInTime: false, what: "it went on", when: `still ran ${WATCHED_MS / 1_000} s later` };
-  if (end !== "gateway-left")
-    return { isInTime: false, what: "it went on", when: `came to its end, ${afterMs} ms later` };
+    return { isInTime: false, what: "it continued", when: `was still running ${WATCHED_MS / 1_000} s later` };
+  if (end !== "gateway-left") return { isInTime: false, what: "it continued", when: `ended ${afterMs} ms later` };
   const isInTime = afterMs <= NOTICE_MS;
   return { isInTime, what: isInTime ? "it was ended" : "it was ended later", when: `was ended after ${afterMs} ms` };
 }

@@ -22,7 +22,7 @@ const keepAlive = defineCheck({
   judge({ plain, connections }, verdict) {
     assumePassed(verdict, plain);
     if (connections.length < REQUESTS / 2)
-      verdict.inconclusive(`${connections.length} requests came to these providers`);
+      verdict.inconclusive(`${connections.length} requests reached these providers`);
     const fewer = that(`fewer than ${connections.length}`, (count) => Number(count) < connections.length);
     verdict.should("UPSTREAM-KEEP-ALIVE", new Set(connections).size, fewer, {
       in: plain.response,

@@ -19,7 +19,7 @@ const CONVERSATIONS: Readonly<Record<string, (dialect: Dialect) => JsonObject>> 
       turn(index % 2 === 0 ? "user" : "assistant", `turn ${index} of ${MARKER}`),
     );
     const last = turn("user", `the last turn of ${MARKER}`);
-    const brief = "Be brief, and answer in French.";
+    const brief = "Be brief, and reply in French.";
     return dialect === "chat"
       ? { messages: [turn("system", brief), ...turns, last] }
       : { system: brief, messages: [...turns, last] };
@@ -94,10 +94,10 @@ function withoutCacheControl(part: unknown): unknown {
 /** Turns, tools and the system prompt that arrived changed or in another order. */
 function missingTurns(sent: unknown, got: unknown): string[] {
   const lost: string[] = [];
-  const came = listOf(member(got, "messages")).map(plainTurn);
+  const received = listOf(member(got, "messages")).map(plainTurn);
   let from = 0;
-  for (const [index, wanted] of listOf(member(sent, "messages")).map(plainTurn).entries()) {
-    const at = came.findIndex((one, place) => place >= from && isDeepStrictEqual(one, wanted));
+  for (const [index, expected] of listOf(member(sent, "messages")).map(plainTurn).entries()) {
+    const at = received.findIndex((one, place) => place >= from && isDeepStrictEqual(one, expected));
     if (at < 0) lost.push(`turn ${index + 1}`);
     else from = at + 1;
   }
@@ -118,21 +118,21 @@ const nameOf = (tool: unknown): string => String(member(tool, "name") ?? member(
 /** The same if the provider uses the other dialect: what every translation has to preserve. */
 function missingTexts(sent: unknown, got: unknown): string[] {
   const lost: string[] = [];
-  const came = stringsIn(got);
+  const received = stringsIn(got);
   let from = 0;
   const all = listOf(member(sent, "messages"));
   const textsOf = (turns: readonly unknown[]) => turns.flatMap((one) => stringsIn(member(one, "content"), TEXTS));
   const [apart, turns] = [all.filter(isInstruction), all.filter((one) => !isInstruction(one))];
   // The other dialect has a separate field for instructions, which may precede or follow the conversation.
   for (const text of textsOf(apart))
-    if (!came.some((one) => one.includes(text))) lost.push(`text "${text.slice(0, 40)}"`);
+    if (!received.some((one) => one.includes(text))) lost.push(`text "${text.slice(0, 40)}"`);
   for (const text of textsOf(turns)) {
-    const at = came.findIndex((one, place) => place >= from && one.includes(text));
+    const at = received.findIndex((one, place) => place >= from && one.includes(text));
     if (at < 0) lost.push(`text "${text.slice(0, 40)}"`);
     else from = at;
   }
   const system = member(sent, "system");
-  if (typeof system === "string" && !came.some((one) => one.includes(system))) lost.push("the system prompt");
+  if (typeof system === "string" && !received.some((one) => one.includes(system))) lost.push("the system prompt");
   const tools = stringsIn(member(got, "tools"));
   for (const tool of listOf(member(sent, "tools")))
     if (!tools.includes(nameOf(tool))) lost.push(`tool ${nameOf(tool)}`);
@@ -187,9 +187,9 @@ const parameters = defineCheck({
     const plain = await sendPlain(t, "non-streaming");
     const fields = PARAMETERS[t.case]?.(t.dialect) ?? {};
     const request: RequestSpec = { mode: "non-streaming", intent: "either", fields };
-    return { plain, wanted: fields, passed: await sendMarked(t, request) };
+    return { plain, expected: fields, passed: await sendMarked(t, request) };
   },
-  judge({ plain, wanted, passed }, verdict) {
+  judge({ plain, expected, passed }, verdict) {
     assumePassed(verdict, plain);
     const { response } = passed;
     const got = bodyOf(passed);
@@ -198,11 +198,12 @@ const parameters = defineCheck({
       return verdict.notApplicable(`the gateway does not take this: ${response.summary}`);
     }
     const same = isSameDialect(passed);
-    for (const [name, value] of Object.entries(wanted)) {
-      const came = [name, ...(ALSO[name] ?? [])].map((one) => member(got, one)).filter((one) => one !== undefined);
+    for (const [name, value] of Object.entries(expected)) {
+      const received = [name, ...(ALSO[name] ?? [])].map((one) => member(got, one)).filter((one) => one !== undefined);
       // Tools and tool choice look different in the other dialect.
-      const isKept = same || !/^tool/.test(name) ? came.some((one) => isDeepStrictEqual(one, value)) : came.length > 0;
-      const shown = came.length === 0 ? "nothing" : JSON.stringify(came[0]).slice(0, 120);
+      const isKept =
+        same || !/^tool/.test(name) ? received.some((one) => isDeepStrictEqual(one, value)) : received.length > 0;
+      const shown = received.length === 0 ? "nothing" : JSON.stringify(received[0]).slice(0, 120);
       verdict.shouldHold("UPSTREAM-PARAMETERS", isKept, `${name} as it was sent`, shown, {
         in: response,
         at: `/${name}`,

@@ -3,12 +3,12 @@ import { member } from "../../src/core/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { aReply, atMost, serverError, success, that } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
-import { type Answers, assumePassed, PAUSE_MS, type Passed, sendMarked, sendPlainNow } from "./marked.ts";
+import { assumePassed, PAUSE_MS, type Passed, type ProviderScript, sendMarked, sendPlainNow } from "./marked.ts";
 
-type Answer = Extract<Answers[string], { readonly error?: unknown }>;
+type Failure = Extract<ProviderScript[string], { readonly error?: unknown }>;
 
 /** What a provider does instead of replying. */
-const FAILURES: Readonly<Record<string, Answer>> = {
+const FAILURES: Readonly<Record<string, Failure>> = {
   "500": { error: { status: 500 } },
   "503": { error: { status: 503 } },
   "529": { error: { status: 529 } },
@@ -41,7 +41,7 @@ const failure = defineCheck({
     const plain = await sendPlainNow(t);
     const bounds = { deadlineMs: MAX_MS + 5_000, idleMs: MAX_MS + 5_000 };
     const request = { mode: t.mode, intent: "denied", repeats: false, bounds } as const;
-    const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Answer });
+    const send = () => sendMarked(t, request, { "*": FAILURES[t.case] as Failure });
     const first = await send();
     // If the gateway is pausing its providers at this moment, try again when it serves.
     const reachedNoProvider = plain.response.admitted && first.upstream.requests.length === 0;
@@ -59,7 +59,7 @@ const failure = defineCheck({
     const leaked = response.exchange.redactions.some(
       ({ secret, place }) => secret === "upstream" && place !== "request",
     );
-    verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: response, because: "the operator's key is in the answer" });
+    verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: response, because: "the operator's key is in the response" });
     verdict.should("UPSTREAM-RETRY-BOUNDED", received, atMost(MAX_ATTEMPTS), { ...seen, at: "requests to providers" });
     verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(response.durationMs), atMost(MAX_MS), { ...seen, at: "ms" });
     if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${received} requests to providers`, { in: response });
@@ -76,7 +76,7 @@ async function learnCredentials(t: Session): Promise<null> {
   return null;
 }
 
-const ALL_FAIL: Answers = { "*": { error: { status: 500 } } };
+const ALL_FAIL: ProviderScript = { "*": { error: { status: 500 } } };
 
 /** Ways to interrupt a reply. */
 const BREAKS = { reset: "reset", close: "close" } as const;
@@ -131,18 +131,18 @@ const failover = defineCheck({
     let failed = 0;
     for (let index = 0; index < MAX_TRIED; index++) {
       const request = { mode: t.mode, repeats: false, intent: "odd" } as const;
-      const passed = await sendMarked(t, request, { [first]: FAILURES[t.case] as Answer });
+      const passed = await sendMarked(t, request, { [first]: FAILURES[t.case] as Failure });
       tried.push(passed);
-      if (!cameTo(passed, first)) continue;
+      if (!hasReached(passed, first)) continue;
       if (passed.response.admitted || ++failed > 1) break;
       // The next provider may still be paused because of an earlier failure.
-      await t.wait(PAUSE_MS, "a provider to be asked again");
+      await t.wait(PAUSE_MS, "a provider to be used again");
     }
     return { plain, first, tried };
   },
   judge({ plain, first, tried }, verdict) {
     assumePassed(verdict, plain);
-    const shown = tried.findLast((passed) => cameTo(passed, first));
+    const shown = tried.findLast((passed) => hasReached(passed, first));
     if (shown === undefined) return verdict.inconclusive(`no request reached the provider ${first}`);
     const { response, upstream } = shown;
     const way = upstream.requests.map(({ provider, status }) => `${provider} ${status ?? "reset"}`).join(", ");
@@ -153,8 +153,8 @@ const failover = defineCheck({
   },
 });
 
-const cameTo = ({ upstream }: Passed, wanted: string): boolean =>
-  upstream.requests.some(({ provider }) => provider === wanted);
+const hasReached = ({ upstream }: Passed, name: string): boolean =>
+  upstream.requests.some(({ provider }) => provider === name);
 
 /** The model that a reply names. */
 function modelIn({ streamed, stream, json }: Response): unknown {

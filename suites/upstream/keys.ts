@@ -24,7 +24,7 @@ const callerKey = defineCheck({
     if (isPassedOn) verdict.notApplicable("the target declares upstream.callerKey: passed-on");
     assumePassed(verdict, plain);
     const seen = { in: plain.response };
-    verdict.must("UPSTREAM-CALLER-KEY", ours, 0, { ...seen, because: "credentials of the caller came to a provider" });
+    verdict.must("UPSTREAM-CALLER-KEY", ours, 0, { ...seen, because: "credentials of the caller reached a provider" });
     verdict.must("UPSTREAM-CALLER-KEY", outsideCredentials, 0, {
       ...seen,
       because: "other places that held a key of the caller",

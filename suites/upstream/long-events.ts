@@ -3,7 +3,7 @@ import { type JsonObject, member } from "../../src/core/index.ts";
 import { DIALECTS, toolsOf } from "../../src/dialects/index.ts";
 import { isCutByUs } from "../shared/cut-by-us.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
-import { type Answers, assumePassed, type Passed, sendMarked, sendPlain, wordsOf } from "./marked.ts";
+import { assumePassed, type Passed, type ProviderScript, sendMarked, sendPlain, wordsOf } from "./marked.ts";
 import { streamedCall } from "./streamed-call.ts";
 
 /** Above the usual limits of line readers: 4, 16 and 64 KiB, 256 KiB and 1 MiB. */
@@ -13,7 +13,7 @@ const SHORT_SIZES = [6, 6];
 const BOUNDS = { maxBodyBytes: 4 * 1_048_576 };
 
 interface Carrier {
-  readonly answer: Answers[string];
+  readonly script: ProviderScript[string];
   readonly fields?: (dialect: (typeof DIALECTS)[number]) => JsonObject;
   /** Which of the words the caller received. */
   readonly got: (response: Response) => string | undefined;
@@ -21,9 +21,9 @@ interface Carrier {
 
 /** What the provider's events carry. */
 const CARRIERS: Readonly<Record<string, Carrier>> = {
-  text: { answer: {}, got: ({ replyText }) => replyText },
+  text: { script: {}, got: ({ replyText }) => replyText },
   "tool-arguments": {
-    answer: { tool: { name: "get_weather" } },
+    script: { tool: { name: "get_weather" } },
     fields: (dialect) => ({ tools: toolsOf(dialect, ONE_TOOL) as JsonObject[] }),
     got: (response) => {
       const { input, fragments } = streamedCall(response);
@@ -31,7 +31,7 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
       return typeof text === "string" ? text : fragments.replace(/^\{\s*"text"\s*:\s*"/, "");
     },
   },
-  reasoning: { answer: { reasoning: true }, got: (response) => reasoningIn(response) },
+  reasoning: { script: { reasoning: true }, got: (response) => reasoningIn(response) },
 };
 
 /** The reasoning of a stream, in the fields that gateways use for it. */
@@ -58,13 +58,13 @@ const longEvents = defineCheck({
   schedule: { resource: "large streams" },
   cost: { requests: 3 },
   async run(t) {
-    const { answer, fields } = CARRIERS[t.case] as Carrier;
+    const { script, fields } = CARRIERS[t.case] as Carrier;
     const plain = await sendPlain(t, "streaming");
     const send = (sizes: number[]): Promise<Passed> =>
       sendMarked(
         t,
         { mode: "streaming", intent: "odd", bounds: BOUNDS, ...(fields && { fields: fields(t.dialect) }) },
-        { "*": { ...answer, pieceBytes: sizes } },
+        { "*": { ...script, pieceBytes: sizes } },
       );
     const sent: Sent | null = plain.response.admitted
       ? { short: await send(SHORT_SIZES), long: await send(LONG_SIZES) }

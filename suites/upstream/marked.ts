@@ -2,7 +2,7 @@ import type { ProviderSaw, RequestSpec, Response, Session, Upstreamed } from "..
 import type { Verdict } from "../../src/judging/index.ts";
 
 /** What the providers respond, by their names; `*` is any other. */
-export type Answers = Parameters<Session["upstream"]["answer"]>[1];
+export type ProviderScript = Parameters<Session["upstream"]["answer"]>[1];
 
 /** One of our requests, and what the gateway made of it. */
 export type Passed = {
@@ -18,10 +18,10 @@ const NOTED_MS = 2_000;
 const hasEnded = ({ end }: ProviderSaw): boolean => end !== undefined;
 
 /** Sends a request that the providers recognise, and waits until they are done with it. */
-export async function sendMarked(t: Session, request: RequestSpec = {}, answers: Answers = {}): Promise<Passed> {
+export async function sendMarked(t: Session, request: RequestSpec = {}, script: ProviderScript = {}): Promise<Passed> {
   const marker = t.upstream.marker();
-  if (Object.keys(answers).length > 0) await t.upstream.answer(marker, answers);
-  const own = { upstreamFails: Object.keys(answers).length > 0, ...request };
+  if (Object.keys(script).length > 0) await t.upstream.answer(marker, script);
+  const own = { upstreamFails: Object.keys(script).length > 0, ...request };
   const response = await t.send(t.upstream.marked(marker, t.dialect, withMarker(own, marker)));
   const upstream = await t.upstream.until(marker, (seen) => seen.every(hasEnded), NOTED_MS);
   return { marker, response, upstream };
@@ -61,19 +61,19 @@ export const PAUSE_MS = 3_000;
 export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
   const first = await sendPlain(t, mode);
   if (!first.response.admitted) return first;
-  const recovery = await t.once("upstream.recovery", async () => ({ isGivenUp: false }));
+  const recovery = await t.once("upstream.recovery", async () => ({ hasFailed: false }));
   let plain = await sendMarked(t, { mode });
-  for (let more = 1; more < TRIES && !plain.response.admitted && !recovery.isGivenUp; more++) {
-    await t.wait(PAUSE_MS, "a provider to be asked again");
+  for (let more = 1; more < TRIES && !plain.response.admitted && !recovery.hasFailed; more++) {
+    await t.wait(PAUSE_MS, "a provider to be used again");
     plain = await sendMarked(t, { mode });
   }
-  recovery.isGivenUp = !plain.response.admitted;
+  recovery.hasFailed = !plain.response.admitted;
   await t.upstream.credentials(plain.marker);
   return plain;
 }
 
 /** The result of a request that was not sent because plain ones are not served. */
-export const NOTHING_CAME: Upstreamed = { nowMs: 0, requests: [], ourKeys: 0 };
+export const NOTHING_RECEIVED: Upstreamed = { nowMs: 0, requests: [], ourKeys: 0 };
 
 /** Continues only if a plain request was served, and by these providers. */
 export function assumePassed(verdict: Verdict, { response, upstream }: Passed): void {
@@ -84,7 +84,7 @@ export function assumePassed(verdict: Verdict, { response, upstream }: Passed): 
   verdict.assumeGood(response, "a request for a model of these providers");
   if (upstream.requests.length > 0) return;
   const model = `  model: { ${endpoint}: <a model that they serve> }`;
-  verdict.missingFixture("the request did not come to the providers of `upstream`", ["upstream:", model]);
+  verdict.missingFixture("the request did not reach the providers of `upstream`", ["upstream:", model]);
 }
 
 /** Whether the gateway and its provider use the same dialect, so that bodies can be compared field by field. */

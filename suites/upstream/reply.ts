@@ -6,7 +6,7 @@ import type { Verdict } from "../../src/judging/index.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { tokenCountsOf } from "../shared/token-counts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
-import { type Answers, assumePassed, sendMarked, sendPlain } from "./marked.ts";
+import { assumePassed, type ProviderScript, sendMarked, sendPlain } from "./marked.ts";
 import { type Call, streamedCall } from "./streamed-call.ts";
 
 const TEXT = `${MULTIBYTE_TEXT}\n${SPECIAL_TEXT}\n  indented\tend  .`;
@@ -15,7 +15,7 @@ const TOOL = {
   arguments: { city: 'Tromsø "N"', days: [1, 2.5], deep: { units: null, on: true } },
 };
 
-const REPLIES: Readonly<Record<string, Answers[string]>> = {
+const REPLIES: Readonly<Record<string, ProviderScript[string]>> = {
   text: { text: TEXT, pieces: 40 },
   tool: { tool: TOOL, pieces: 9 },
 };
@@ -33,7 +33,7 @@ const reply = defineCheck({
     const plain = await sendPlain(t);
     const fields: JsonObject = t.case === "tool" ? { tools: toolsOf(t.dialect, ONE_TOOL) as JsonObject[] } : {};
     const request = { mode: t.mode, fields, intent: "either" } as const;
-    return { plain, passed: await sendMarked(t, request, { "*": REPLIES[t.case] as Answers[string] }) };
+    return { plain, passed: await sendMarked(t, request, { "*": REPLIES[t.case] as ProviderScript[string] }) };
   },
   judge({ plain, passed }, verdict, axes) {
     assumePassed(verdict, plain);
@@ -66,7 +66,7 @@ function wholeCall({ reply: { toolCalls } }: Response): Call {
   return toolCalls[0] ?? { name: undefined, input: undefined };
 }
 
-/** What the provider counts: most of the input came from its cache. */
+/** What the provider counts: most of the input was read from its cache. */
 const COUNTED = { input: 2_000, cached: 1_900, output: 37 };
 
 /** The same in the fields of the dialects: the messages dialect counts cached tokens separately. */
@@ -94,8 +94,8 @@ const usage = defineCheck({
   cost: { requests: 3 },
   async run(t) {
     const plain = await sendPlain(t);
-    const isAsked = t.dialect === "chat" && t.mode === "streaming";
-    const fields: JsonObject = isAsked ? { stream_options: { include_usage: true } } : {};
+    const requestsUsage = t.dialect === "chat" && t.mode === "streaming";
+    const fields: JsonObject = requestsUsage ? { stream_options: { include_usage: true } } : {};
     const request = { mode: t.mode, fields, intent: "either" } as const;
     return { plain, passed: await sendMarked(t, request, { "*": { usage: COUNTED } }) };
   },

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atLeast, atMost } from "../../src/judging/index.ts";
-import { assumePassed, NOTHING_CAME, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
+import { assumePassed, NOTHING_RECEIVED, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
 
 /** Events after which a stream stalls: the opening ones of either dialect, and some pieces of text. */
 const BEFORE_STALL = 6;
@@ -21,7 +21,7 @@ const streamed = defineCheck({
   cost: { requests: 3, waitS: 3 },
   async run(t) {
     const plain = await sendPlain(t, "streaming");
-    if (!plain.response.admitted) return { plain, sent: NOTHING_CAME, response: plain.response };
+    if (!plain.response.admitted) return { plain, sent: NOTHING_RECEIVED, response: plain.response };
     const marker = t.upstream.marker();
     await t.upstream.answer(marker, { "*": { pieces: 40, break: { how: "stall", at: BEFORE_STALL } } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
@@ -31,9 +31,9 @@ const streamed = defineCheck({
       (seen) => seen.some((one) => one.sentEvents >= BEFORE_STALL),
       ARRIVES_MS,
     );
-    const hasCome = await Promise.race([held.started, t.wait(REACHES_MS).then(() => false)]);
+    const hasStarted = await Promise.race([held.started, t.wait(REACHES_MS).then(() => false)]);
     // If the gateway responds to this in the meantime, it was not busy with something else.
-    if (!hasCome) await sendMarked(t);
+    if (!hasStarted) await sendMarked(t);
     await t.wait(INTO_MS);
     held.abort();
     return { plain, sent, response: await held.done };
@@ -43,7 +43,10 @@ const streamed = defineCheck({
     if (!sent.requests.some(({ sentEvents }) => sentEvents >= BEFORE_STALL))
       verdict.inconclusive("the provider sent nothing yet");
     const pieces = response.stream.pieces.length;
-    verdict.should("UPSTREAM-STREAMED", pieces, atLeast(1), { in: response, because: "pieces of the reply had come" });
+    verdict.should("UPSTREAM-STREAMED", pieces, atLeast(1), {
+      in: response,
+      because: "pieces of the reply that had arrived",
+    });
   },
 });
 
@@ -66,8 +69,8 @@ const brokenStream = defineCheck({
   async run(t) {
     const plain = await sendPlainNow(t, "streaming");
     const how = t.case as (typeof BREAKS)[number];
-    const answers = { "*": { pieces: 40, gapMs: 20, break: { how, at: BEFORE_BREAK } } };
-    return { plain, broken: await sendMarked(t, { mode: "streaming", intent: "odd", repeats: false }, answers) };
+    const script = { "*": { pieces: 40, gapMs: 20, break: { how, at: BEFORE_BREAK } } };
+    return { plain, broken: await sendMarked(t, { mode: "streaming", intent: "odd", repeats: false }, script) };
   },
   judge({ plain, broken }, verdict) {
     assumePassed(verdict, plain);
@@ -139,7 +142,7 @@ const backpressure = defineCheck({
     if (received === 0 || response.status !== 200)
       verdict.inconclusive(`the stream did not begin: ${response.summary}`);
     const read = response.exchange.response?.body.receivedBytes ?? 0;
-    if (read > (PIECES * PIECE_BYTES) / 4) verdict.inconclusive("this process read more than it wanted to");
+    if (read > (PIECES * PIECE_BYTES) / 4) verdict.inconclusive("this process read more than intended");
     verdict.should("UPSTREAM-BACKPRESSURE", Number((taken / PIECES).toFixed(2)), atMost(MAX_TAKEN), {
       in: response,
       because: `share of 32 MB that the gateway had taken, of which the caller had read ${(read / 1e6).toFixed(1)} MB`,

@@ -31,9 +31,9 @@ async function driveInVain(outputTokens: number): Promise<Drive> {
 }
 
 test("a key that is never denied was driven as far as it should be, or as far as the run's own budget goes", async () => {
-  expect(await driveInVain(10_000_000)).toMatchObject({ denial: null, givenUp: null, served: 100 });
+  expect(await driveInVain(10_000_000)).toMatchObject({ denial: null, stoppedBecause: null, served: 100 });
   const short = await driveInVain(40_000);
-  expect(short).toMatchObject({ denial: null, givenUp: expect.stringContaining("the run's budget of output tokens") });
+  expect(short).toMatchObject({ denial: null, stoppedBecause: expect.stringContaining("the run's budget of output tokens") });
   expect(short.served).toBeLessThan(100);
 });
 
@@ -43,7 +43,7 @@ const driven = (more: Partial<Drive> = {}): Drive => ({
   first: null,
   denial: null,
   waitedS: 8,
-  givenUp: null,
+  stoppedBecause: null,
   ...more,
 });
 const recording = (drives: readonly Drive[]) => ({
@@ -55,11 +55,11 @@ const recording = (drives: readonly Drive[]) => ({
 test("only a key that was driven far enough shows that its limit does not hold", () => {
   const status = (drive: Drive) => judged("spending.budget-sets-in", recording([drive])).status;
   expect(status(driven())).toBe("warn");
-  expect(status(driven({ givenUp: "of no room" }))).toBe("inconclusive");
+  expect(status(driven({ stoppedBecause: "of no room" }))).toBe("inconclusive");
 });
 
 test("a drive that was given up says nothing of what the next one needs", () => {
-  expect(effortFor([driven({ givenUp: "of no room" })])).toEqual(effortFor([]));
+  expect(effortFor([driven({ stoppedBecause: "of no room" })])).toEqual(effortFor([]));
   expect(effortFor([driven()])).not.toEqual(effortFor([]));
 });
 

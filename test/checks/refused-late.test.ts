@@ -105,7 +105,7 @@ describe("a provider's failure inside a stream", () => {
   });
 });
 
-test("only a 5xx says that a gateway gave up on a provider that does not answer", () => {
+test("only a 5xx says that a gateway gave up on a provider that does not respond", () => {
   const control = seen({ sentMs: 0, endMs: 1, text: REPLY });
   const outcomesOf = (status: number) =>
     judged("errors.upstream-timeout", {

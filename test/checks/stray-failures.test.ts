@@ -105,7 +105,7 @@ describe("a burst that met no denial", () => {
 });
 
 test("streams of a tier that all fail show nothing of its limit", () => {
-  const filled = (held: readonly Response[]) => ({ limit: 4, held, extras: [], unrelated: [], leftOut: null });
+  const filled = (held: readonly Response[]) => ({ limit: 4, held, extras: [], unrelated: [], reasonOmitted: null });
   expect(judged("limits.tier-concurrency", filled(times(4, (at) => failed(at, 503)))).status).toBe("inconclusive");
   expect(judged("limits.tier-concurrency", filled([...times(3, served), full(3)])).status).toBe("fail");
 });

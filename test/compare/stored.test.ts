@@ -268,8 +268,8 @@ describe("two stored runs", () => {
       compared(recordOf([observed(before)]), recordOf([observed(now)])).drift.length;
     expect(drift('{"answer":"200","ms":6}', '{"answer":"200","ms":74}')).toBe(0);
     expect(drift("first byte after 12.5 ms", "first byte after 1 s")).toBe(0);
-    expect(drift("6663 of 6663 answers carry a request id", "12 of 12 answers carry a request id")).toBe(0);
-    expect(drift("6663 of 6663 answers carry a request id", "11 of 12 answers carry a request id")).toBe(1);
+    expect(drift("6663 of 6663 responses carry a request id", "12 of 12 responses carry a request id")).toBe(0);
+    expect(drift("6663 of 6663 responses carry a request id", "11 of 12 responses carry a request id")).toBe(1);
     expect(drift('{"answer":"200","ms":6}', '{"answer":"413","ms":6}')).toBe(1);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { retryAfterWaitMs } from "../../suites/k6/retry-after.ts";
-import { type Answered, decideRetry, retryOf } from "../../suites/k6/retry-rules.ts";
+import { decideRetry, type RetryInput, retryOf } from "../../suites/k6/retry-rules.ts";
 
 const OPTIONS = { maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000, graceMs: 30 };
-const denied = (more: Partial<Answered>): Answered => ({
+const denied = (more: Partial<RetryInput>): RetryInput => ({
   retry: "retry-after",
   reason: "rate_limit_exceeded",
   retryAfterMs: 2_000,
