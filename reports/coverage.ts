@@ -1,5 +1,6 @@
 import { type CheckResult, type RunRecord, type Status, worstStatus } from "../src/record/index.ts";
 import { EXCLUSIONS } from "../src/requirements/index.ts";
+import { describeObserved } from "./text/index.ts";
 
 export const COLUMNS = [
   "chat non-streaming",
@@ -57,7 +58,7 @@ export function coverageOf(record: RunRecord): CoveredRequirement[] {
       gathered.set(column, [...(gathered.get(column) ?? []), status]);
       for (const finding of check.findings) {
         if (finding.requirements.includes(requirement.id) && finding.outcome === "observed")
-          observed.add(finding.observed);
+          observed.add(describeObserved(finding.observed));
       }
     }
     const cells = Object.fromEntries(

@@ -3,6 +3,7 @@ import {
   type CheckResult,
   checkOfPhase,
   checksOfRun,
+  type Finding,
   type Leak,
   type LoadPhase,
   type LoadRun,
@@ -13,6 +14,7 @@ import { oneLine } from "./clean-text.ts";
 import { isSupported, type QuantileName } from "./supported.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
+import { describeFinding } from "./text/index.ts";
 import { verdictLines } from "./verdict-lines.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-figures.ts";
 
@@ -77,14 +79,14 @@ function leakLine(leak: Leak, colors: Colors): string {
 function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors): string[] {
   const place = id.slice(`load.${run.name}.`.length);
   const marks = { fail: colors.red("✗"), warn: colors.yellow("▲"), none: "" };
+  // The sentence of a finding that is named after a requirement does not name it.
+  const sentence = (finding: Finding) =>
+    oneLine(`${finding.requirements.includes(finding.name) ? `${finding.name}: ` : ""}${describeFinding(finding)}`);
   const open = findings.filter(({ outcome }) => outcome === "undecided");
   const broken = findings.filter(({ outcome }) => outcome === "broken");
   return withoutRepeats([
-    ...open.map(({ name, observed }) => `  ${colors.yellow("?")} ${place} ${name}: not decided: ${oneLine(observed)}`),
-    ...broken.map(
-      ({ name, weight, expected = "", observed }) =>
-        `  ${marks[weight]} ${place} ${name}: expected ${oneLine(expected)}, got ${oneLine(observed)}`,
-    ),
+    ...open.map((finding) => `  ${colors.yellow("?")} ${place} not decided: ${sentence(finding)}`),
+    ...broken.map((finding) => `  ${marks[finding.weight]} ${place} ${sentence(finding)}`),
   ]);
 }
 

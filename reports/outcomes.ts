@@ -1,5 +1,6 @@
 import type { CheckResult, Finding, Gate, RunRecord, Status } from "../src/record/index.ts";
 import { requirementWithLevel } from "./level.ts";
+import { describeFinding } from "./text/index.ts";
 
 /** One line of any list-like report: a check or a gate. */
 export interface Outcome {
@@ -72,8 +73,5 @@ function ofCheck(record: RunRecord, check: CheckResult): Outcome {
 }
 
 function describe(record: RunRecord, finding: Finding): string {
-  const { pointer, expected, observed, note } = finding;
-  const place = pointer === undefined ? "" : ` at ${pointer}`;
-  const why = note === undefined ? "" : `${note}: `;
-  return `${requirementWithLevel(record, finding)}${place}: ${why}expected ${expected ?? "otherwise"}, observed ${observed}`;
+  return `${requirementWithLevel(record, finding)}: ${describeFinding(finding)}`;
 }

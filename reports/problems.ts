@@ -67,7 +67,8 @@ export function brokenOf(check: CheckResult): Broken[] {
       finding.pointer,
       finding.expected,
       finding.observed,
-      finding.note,
+      finding.subject,
+      finding.response,
     ]);
     const known = byText.get(key);
     if (known === undefined) byText.set(key, { finding, times: 1 });

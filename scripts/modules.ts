@@ -117,7 +117,15 @@ export const BESIDE: Readonly<Record<string, Module>> = {
     // The history of runs is rendered as well, and no single record contains it.
     imports: ["core", "history", "metrics", "record", "requirements"],
   },
+  "reports/text": {
+    holds: "every sentence about a finding, a reason, a cause or a verdict",
+    imports: ["core", "record", "requirements"],
+  },
 };
+
+/** The sentences of all reports, which judges use for the messages of the record. */
+const TEXT = "reports/text";
+const IMPORT_TEXT: readonly string[] = ["judging", "checks", "load", "client-conformance", "compare", "policy"];
 
 /** Modules that may import the folders next to `src`. */
 const IMPORT_BESIDE: readonly string[] = ["app"];
@@ -133,6 +141,7 @@ export function lintRules(): object {
         `../../../${other}/**`,
       ]),
       ...(IMPORT_BESIDE.includes(name) ? [] : Object.keys(BESIDE).map((folder) => `**/${folder}/**`)),
+      ...(IMPORT_TEXT.includes(name) ? [`!**/${TEXT}/index.ts`] : []),
     ];
     const inside = imports.flatMap((other) =>
       ["..", "../..", "../../.."].flatMap((up) => [`${up}/${other}/**`, `!${up}/${other}/index.ts`]),
@@ -173,11 +182,17 @@ export function moduleDiagram(): string {
     const direct = imports.filter(
       (to) => to !== "core" && !imports.some((other) => other !== to && reaches(other, to)),
     );
-    return direct.map((to) => `  ${name} --> ${to}`);
+    return direct.map((to) => `  ${idOf(name)} --> ${to}`);
   });
   const boxes = Object.entries(all)
     .filter(([name]) => name !== "core")
-    .map(([name, { holds }]) => `  ${name}["${name}: ${holds}"]`);
-  const topmost = IMPORT_BESIDE.flatMap((name) => Object.keys(BESIDE).map((folder) => `  ${name} --> ${folder}`));
+    .map(([name, { holds }]) => `  ${idOf(name)}["${name}: ${holds}"]`);
+  const topmost = [
+    ...IMPORT_BESIDE.flatMap((name) => Object.keys(BESIDE).map((folder) => `  ${name} --> ${idOf(folder)}`)),
+    ...["reports", ...IMPORT_TEXT].map((name) => `  ${name} --> ${idOf(TEXT)}`),
+  ];
   return ["```mermaid", "flowchart TB", ...boxes, "", ...arrows, ...topmost, "```"].join("\n");
 }
+
+/** A slash is not allowed in a diagram's ids. */
+const idOf = (name: string): string => name.replace("/", "-");

@@ -1,3 +1,4 @@
+import { describeFacts } from "../../reports/index.ts";
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
@@ -55,7 +56,8 @@ function brokenBy({ findings }: JudgedPhase): string | null {
   const broken = findings.filter(
     ({ outcome, weight, basis }) => outcome === "broken" && weight === "fail" && basis === "content",
   );
-  return broken.find(({ name }) => name !== "load.admitted" && name !== "load.denial-reasons")?.observed ?? null;
+  const first = broken.find(({ name }) => name !== "load.admitted" && name !== "load.denial-reasons");
+  return first === undefined ? null : describeFacts(first);
 }
 
 /** Why a run says nothing about a limiter: nothing was admitted, or many requests ended for other reasons. */

@@ -1,3 +1,4 @@
+import { describeResponse } from "../../reports/text/index.ts";
 import { atPointer, member } from "../core/index.ts";
 import {
   type DenialWords,
@@ -13,6 +14,7 @@ import {
 } from "../dialects/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
 import { reasonsOf, specReason } from "../judging/index.ts";
+import type { ResponseFacts } from "../record/index.ts";
 import { type BodyFact, BodyReadings, type ResponsePacker } from "./body-readings.ts";
 
 /** Where a gateway puts what judges read; from the target file, stored in the record for a later judgement. */
@@ -243,17 +245,22 @@ export class Response {
     return (endUs - (sentUs ?? dueUs)) / 1_000;
   }
 
-  /** The response in short: `429 rate_limit_exceeded`, `200, then reset`, `no answer (deadline)`. */
-  get summary(): string {
+  /** The response in short, as data. */
+  get facts(): ResponseFacts {
+    const { status, reason, ownReason } = this;
     const { kind, detail } = this.exchange.ending;
-    const after = kind === "complete" ? "" : `${kind}${detail === undefined ? "" : `: ${detail}`}`;
-    if (this.status === undefined) return `no answer (${after})`;
-    const { reason } = this;
-    const ownReason = this.ownReason?.slice(0, MAX_REASON_CHARACTERS);
-    const translated = reason === this.ownReason ? "" : ` (read as ${reason})`;
-    const named = `${this.status}${ownReason === undefined ? "" : ` ${ownReason}`}${translated}`;
-    if (after !== "") return `${named}, then ${after}`;
-    return this.refusedLate ? `${named}, then error-event` : named;
+    return {
+      ...(status === undefined ? {} : { status }),
+      ...(ownReason === undefined ? {} : { reason: ownReason.slice(0, MAX_REASON_CHARACTERS) }),
+      ...(reason === ownReason ? {} : { readAs: reason ?? null }),
+      ...(kind === "complete" ? {} : { ending: { kind, ...(detail === undefined ? {} : { detail }) } }),
+      ...(kind === "complete" && this.refusedLate ? { isRefusedLate: true } : {}),
+    };
+  }
+
+  /** The response in short: `429 rate_limit_exceeded`, `200, then reset`, `no response (deadline)`. */
+  get summary(): string {
+    return describeResponse(this.facts);
   }
 }
 

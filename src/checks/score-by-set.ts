@@ -14,8 +14,9 @@ export function scoreBySet(results: readonly CheckResult[], unscored: readonly s
     if (!result.findings.some(isUnscored)) return result;
     const findings = result.findings.map((finding): Finding => {
       if (!isUnscored(finding)) return finding;
-      const note = finding.note === undefined ? NOTE : `${finding.note}; ${NOTE}`;
-      return { ...finding, outcome: "observed", weight: "none", note };
+      const { deviation: _deviation, reason: _reason, ...rest } = finding;
+      const subject = finding.subject === undefined ? NOTE : `${finding.subject}; ${NOTE}`;
+      return { ...rest, outcome: "observed", weight: "none", subject };
     });
     const judged = result.status === "fail" || result.status === "warn" || result.status === "pass";
     const { undecided } = result;

@@ -1,3 +1,4 @@
+import { isTrue } from "../../src/judging/index.ts";
 import type { Turn } from "../reference-gateway/index.ts";
 import type { MustRequirement } from "../requirements/index.ts";
 import { judgeBounded, judgeOnce } from "./judges/attempts.ts";
@@ -98,7 +99,7 @@ export const SCENARIOS: readonly Scenario[] = [
       if (judgeWaits("RETRY-1", runs, verdict) > 0) return;
       const waiting = runs.some(({ ending }) => ending.by === "watch");
       const observed = waiting ? "still waiting when the watch ended" : "no further attempt";
-      verdict.mustHold("RETRY-1", true, "no retry before the 600 s of Retry-After are over", observed);
+      verdict.must("RETRY-1", true, isTrue("no retry before the 600 s of Retry-After are over", observed));
     },
   },
   {

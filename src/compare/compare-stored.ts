@@ -1,3 +1,4 @@
+import { describeFinding } from "../../reports/text/index.ts";
 import { groupBy } from "../core/index.ts";
 import {
   type CheckChange,
@@ -77,7 +78,7 @@ function comparisonsOf(check: CheckResult): Result[] {
     .map((finding) => ({
       id: `${check.id}.${finding.name}`,
       status: statusOfFinding(finding),
-      message: finding.observed,
+      message: describeFinding(finding),
     }));
 }
 

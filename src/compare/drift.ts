@@ -1,3 +1,4 @@
+import { describeObserved } from "../../reports/text/index.ts";
 import type { CheckResult, Comparison } from "../record/index.ts";
 
 /** The parts of a response whose form is compared; made from a recorded exchange. */
@@ -86,7 +87,7 @@ function observedOf({ findings }: CheckResult, requirement: string): Set<string>
   return new Set(
     findings
       .filter((finding) => finding.requirements.includes(requirement) && finding.outcome === "observed")
-      .map(({ observed }) => withoutMoments(observed)),
+      .map(({ observed }) => withoutMoments(describeObserved(observed))),
   );
 }
 

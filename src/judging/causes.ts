@@ -1,8 +1,7 @@
+import { adviceFor, type CauseFacts, causeTitle } from "../../reports/text/index.ts";
 import { groupBy } from "../core/index.ts";
-import type { Cause, CheckResult, Finding, Status } from "../record/index.ts";
+import type { Cause, CheckResult, Deviation, Expected, Finding, ResponseFacts, Status } from "../record/index.ts";
 import { REQUIREMENTS, type RequirementId } from "../requirements/index.ts";
-import { inWords } from "./conclusion.ts";
-import { success } from "./expectation.ts";
 
 /** Results that have a cause, worst first. */
 const WITH_CAUSE: readonly Status[] = ["fail", "flaky", "warn"];
@@ -51,7 +50,7 @@ export function causesByDeviation(results: readonly Judged[]): Map<string, Cause
 
 /** Prerequisites of what comes after them: a truncated or garbled response says nothing about its fields. */
 const LOWER: readonly ((finding: Finding) => boolean)[] = [
-  ({ note }) => isMalformed(note),
+  isMalformed,
   ({ pointer }) => pointer === "status",
   ({ name }) => name === "HTTP-CODING",
   ({ name }) => name === "JSON-UTF8",
@@ -80,61 +79,70 @@ function depthOf(finding: Finding): number {
   return depth === -1 ? LOWER.length : depth;
 }
 
-/** Whether a response was not HTTP, according to its reader. */
-function isMalformed(note = ""): boolean {
-  return /protocol-error|HTTP\/1\.1 protocol|ERR_ASSERTION|HPE_/.test(note);
+function isMalformed({ deviation }: Finding): boolean {
+  return deviation?.kind === "malformed";
 }
 
+/** Deviations of a response as a whole: whatever it lacks follows from them. */
+const OF_RESPONSE: readonly Deviation["kind"][] = ["malformed", "no-response", "incomplete", "refused-late", "status"];
+
 /** What two findings must have in common to be the same deviation. */
-function deviationOf({ name, pointer, expected, observed, note }: Finding): string {
+function deviationOf({ name, pointer, expected, observed, response = {}, deviation }: Finding): string {
+  if (deviation === undefined) return `of ${name}`;
   // An unexpected response identifies the deviation; for an admitted one, the expected denial does.
-  if (isMalformed(note)) return "malformed";
-  const response = responseIn(note);
-  if (response !== undefined && isUseless(response) && (pointer === "ending" || observed === "false"))
-    return `response ${response}`;
-  if (pointer === "status") {
-    if (response?.endsWith(LATE) === true) return "refused late";
-    return /^2/.test(observed) ? `served, ${refusalIn(expected)}` : `response ${response ?? observed}`;
-  }
+  if (deviation.kind === "malformed" || deviation.kind === "refused-late") return deviation.kind;
+  if (OF_RESPONSE.includes(deviation.kind)) return `response ${signOf(response, observed)}`;
+  if (deviation.kind === "served") return `served, ${refusalIn(expected)}`;
   const place = pointer?.replace(/\d+/g, "#").toLowerCase();
   // The same header or field is missing, whatever its expected value.
-  if (place !== undefined && observed === "absent") return `absent ${place}`;
-  // A text comparison, mostly of counts and times: the findings have the requirement in common.
+  if (place !== undefined && observed.kind === "absent") return `absent ${place}`;
+  // Counts, times and claims: the findings have the requirement in common.
   if (place === undefined) return `of ${name}`;
   // Several requirements compare the same value of the same response.
-  return `at ${place} ${(expected ?? "").replace(/\d+/g, "#")} ${observed.replace(/\d+/g, "#")}`;
+  return `at ${place} ${JSON.stringify([expected, observed]).replace(/\d+/g, "#")}`;
+}
+
+/** A response without what differs from request to request. */
+function signOf({ status, reason, ending }: ResponseFacts, observed: Finding["observed"]): string {
+  const code = status ?? (observed.kind === "value" ? observed.value : "none");
+  return `${code} ${reason ?? ""} ${ending?.kind ?? ""}`;
 }
 
 /** The expected denial; the specification leaves the status of caller errors open. */
-function refusalIn(expected = ""): string {
-  return /^\d{3}(?=$| or )/.exec(expected)?.[0] ?? "a refusal";
+function refusalIn(expected: Expected | undefined): string {
+  if (expected?.kind === "value") return String(expected.value);
+  return expected?.kind === "one-of" ? String(expected.values[0]) : "a refusal";
 }
-
-/** Suffix of the short form of a response that refused a stream after it had begun. */
-const LATE = ", then error-event";
-
-/** `401 invalid_api_key` or `200, then reset`: a response in short form, at the end of a note. */
-function responseIn(note: string | undefined): string | undefined {
-  return /\b\d{3}(?: [\w.-]+|, then [\w-]+)?(?=$|: UND_ERR)/.exec(note ?? "")?.[0];
-}
-
-/** Whether a response in short form is not a complete reply. */
-const isUseless = (response: string): boolean => !response.startsWith("2") || response.includes(", then ");
 
 function toCause(symptoms: readonly Symptom[]): Cause {
   const findings = symptoms.map(({ finding }) => finding);
   const worst = typical(symptoms);
   const exchange = worst.exchanges[0];
   const checks = [...new Set(symptoms.map(({ check }) => check))];
+  const facts: CauseFacts = {
+    worst,
+    findings,
+    loadRuns: loadRunsOf(checks),
+    isAboutPath: isAboutPath(worst),
+  };
   return {
-    title: titleOf(worst, { findings, checks }),
+    title: causeTitle(facts),
     requirement: requirementOfCause(worst),
     requirements: [...new Set(findings.flatMap(({ requirements }) => requirements))],
     weight: findings.some(({ weight }) => weight === "fail") ? "fail" : "warn",
     checks,
     ...(exchange === undefined ? {} : { exchange }),
-    advice: adviceFor(worst),
+    advice: adviceFor(facts),
   };
+}
+
+/** A load result, with its tier or workload. */
+const OF_LOAD = /^load\.([^.]+)/;
+
+/** The load runs of results that are all of load; otherwise `undefined`. */
+function loadRunsOf(checks: readonly string[]): string[] | undefined {
+  const runs = new Set(checks.map((id) => OF_LOAD.exec(id)?.[1]));
+  return runs.has(undefined) ? undefined : [...runs].flatMap((run) => run ?? []);
 }
 
 /**
@@ -167,12 +175,15 @@ function isBefore(a: readonly number[], b: readonly number[]): boolean {
 }
 
 /** Redirected, or not found at its path: whatever was requested, the most basic requirement about the path is violated. */
-const isAboutPath = ({ note }: Finding): boolean => /^(3\d\d|404( not_found)?)$/.test(responseIn(note) ?? "");
+function isAboutPath({ response: { status = 0, reason, ending } = {} }: Finding): boolean {
+  if (ending !== undefined) return false;
+  return (status >= 300 && status < 400) || (status === 404 && (reason === undefined || reason === "not_found"));
+}
 
 const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
 
 const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
-  pointer === "status" && expected?.startsWith(success.description) === true;
+  pointer === "status" && expected?.kind === "status" && expected.range === "2xx";
 
 /**
  * Whether another requirement says more: always for STREAM-2 (a stream is denied like any other request), and for BASE-3 if
@@ -185,7 +196,7 @@ function repeatsAnother(finding: Finding): boolean {
 
 /** Whether a finding is about the form of a denial although the request was served: that it must be denied says more. */
 const isAboutWords = (finding: Finding): boolean =>
-  areaOf(mainOf(finding)) === "errors" && finding.observed.startsWith("2");
+  areaOf(mainOf(finding)) === "errors" && finding.deviation?.kind === "served";
 
 /** For each denial, the requirement that it violates if it is unjustified. */
 const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
@@ -201,56 +212,11 @@ const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
 
 /** The main requirement that a cause violates. */
 function requirementOfCause(worst: Finding): string {
-  if (isMalformed(worst.note)) return "HTTP-FRAMING" satisfies RequirementId;
-  const [status, reason = ""] = (responseIn(worst.note) ?? "").split(" ");
-  const broken = expectsSuccess(worst) ? WITHOUT_GROUND[status === "401" ? "invalid_api_key" : reason] : undefined;
+  if (isMalformed(worst)) return "HTTP-FRAMING" satisfies RequirementId;
+  const { status, readAs, reason } = worst.response ?? {};
+  const denial = status === 401 ? "invalid_api_key" : (readAs ?? reason ?? "");
+  const broken = expectsSuccess(worst) ? WITHOUT_GROUND[denial] : undefined;
   return broken === undefined || areaOf(broken) === areaOf(mainOf(worst)) ? mainOf(worst) : broken;
-}
-
-/** Maximum number of expectations in a title. */
-const MAX_NAMED = 3;
-
-/** A load result, with its tier or workload. */
-const OF_LOAD = /^load\.([^.]+)/;
-
-/** The defect of a malformed response, in its summary. */
-const MALFORMED = /protocol-error: (.+?\(.+?\)|[^()]+)/;
-
-function titleOf(
-  worst: Finding,
-  { findings, checks }: { readonly findings: readonly Finding[]; readonly checks: readonly string[] },
-): string {
-  const { pointer, observed } = worst;
-  const malformed = MALFORMED.exec(worst.note ?? "")?.[1];
-  if (malformed !== undefined) return `malformed HTTP: ${malformed}`;
-  const runs = [...new Set(checks.map((id) => OF_LOAD.exec(id)?.[1]))];
-  // The finding itself holds the other counts of the phase.
-  if (pointer === undefined && !runs.includes(undefined))
-    return `${runs.join(", ")}: expected ${worst.expected ?? "otherwise"}, got ${observed.split("; ")[0]}`;
-  const response = responseIn(worst.note);
-  if (pointer === "status" && response !== undefined) return `expected ${worst.expected}, got ${response}`;
-  const expected = [...new Set(findings.map((finding) => finding.expected ?? "a value"))];
-  if (pointer === undefined || observed !== "absent" || expected.length === 1) return inWords(worst);
-  const more = expected.length > MAX_NAMED ? ` and ${expected.length - MAX_NAMED} more` : "";
-  return `${pointer} is absent: expected ${expected.slice(0, MAX_NAMED).join(", ")}${more}`;
-}
-
-/** What to do, as far as the deviation shows. */
-function adviceFor(finding: Finding): string {
-  const { pointer, observed, weight } = finding;
-  if (isMalformed(finding.note))
-    return "Fix what the gateway, or the proxy in front of it, sends: clients reject such a response, or read it in different ways.";
-  if (expectsSuccess(finding) && isAboutPath(finding))
-    return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
-  if (pointer === "status" && responseIn(finding.note)?.endsWith(LATE) === true)
-    return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
-  if (pointer === "status" && observed.startsWith("2"))
-    return "Refuse these requests. Compare the exchange with its control request, which is correctly served: what differs between them is the ground for refusing.";
-  if (pointer === "reason")
-    return `${observed === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
-  if (pointer === "status" && weight === "fail")
-    return "Compare the exchange with its control request: what differs between them decides the status. If the status stands for the expected denial, declare it under contract.denials.";
-  return "Compare what was recorded with what was expected, correct it, and run the first of these checks again by itself.";
 }
 
 function byWeight(a: Cause, b: Cause): number {

@@ -1,11 +1,13 @@
+import type { Expected, ResponseFacts, UndecidedReason } from "../record/index.ts";
 import type { RequirementId } from "../requirements/index.ts";
-import { aReply } from "./expectation.ts";
 
 /** The parts of a response that are evidence. */
 export interface EvidenceResponse {
   readonly id: string;
   /** A stream that began with 2xx and held an error instead of output: a refusal that came too late to have a status. */
   readonly refusedLate?: boolean;
+  /** The response in short. */
+  readonly facts?: ResponseFacts;
   readonly exchange?: {
     readonly response: object | undefined;
     readonly ending: { readonly kind: string; readonly detail?: string };
@@ -45,7 +47,7 @@ interface Comparison {
   readonly requirement: RequirementId;
   /** `status`, `ending`, a header name, or a JSON pointer. */
   readonly at: string | undefined;
-  readonly expected: unknown;
+  readonly expected: Expected;
   readonly isMet: boolean;
 }
 
@@ -56,15 +58,15 @@ interface Comparison {
 export function missingEvidence(
   { exchange }: EvidenceResponse,
   { requirement, at, expected, isMet }: Comparison,
-): string | undefined {
+): UndecidedReason | undefined {
   if (exchange === undefined) return undefined;
   const { kind, detail } = exchange.ending;
   const isContent = ABOUT_CONTENT.has(requirement) || (at !== undefined && !ARRIVAL.includes(at));
   // A malformed response did arrive.
   if (exchange.response === undefined && kind !== "protocol-error" && isContent)
-    return `no response: ${kind}${detail === undefined ? "" : ` (${detail})`}`;
-  const needsWhole = isContent || at === "ending" || expected === aReply;
+    return { kind: "no-response", how: detail === undefined ? kind : `${kind} (${detail})` };
+  const needsWhole = isContent || at === "ending" || expected.kind === "reply";
   if (kind === "size-bound" && !isMet && needsWhole)
-    return `the response is larger than Gauntlet records${detail === undefined ? "" : ` (${detail})`}`;
+    return { kind: "size-bound", ...(detail === undefined ? {} : { detail }) };
   return undefined;
 }

@@ -1,11 +1,14 @@
-import { isObject } from "../core/index.ts";
+import { isObject, type JsonValue } from "../core/index.ts";
+import type { Expected, Observed, STATUS_RANGES } from "../record/index.ts";
 
-/** What a value should be: a test, and its description. */
+/** What a value should be: a test, and what it tests for. */
 export interface Expectation<T = unknown> {
-  readonly description: string;
+  readonly expected: Expected;
   readonly test: (value: T) => boolean;
   /** How far a value misses the expectation (`Finding.magnitude`); absent if there is no measure. */
   readonly magnitude?: (value: T) => number | undefined;
+  /** What is reported as observed, if not the value. */
+  readonly observed?: Observed;
 }
 
 /** Makes an expectation of a plain value: equality. */
@@ -13,7 +16,7 @@ export function toExpectation<T>(expected: T | Expectation<T>): Expectation<T> {
   return isExpectation<T>(expected)
     ? expected
     : {
-        description: show(expected),
+        expected: expected === undefined ? { kind: "absent" } : { kind: "value", value: toJson(expected) },
         test: (value) => Object.is(value, expected),
         // If 0 is expected, the count is the measure. A status has no measure.
         magnitude: (value) => (expected === 0 && typeof value === "number" ? Math.abs(value) : undefined),
@@ -21,23 +24,29 @@ export function toExpectation<T>(expected: T | Expectation<T>): Expectation<T> {
 }
 
 function isExpectation<T>(value: unknown): value is Expectation<T> {
-  return isObject(value) && typeof value["test"] === "function" && typeof value["description"] === "string";
+  return isObject(value) && typeof value["test"] === "function" && isObject(value["expected"]);
 }
 
-export function that<T = unknown>(description: string, test: (value: T) => boolean): Expectation<T> {
-  return { description, test };
+/** An expectation in words, for what the other ones cannot express. */
+export function that<T = unknown>(text: string, test: (value: T) => boolean): Expectation<T> {
+  return { expected: { kind: "condition", text }, test };
 }
 
-/** A condition that was evaluated before, with its description. */
-export const isTrue = (description: string): Expectation<boolean> => that(description, (value) => value);
+/** A condition that was evaluated before, in words. @param facts what is reported as observed; by default the condition itself. */
+export function isTrue(text: string, facts?: string): Expectation<boolean> {
+  const expectation = that<boolean>(text, (value) => value);
+  return facts === undefined ? expectation : { ...expectation, observed: { kind: "facts", text: facts } };
+}
 
 /** Of `Response.admitted`. */
-export const aReply: Expectation<boolean> = isTrue("a complete reply without an error");
+export const aReply: Expectation<boolean> = { expected: { kind: "reply" }, test: (value) => value };
 
-export const oneOf = (...allowed: readonly unknown[]): Expectation =>
-  that(allowed.map(show).join(" or "), (value) => allowed.includes(value));
+export const oneOf = (...allowed: readonly unknown[]): Expectation => ({
+  expected: { kind: "one-of", values: allowed.map(toJson) },
+  test: (value) => allowed.includes(value),
+});
 
-export const absent: Expectation = that("absent", (value) => value === undefined);
+export const absent: Expectation = { expected: { kind: "absent" }, test: (value) => value === undefined };
 export const aString: Expectation = that("a string", (value) => typeof value === "string");
 export const filledString: Expectation = that(
   "a non-empty string",
@@ -45,25 +54,29 @@ export const filledString: Expectation = that(
 );
 export const anArray: Expectation = that("an array", Array.isArray);
 export const anObject: Expectation = that("an object", isObject);
-export const success: Expectation = that("2xx", (value) => typeof value === "number" && value >= 200 && value < 300);
-export const notSuccess: Expectation = that("anything but 2xx", (value) => !success.test(value));
-export const callerError: Expectation = that(
-  "4xx",
-  (value) => typeof value === "number" && value >= 400 && value < 500,
-);
-export const serverError: Expectation = that(
-  "5xx",
-  (value) => typeof value === "number" && value >= 500 && value < 600,
-);
 
-export const atLeast = (least: number): Expectation => ({
-  ...that(`at least ${least}`, (value) => typeof value === "number" && value >= least),
+function statusIn(range: (typeof STATUS_RANGES)[number], test: (status: number) => boolean): Expectation {
+  return { expected: { kind: "status", range }, test: (value) => typeof value === "number" && test(value) };
+}
+
+export const success: Expectation = statusIn("2xx", (status) => status >= 200 && status < 300);
+export const notSuccess: Expectation = {
+  expected: { kind: "status", range: "anything but 2xx" },
+  test: (value) => !success.test(value),
+};
+export const callerError: Expectation = statusIn("4xx", (status) => status >= 400 && status < 500);
+export const serverError: Expectation = statusIn("5xx", (status) => status >= 500 && status < 600);
+
+export const atLeast = (bound: number): Expectation => ({
+  expected: { kind: "at-least", bound },
+  test: (value) => typeof value === "number" && value >= bound,
   // 0 counts as 0.5, so that it misses the bound by more than 1 does.
-  magnitude: (value) => (typeof value === "number" ? least / Math.max(0.5, value) : undefined),
+  magnitude: (value) => (typeof value === "number" ? bound / Math.max(0.5, value) : undefined),
 });
-export const atMost = (most: number): Expectation => ({
-  ...that(`at most ${most}`, (value) => typeof value === "number" && value <= most),
-  magnitude: (value) => (typeof value === "number" && value > 0 ? value / Math.max(1, most) : undefined),
+export const atMost = (bound: number): Expectation => ({
+  expected: { kind: "at-most", bound },
+  test: (value) => typeof value === "number" && value <= bound,
+  magnitude: (value) => (typeof value === "number" && value > 0 ? value / Math.max(1, bound) : undefined),
 });
 
 /** Token counts: at least one finite number of zero or more (CHAT-3). */
@@ -73,13 +86,18 @@ export const tokenCounts: Expectation = that("an object with at least one count 
     : false,
 );
 
-const MAX_SHOWN_CHARACTERS = 300;
+/** Maximum length of an observed value in a record, characters of JSON. */
+const MAX_OBSERVED_CHARACTERS = 300;
 
-/** A value as text for a report: JSON, truncated to a readable length. */
-export function show(value: unknown): string {
-  if (value === undefined) return "absent";
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length <= MAX_SHOWN_CHARACTERS
-    ? text
-    : `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)`;
+/** An observed value for the record: the value itself, or the beginning of one that is too long to keep. */
+export function toObserved(value: unknown): Observed {
+  if (value === undefined) return { kind: "absent" };
+  const text = JSON.stringify(value) ?? JSON.stringify(String(value));
+  return text.length <= MAX_OBSERVED_CHARACTERS
+    ? { kind: "value", value: JSON.parse(text) as JsonValue }
+    : { kind: "excerpt", text: text.slice(0, MAX_OBSERVED_CHARACTERS), characters: text.length };
+}
+
+function toJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value) ?? JSON.stringify(String(value))) as JsonValue;
 }

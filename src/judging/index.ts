@@ -8,5 +8,6 @@ export {
   statusOfDenial,
 } from "./denial-words.ts";
 export * from "./expectation.ts";
+export { type FindingFacts, finding } from "./finding.ts";
 export type { Observation, Outcome, ReceivedReply } from "./observation.ts";
 export { isAmbient, Undecided, Verdict } from "./verdict.ts";

@@ -1,27 +1,23 @@
-import { InternalError } from "../core/index.ts";
 import type { Finding } from "../record/index.ts";
-import {
-  type CompatRequirement,
-  isMust,
-  type MustRequirement,
-  type RequirementId,
-  type ShouldRequirement,
-} from "../requirements/index.ts";
+import type { CompatRequirement, MustRequirement, RequirementId, ShouldRequirement } from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
 import { type EvidenceResponse, isRefusedLate, missingEvidence } from "./evidence.ts";
-import { type Expectation, show, toExpectation } from "./expectation.ts";
+import { type Expectation, toExpectation, toObserved } from "./expectation.ts";
+import { type FindingFacts, finding } from "./finding.ts";
 
 /** Where something was observed, for the evidence. */
 export interface Seen {
   /** The exchange. */
   readonly in?: EvidenceResponse | undefined;
-  /** `status`, a header name, or a JSON pointer. */
+  /** `status`, `ending`, `reason`, a header name, or a JSON pointer. */
   readonly at?: string | undefined;
+  /** What was compared, if neither the requirement nor the place says it. */
   readonly because?: string | undefined;
 }
 
 /** The parts of a response that a control request needs. */
 interface ControlResponse {
+  readonly id?: string;
   readonly admitted: boolean;
   readonly summary: string;
   readonly status: number | undefined;
@@ -52,6 +48,8 @@ export class Verdict {
   readonly findings: Finding[] = [];
   /** Comparisons that were met, by key. */
   readonly #met = new Map<string, Finding>();
+  /** The control request that was served last. */
+  #control: string | undefined;
   #open: Pick<Undecided, "status" | "message"> | undefined;
 
   /** A violation fails the check. `expected` is a value for equality, or an expectation. */
@@ -79,24 +77,14 @@ export class Verdict {
     return this.#compare(requirement, "warn", observed, expected, seen);
   }
 
-  /** A comparison made by the judge itself: a miss fails. */
-  mustHold(requirement: MustRequirement, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
-    this.#add(requirement, met ? "met" : "broken", "fail", expected, observed, seen);
-  }
-
-  /** A comparison made by the judge itself: a miss warns. */
-  shouldHold(requirement: ShouldRequirement, met: boolean, expected: string, observed: string, seen: Seen = {}): void {
-    this.#add(requirement, met ? "met" : "broken", "warn", expected, observed, seen);
-  }
-
   /** An observation as text. Decides nothing. */
   note(requirement: RequirementId, observed: string, seen: Seen = {}): void {
-    this.#add(requirement, "observed", "none", undefined, observed, seen);
+    this.#add(requirement, { observed }, seen);
   }
 
   /** Decides nothing. */
   observe(requirement: RequirementId, observed: unknown, seen: Seen = {}): void {
-    this.#add(requirement, "observed", "none", undefined, show(observed), seen);
+    this.#add(requirement, { observed: toObserved(observed) }, seen);
   }
 
   /** A condition without which the check would say nothing true: if it does not hold, the check is blocked and never passes. */
@@ -111,7 +99,10 @@ export class Verdict {
 
   /** The control request of a negative probe: the same request with nothing wrong must have been served. */
   assumeGood(control: ControlResponse, what = "the same request with nothing wrong"): void {
-    if (control.admitted) return;
+    if (control.admitted) {
+      this.#control = control.id;
+      return;
+    }
     const ambient = isAmbient(control);
     throw new Undecided(ambient ? "inconclusive" : "blocked", `${what} was not served: ${control.summary}`);
   }
@@ -147,63 +138,54 @@ export class Verdict {
   #compare<T>(
     requirement: RequirementId,
     weight: "fail" | "warn",
-    observed: T,
-    expected: NoInfer<T> | Expectation<T>,
+    value: T,
+    expectation: NoInfer<T> | Expectation<T>,
     seen: Seen,
   ): boolean {
-    const { description, test, magnitude } = toExpectation<T>(expected);
-    const met = test(observed);
-    const missing = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
-    if (missing !== undefined) {
-      this.#add(requirement, "undecided", weight, description, missing, seen);
+    const { expected, test, magnitude, observed } = toExpectation<T>(expectation);
+    const met = test(value);
+    const evidence = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
+    if (evidence !== undefined) {
+      this.#add(requirement, { weight, expected, undecided: evidence }, seen);
       return false;
     }
     if (!met && seen.in !== undefined && isRefusedLate(seen.in, { at: seen.at, test })) {
-      this.#add(requirement, "observed", "none", undefined, "refused after the stream had begun", seen);
+      this.#add(requirement, { observed: "refused after the stream had begun" }, seen);
       return false;
     }
-    const kind = JSON.stringify([requirement, weight, description, seen.at]);
+    const kind = JSON.stringify([requirement, weight, expected, seen.at]);
     const known = met ? this.#met.get(kind) : undefined;
     // A judge of all responses compares ten thousand times, and its findings would be most of the record.
     if (known !== undefined) {
       known.count = (known.count ?? 1) + 1;
       return true;
     }
-    this.#add(requirement, met ? "met" : "broken", weight, description, show(observed), seen);
-    const added = this.findings.at(-1);
-    if (met && added !== undefined) this.#met.set(kind, added);
-    const missedBy = met ? undefined : magnitude?.(observed);
-    if (missedBy !== undefined && added !== undefined) added.magnitude = missedBy;
+    const added = this.#add(
+      requirement,
+      { weight, met, expected, observed: observed ?? toObserved(value), magnitude: magnitude?.(value) },
+      seen,
+    );
+    if (met) this.#met.set(kind, added);
     return met;
   }
 
   #add(
     requirement: RequirementId,
-    outcome: Finding["outcome"],
-    weight: Finding["weight"],
-    expected: string | undefined,
-    observed: string,
+    facts: Omit<FindingFacts, "requirements" | "exchanges">,
     { in: response, at, because }: Seen,
-  ): void {
-    if (outcome === "broken" && weight === "warn") assertNotMust(requirement);
-    this.findings.push({
-      name: requirement,
+  ): Finding {
+    const made = finding({
       requirements: [requirement],
-      outcome,
-      weight,
-      ...(expected === undefined ? {} : { expected }),
-      observed,
-      ...(at === undefined ? {} : { pointer: at }),
+      ...facts,
+      pointer: at,
+      response: response?.facts,
       exchanges: response === undefined ? [] : [response.id],
-      ...(because === undefined ? {} : { note: because }),
+      control: response?.id === this.#control ? undefined : this.#control,
+      subject: because,
     });
+    this.findings.push(made);
+    return made;
   }
-}
-
-/** Types can be cast away, so it is also checked at run time that a MUST never warns. */
-function assertNotMust(requirement: RequirementId): void {
-  if (isMust(requirement))
-    throw new InternalError(`${requirement} is a MUST: a violation fails or is inconclusive, but never warns`);
 }
 
 /** A problem unrelated to the request: another client's traffic, an upstream failure, the network. */

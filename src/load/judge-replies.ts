@@ -1,9 +1,10 @@
+import { describeFacts } from "../../reports/text/index.ts";
 import { wilson } from "../core/index.ts";
 import { EMPTY_TEXT } from "../dialects/index.ts";
+import { finding } from "../judging/index.ts";
 import type { Finding, JudgedPhase } from "../record/index.ts";
 import { UNREAD } from "./http/load-exchange.ts";
 import { ERROR_IN_STREAM } from "./outcome.ts";
-import { compared, undecided } from "./phase-record.ts";
 import { type AllowedShares, DEFAULT_ALLOW } from "./workload.ts";
 
 type CountedReplies = Pick<JudgedPhase, "admitted" | "invalidReplies">;
@@ -45,7 +46,13 @@ export function judgeReplies(
       ...{ allowed: emptyShare, replies: invalidReplies.filter(isEmpty) },
     }),
     ...unread.map(({ what, count }) =>
-      undecided(`${prefix}.unread`, titles.invalid, [], `${count} of ${of} replies were not checked: ${what}`),
+      finding({
+        name: `${prefix}.unread`,
+        title: titles.invalid,
+        requirements: [],
+        undecided: `${count} of ${of} replies were not checked: ${what}`,
+        basis: "timing",
+      }),
     ),
   ];
 }
@@ -62,7 +69,7 @@ export function unusableReplies({ findings, failures, admitted, invalid }: Judge
   const found =
     broken.find(({ name }) => REPLY_FINDINGS.includes(name)) ??
     findings.find(({ name, outcome }) => UNREAD_FINDINGS.includes(name) && outcome === "undecided");
-  if (found !== undefined) return found.observed;
+  if (found !== undefined) return describeFacts(found);
   const count = failures.find(({ what }) => what === ERROR_IN_STREAM)?.count ?? 0;
   const of = admitted + invalid + count;
   const isBeyondChance = of > 0 && wilson({ count, of }, CONFIDENCE).low > DEFAULT_ALLOW.invalidShare;
@@ -71,7 +78,8 @@ export function unusableReplies({ findings, failures, admitted, invalid }: Judge
 
 function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): Finding {
   const count = replies.reduce((sum, reply) => sum + reply.count, 0);
-  if (of === 0) return undecided(name, title, [], "there were no 2xx replies");
+  if (of === 0)
+    return finding({ name, title, requirements: [], undecided: "there were no 2xx replies", basis: "timing" });
   const { low } = wilson({ count, of }, CONFIDENCE);
   const isBeyondChance = count > 0 && low > allowed;
   const kinds = replies.map((reply) => `${reply.count} ${reply.what}`).join(", ");
@@ -80,19 +88,16 @@ function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): 
     count === 0
       ? `none of ${of} 2xx replies were ${what}`
       : `${count} of ${of} 2xx replies were ${what} (${percent(count / of, 2)}, at least ${percent(low, 2)} with 95 % confidence): ${kinds}`;
-  return compared(
+  return finding({
     name,
-    title,
-    // A few invalid replies mean that the service is not steady. More mean that the gateway breaks the promise of a 2xx.
-    isBeyondChance ? ["ERR-200-1", "CHAT-2", "MSG-2"] : ["STEADY-SERVICE"],
-    count === 0,
-    `at most ${percent(allowed, 1)}`,
+    title, // A few invalid replies mean that the service is not steady. More mean that the gateway breaks the promise of a 2xx.
+    requirements: isBeyondChance ? ["ERR-200-1", "CHAT-2", "MSG-2"] : ["STEADY-SERVICE"],
+    met: count === 0,
+    expected: `at most ${percent(allowed, 1)}`,
     observed,
-    {
-      basis: "content",
-      magnitude: count / of,
-      weight: isBeyondChance ? "fail" : "warn",
-      exchanges: replies.flatMap(({ exchange }) => exchange ?? []).slice(0, 5),
-    },
-  );
+    basis: "content",
+    magnitude: count / of,
+    weight: isBeyondChance ? "fail" : "warn",
+    exchanges: replies.flatMap(({ exchange }) => exchange ?? []).slice(0, 5),
+  });
 }

@@ -1,19 +1,43 @@
+import { finding } from "../judging/index.ts";
 import { isLimitReason } from "../limits/index.ts";
 import type { Finding, JudgedPhase } from "../record/index.ts";
 import { judgeReplies } from "./judge-replies.ts";
 import type { LoadStop } from "./load-guard.ts";
 import { isStatedFailure } from "./outcome.ts";
-import { compared, noted, undecided } from "./phase-record.ts";
 import type { Workload } from "./workload.ts";
 
 /** The finding for a run that was stopped before its end. */
 export function judgeStop(stop: LoadStop | undefined): Finding[] {
   if (stop === undefined) return [];
-  if (stop.kind === "requests") return [noted("load.bound", "The number of requests is bounded", [], stop.why)];
+  if (stop.kind === "requests")
+    return [
+      finding({
+        name: "load.bound",
+        title: "The number of requests is bounded",
+        requirements: [],
+        observed: stop.why,
+        basis: "timing",
+      }),
+    ];
   const why = `${stop.why}; the rest was not sent`;
-  if (stop.kind === "outputTokens") return [undecided("load.budget", "The budget covers the run", [], why)];
+  if (stop.kind === "outputTokens")
+    return [
+      finding({
+        name: "load.budget",
+        title: "The budget covers the run",
+        requirements: [],
+        undecided: why,
+        basis: "timing",
+      }),
+    ];
   return [
-    compared("load.circuit", "The target stands the load to its end", [], false, "every request sent", why, {
+    finding({
+      name: "load.circuit",
+      title: "The target stands the load to its end",
+      requirements: [],
+      met: false,
+      expected: "every request sent",
+      observed: why,
       basis: "content",
     }),
   ];
@@ -53,7 +77,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const [name, title] = ["load.admitted", "Requests are admitted"] as const;
   if (sent === 0 || (admitted + denied + invalid === 0 && !failures.some(reachedGateway))) {
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
-    return [undecided(name, title, [], why)];
+    return [finding({ name, title, requirements: [], undecided: why, basis: "timing" })];
   }
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
   const percent = (allowed: number) => `at most ${allowed * 100} %`;
@@ -62,45 +86,63 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const refused = others.reduce((sum, { count }) => sum + count, 0);
   return [
     admitted + invalid === 0 && denied > 0 && refused === 0
-      ? undecided(name, title, [], `none of ${sent} requests was admitted: ${denialsText(denials)}`)
-      : compared(name, title, [], admitted > 0, "at least 1", `${admitted} of ${sent} admitted`, { basis: "content" }),
+      ? finding({
+          name,
+          title,
+          requirements: [],
+          undecided: `none of ${sent} requests was admitted: ${denialsText(denials)}`,
+          basis: "timing",
+        })
+      : finding({
+          name,
+          title,
+          requirements: [],
+          met: admitted > 0,
+          expected: "at least 1",
+          observed: `${admitted} of ${sent} admitted`,
+          basis: "content",
+        }),
     ...judgeReplies("load", totals, allow),
-    compared(
-      "load.denied",
-      "No more is denied than the workload allows",
-      [],
-      denied <= sent * allow.deniedShare,
-      percent(allow.deniedShare),
-      `${denied} denied, ${share(denied)}`,
-      { magnitude: denied / sent },
-    ),
-    compared(
-      "load.denial-reasons",
-      "Denials name a limit as their reason",
-      ["ERR-429-RATE", "ERR-429-CONC"],
-      refused === 0,
-      "429 rate_limit_exceeded or concurrency_limit_exceeded",
-      refused === 0 ? `${denied} denied by a limit` : denialsText(others),
-      { basis: "content", magnitude: refused / sent },
-    ),
-    compared(
-      "load.failed",
-      "Requests are answered to the end",
-      [],
-      failed <= sent * allow.failedShare,
-      percent(allow.failedShare),
-      `${failed} failed, ${share(failed)}`,
-      { basis: stated > sent * allow.failedShare ? "content" : "timing", magnitude: failed / sent },
-    ),
-    compared(
-      "load.dropped",
-      "No arrival is dropped at the bound on requests in flight",
-      [],
-      dropped === 0,
-      "0",
-      `${dropped} dropped`,
-      { magnitude: dropped / sent },
-    ),
+    finding({
+      name: "load.denied",
+      title: "No more is denied than the workload allows",
+      requirements: [],
+      met: denied <= sent * allow.deniedShare,
+      expected: percent(allow.deniedShare),
+      observed: `${denied} denied, ${share(denied)}`,
+      basis: "timing",
+      magnitude: denied / sent,
+    }),
+    finding({
+      name: "load.denial-reasons",
+      title: "Denials name a limit as their reason",
+      requirements: ["ERR-429-RATE", "ERR-429-CONC"],
+      met: refused === 0,
+      expected: "429 rate_limit_exceeded or concurrency_limit_exceeded",
+      observed: refused === 0 ? `${denied} denied by a limit` : denialsText(others),
+      basis: "content",
+      magnitude: refused / sent,
+    }),
+    finding({
+      name: "load.failed",
+      title: "Requests are answered to the end",
+      requirements: [],
+      met: failed <= sent * allow.failedShare,
+      expected: percent(allow.failedShare),
+      observed: `${failed} failed, ${share(failed)}`,
+      basis: stated > sent * allow.failedShare ? "content" : "timing",
+      magnitude: failed / sent,
+    }),
+    finding({
+      name: "load.dropped",
+      title: "No arrival is dropped at the bound on requests in flight",
+      requirements: [],
+      met: dropped === 0,
+      expected: "0",
+      observed: `${dropped} dropped`,
+      basis: "timing",
+      magnitude: dropped / sent,
+    }),
   ];
 }
 

@@ -1,7 +1,7 @@
-import type { Observation } from "../judging/index.ts";
+import { finding, type Observation } from "../judging/index.ts";
 import { type RetryAfterWait, shareText, tallyWaits } from "../limits/index.ts";
 import type { Finding } from "../record/index.ts";
-import { compared, noted, ratioOf, undecided } from "./phase-record.ts";
+import { ratioOf } from "./phase-record.ts";
 import { exchangesOf } from "./tier/observations.ts";
 
 /** Minimum share of the tested waits that must be sufficient. */
@@ -38,11 +38,20 @@ export function judgeWaits(
   const { tested, sufficient } = tallyWaits(waits);
   if (tested === 0) {
     const observed = denials.filter(({ retryAfterWaitMs }) => retryAfterWaitMs !== undefined);
-    if (denials.length === 0) return [noted(name, title, [requirement], "nothing was denied")];
+    if (denials.length === 0)
+      return [finding({ name, title, requirements: [requirement], observed: "nothing was denied", basis: "timing" })];
     if (observed.length === 0)
-      return [noted(name, title, [requirement], `none of ${denials.length} denials had a usable Retry-After`)];
+      return [
+        finding({
+          name,
+          title,
+          requirements: [requirement],
+          observed: `none of ${denials.length} denials had a usable Retry-After`,
+          basis: "timing",
+        }),
+      ];
     const why = `none of ${observed.length} waits could be tested, e.g. Retry-After: ${observed[0]?.retryAfter ?? ""}`;
-    return [undecided(name, title, [requirement], why)];
+    return [finding({ name, title, requirements: [requirement], undecided: why, basis: "timing" })];
   }
   const again = broken.slice(0, 3).map(({ denial }) => denial.retryAfter ?? "");
   const ids = exchangesOf(broken.map(({ denial }) => denial));
@@ -59,7 +68,14 @@ function comparedWaits(
 ): Finding {
   const met = sufficient >= tested * MIN_SUFFICIENT_SHARE;
   const observed = `${shareText(sufficient, tested)} were sufficient ${more}`;
-  return compared(name, title, [requirement], met, `at least ${MIN_SUFFICIENT_SHARE * 100} % of them`, observed, {
+  return finding({
+    name,
+    title,
+    requirements: [requirement],
+    met,
+    expected: `at least ${MIN_SUFFICIENT_SHARE * 100} % of them`,
+    observed,
+    basis: "timing",
     weight: "warn",
     exchanges,
     magnitude: ratioOf(tested - sufficient, tested),

@@ -1,7 +1,5 @@
-import { InternalError } from "../core/index.ts";
-import { conclusionOf } from "../judging/index.ts";
+import { conclusionOf, finding } from "../judging/index.ts";
 import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
-import { isMust } from "../requirements/index.ts";
 import type { EventScanner } from "./http/event-scanner.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
 import type { RequestOutcome } from "./outcome.ts";
@@ -132,7 +130,12 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
 /** Adds each question that no finding decides. */
 function withUnanswered(findings: readonly Finding[], questions: readonly string[]): Finding[] {
   const missing = questions.filter((question) => !findings.some(({ name }) => name === question));
-  return [...findings, ...missing.map((name) => undecided(name, name, [], "nothing that the phase sent shows it"))];
+  return [
+    ...findings,
+    ...missing.map((name) =>
+      finding({ name, title: name, requirements: [], undecided: "no request of the phase shows it", basis: "timing" }),
+    ),
+  ];
 }
 
 /** What the findings of a phase add up to. Nothing compared is not a pass. */
@@ -156,61 +159,7 @@ export function withoutTiming(phase: JudgedPhase): JudgedPhase {
   return wrong.length === 0 ? { ...phase, verdict: "inconclusive" } : { ...phase, ...verdictOf(wrong) };
 }
 
-/**
- * A comparison made by the judge of a phase. A few failures, which a provider may have caused, are a warning. A warning names only
- * recommendations, not the MUST requirements that more failures would violate.
- */
-export function compared(
-  name: string,
-  title: string,
-  requirements: readonly string[],
-  met: boolean,
-  expected: string,
-  observed: string,
-  {
-    weight = "fail",
-    basis = "timing",
-    exchanges = [],
-    magnitude,
-  }: {
-    weight?: "fail" | "warn";
-    basis?: Finding["basis"];
-    exchanges?: readonly string[];
-    /** By how much the bound is missed: a share, or a multiple of the bound. */
-    magnitude?: number;
-  } = {},
-): Finding {
-  const about = weight === "warn" ? requirements.filter((id) => !isMust(id)) : requirements;
-  if (about.length === 0 && requirements.length > 0)
-    throw new InternalError(`${name} warns about ${requirements.join(", ")}, which are MUST requirements`);
-  return {
-    name,
-    title,
-    requirements: [...about],
-    outcome: met ? "met" : "broken",
-    basis,
-    weight,
-    expected,
-    observed,
-    exchanges: [...exchanges],
-    ...(met || magnitude === undefined ? {} : { magnitude }),
-  };
-}
-
 /** A count as a share, for a magnitude. */
 export function ratioOf(count: number, of: number): number {
   return of === 0 ? 0 : count / of;
-}
-
-/** A fact that decides nothing. */
-export function noted(name: string, title: string, requirements: readonly string[], observed: string): Finding {
-  return {
-    ...{ name, title, requirements: [...requirements], outcome: "observed", basis: "timing", weight: "none" },
-    ...{ expected: "", observed, exchanges: [] },
-  };
-}
-
-/** A question that the phase had to decide and could not. @param why the reason. */
-export function undecided(name: string, title: string, requirements: readonly string[], why: string): Finding {
-  return { ...noted(name, title, requirements, why), outcome: "undecided" };
 }

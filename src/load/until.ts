@@ -1,8 +1,8 @@
 import { UsageError } from "../core/index.ts";
+import { finding } from "../judging/index.ts";
 import type { Finding } from "../record/index.ts";
 import { FIGURES, type LatencyName, QUANTILES, type QuantileName } from "./analysis/capacity/objective.ts";
 import type { Known } from "./class-tally.ts";
-import { compared, undecided } from "./phase-record.ts";
 import type { Tally } from "./tally.ts";
 import type { Workload } from "./workload.ts";
 
@@ -82,14 +82,33 @@ export class UntilKnown {
     const { text, withinShare } = this.#until;
     const worst = this.#worst(tally);
     const within = `±${Number((withinShare * 100).toPrecision(6))} %`;
-    if (worst === undefined) return undecided(name, title, [], `${text}: a kind of request has no value`);
+    if (worst === undefined)
+      return finding({
+        name,
+        title,
+        requirements: [],
+        undecided: `${text}: a kind of request has no value`,
+        basis: "timing",
+      });
     const { kind, count, ms, share, low, high } = worst;
     if (share === undefined || low === undefined || high === undefined)
-      return undecided(name, title, [], `${text}: ${count} values of ${kind} do not support an interval`);
+      return finding({
+        name,
+        title,
+        requirements: [],
+        undecided: `${text}: ${count} values of ${kind} do not support an interval`,
+        basis: "timing",
+      });
     const observed = `${ms.toFixed(1)} ms, ${low.toFixed(1)} to ${high.toFixed(1)} (±${(share * 100).toFixed(1)} %), ${count} values of ${kind}`;
     return share <= withinShare
-      ? compared(name, title, [], true, within, observed)
-      : undecided(name, title, [], `${text}: ${observed}; that is wider than ${within}`);
+      ? finding({ name, title, requirements: [], met: true, expected: within, observed, basis: "timing" })
+      : finding({
+          name,
+          title,
+          requirements: [],
+          undecided: `${text}: ${observed}; that is wider than ${within}`,
+          basis: "timing",
+        });
   }
 }
 

@@ -1,44 +1,9 @@
 import { z } from "zod";
-import { STATUSES, type Status } from "./status.ts";
+import { findingSchema } from "./finding.ts";
+import { STATUSES } from "./status.ts";
 
 export const LAYERS = ["specification", "protocol", "compat"] as const;
 export const layer = z.enum(LAYERS);
-
-/** One comparison of expected and observed. */
-export const findingSchema = z.strictObject({
-  /** Stable name of the comparison: the id of its requirement, or a name such as `concurrency.exceeded`. */
-  name: z.string(),
-  /** What must hold, as a sentence, if the title of the result does not say it. */
-  title: z.string().optional(),
-  /** Requirements that it refers to, the main one first. */
-  requirements: z.array(z.string()),
-  /**
-   * `met` and `broken` are judgements; `observed` decides nothing; `undecided` is a question that could not be decided but had
-   * to be: the verdict is then inconclusive at best.
-   */
-  outcome: z.enum(["met", "broken", "observed", "undecided"]),
-  /** Severity of a miss: a finding about a MUST may still be a warning, if it covers only part of the requirement. */
-  weight: z.enum(["fail", "warn", "none"]),
-  /** `timing`: it depends on times and counts, so it says nothing if the generator was not valid. Absent: content. */
-  basis: z.enum(["content", "timing"]).optional(),
-  expected: z.string().optional(),
-  observed: z.string(),
-  /** JSON pointer into the body, or the name of a header, or `status`. */
-  pointer: z.string().optional(),
-  /** Exchanges in which it was seen, if they were kept. */
-  exchanges: z.array(z.string()),
-  note: z.string().optional(),
-  /**
-   * How often the same expectation was met at the same place; absent: once. The observed value, the exchange and the note are
-   * those of the first time. Findings that were not met are never merged.
-   */
-  count: z.int().min(2).optional(),
-  /**
-   * How far an expectation was missed, in a measure that grows with the failure: a share, or a multiple of the bound. Absent if
-   * there is no such measure.
-   */
-  magnitude: z.number().nonnegative().optional(),
-});
 
 export const attestationSchema = z.strictObject({
   state: z.string(),
@@ -94,18 +59,5 @@ export const checkResultSchema = z.strictObject({
 });
 
 export type Waiver = z.infer<typeof waiverSchema>;
-export type Finding = z.infer<typeof findingSchema>;
 export type CheckResult = z.infer<typeof checkResultSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;
-
-/** How many comparisons were met. */
-export function countMet(findings: readonly Finding[]): number {
-  return findings.reduce((sum, { outcome, count = 1 }) => (outcome === "met" ? sum + count : sum), 0);
-}
-
-/** The status of a check with only this finding. */
-export function statusOfFinding({ outcome, weight }: Pick<Finding, "outcome" | "weight">): Status {
-  if (outcome === "broken") return weight === "fail" ? "fail" : "warn";
-  if (outcome === "met") return "pass";
-  return outcome === "undecided" ? "inconclusive" : "observed";
-}

@@ -1,18 +1,20 @@
 export { type Cause, explainedBy } from "./cause.ts";
 export { checkChanges } from "./check-changes.ts";
-export {
-  type Attestation,
-  type CheckResult,
-  checkResultSchema,
-  countMet,
-  type Finding,
-  LAYERS,
-  statusOfFinding,
-  type Waiver,
-} from "./check-result.ts";
+export { type Attestation, type CheckResult, checkResultSchema, LAYERS, type Waiver } from "./check-result.ts";
 export { checkOfPhase, checksOfLoad, checksOfRun, checksOfUnsent, figuresOfLoad } from "./checks-of-load.ts";
 export { compareSeparateRuns } from "./compare-separate-runs.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
+export {
+  countMet,
+  type Deviation,
+  type Expected,
+  type Finding,
+  type Observed,
+  type ResponseFacts,
+  STATUS_RANGES,
+  statusOfFinding,
+  type UndecidedReason,
+} from "./finding.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
 export {
   generatorSchema,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { checkResultSchema, findingSchema } from "./check-result.ts";
+import { checkResultSchema } from "./check-result.ts";
+import { findingSchema } from "./finding.ts";
 import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";
 import { retryAfterSchema } from "./retry-after-section.ts";
 import { watchedSchema } from "./watched-section.ts";

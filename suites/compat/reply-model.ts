@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, type Response, requestedModel } from "../../src/checks/index.ts";
 import { groupBy, member } from "../../src/core/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
-import { isTrue, type Verdict } from "../../src/judging/index.ts";
+import { isTrue, that, type Verdict } from "../../src/judging/index.ts";
 import { idsOf } from "../shared/model-ids.ts";
 
 /** Model names are compared between the modes only if each mode has this many replies. */
@@ -99,10 +99,8 @@ function standsFor(named: string, requested: string): boolean {
   return a.startsWith(b) || b.startsWith(a);
 }
 
-const isModel = (requested: string) => ({
-  description: `the model ${requested}, or a name that stands for it`,
-  test: (named: string) => standsFor(named, requested),
-});
+const isModel = (requested: string) =>
+  that<string>(`the model ${requested}, or a name that stands for it`, (named) => standsFor(named, requested));
 
 function toNamedReply(response: Response): NamedReply[] {
   const requested = requestedModel(response);

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, FILLER, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
-import { aReply, callerError, serverError, that } from "../../src/judging/index.ts";
+import { aReply, callerError, isTrue, serverError, that } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { inTurns } from "../shared/texts.ts";
 
@@ -134,11 +134,13 @@ const largeBodies = defineCheck({
     if (response.status === undefined && lost.length < ATTEMPTS)
       return verdict.markUndecided("inconclusive", `no response: ${response.summary}`);
     const [first] = lost;
-    verdict.shouldHold(
+    verdict.should(
       "RESPONSE-BEFORE-CLOSE",
       lost.length < ATTEMPTS,
-      "a response before the connection is closed",
-      first === undefined ? response.summary : `${lost.length} connections closed without one: ${first.summary}`,
+      isTrue(
+        "a response before the connection is closed",
+        first === undefined ? response.summary : `${lost.length} connections closed without one: ${first.summary}`,
+      ),
       { in: first ?? response },
     );
     if (response.status === undefined) return;

@@ -7,7 +7,7 @@ import {
   type Upstreamed,
 } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { atMost } from "../../src/judging/index.ts";
+import { atMost, isTrue } from "../../src/judging/index.ts";
 import { assumePassed, NOTHING_RECEIVED, type ProviderScript, sendPlain } from "./marked.ts";
 
 /** The time a gateway may take to notice that its caller has disconnected, ms. */
@@ -73,7 +73,7 @@ const cancelled = defineCheck({
       const fate = fateOf(request, leftAtMs);
       if (fate === undefined)
         return verdict.inconclusive("the provider's response ended within the second that the gateway has");
-      verdict.shouldHold("UPSTREAM-CANCEL", fate.isInTime, "ended at the provider within a second", fate.what, {
+      verdict.should("UPSTREAM-CANCEL", fate.isInTime, isTrue("ended at the provider within a second", fate.what), {
         because: `the caller left in the phase ${axes.case}; the provider's request ${fate.when}`,
       });
     }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
 import { isObject, type JsonObject, type JsonValue, member } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, imagePart, parseJson, toolsOf } from "../../src/dialects/index.ts";
+import { isTrue } from "../../src/judging/index.ts";
 import { PIXEL } from "../shared/images.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { TWO_TOOLS } from "../shared/tools.ts";
@@ -63,7 +64,7 @@ const conversation = defineCheck({
     const sent = parseJson(response.exchange.request.body ?? "");
     const lost = isSameDialect(passed) ? missingTurns(sent, got) : missingTexts(sent, got);
     const what = lost.length === 0 ? "" : `lost or changed: ${lost.join("; ").slice(0, 400)}`;
-    verdict.mustHold("UPSTREAM-CONVERSATION", lost.length === 0, "every part, unchanged and in order", what, {
+    verdict.must("UPSTREAM-CONVERSATION", lost.length === 0, isTrue("every part, unchanged and in order", what), {
       in: response,
     });
   },
@@ -204,7 +205,7 @@ const parameters = defineCheck({
       const isKept =
         same || !/^tool/.test(name) ? received.some((one) => isDeepStrictEqual(one, value)) : received.length > 0;
       const shown = received.length === 0 ? "nothing" : JSON.stringify(received[0]).slice(0, 120);
-      verdict.shouldHold("UPSTREAM-PARAMETERS", isKept, `${name} as it was sent`, shown, {
+      verdict.should("UPSTREAM-PARAMETERS", isKept, isTrue(`${name} as it was sent`, shown), {
         in: response,
         at: `/${name}`,
       });

@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { type JsonObject, member } from "../../src/core/index.ts";
 import { DIALECTS, toolsOf } from "../../src/dialects/index.ts";
+import { isTrue } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/cut-by-us.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
 import { assumePassed, type Passed, type ProviderScript, sendMarked, sendPlain, wordsOf } from "./marked.ts";
@@ -89,14 +90,16 @@ const longEvents = defineCheck({
     const what =
       lost === undefined ? "the text after the reasoning is missing" : `the event with ${lost} bytes is not whole`;
     const seen = { in: response, because: response.summary };
-    verdict.mustHold(
+    verdict.must(
       "UPSTREAM-REPLY",
       isWhole || isSeen,
-      "every event, or an error",
-      isWhole ? "every event" : `${what}, and the stream ${isSeen ? "ends with an error" : "ends without an error"}`,
+      isTrue(
+        "every event, or an error",
+        isWhole ? "every event" : `${what}, and the stream ${isSeen ? "ends with an error" : "ends without an error"}`,
+      ),
       seen,
     );
-    verdict.shouldHold("UPSTREAM-LONG-EVENT", isWhole, "every event", isWhole ? "every event" : what, seen);
+    verdict.should("UPSTREAM-LONG-EVENT", isWhole, isTrue("every event", isWhole ? "every event" : what), seen);
   },
 });
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import type { JsonObject } from "../../src/core/index.ts";
 import { DIALECTS, MODES, toolsOf } from "../../src/dialects/index.ts";
-import type { Verdict } from "../../src/judging/index.ts";
+import { isTrue, type Verdict } from "../../src/judging/index.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { tokenCountsOf } from "../shared/token-counts.ts";
 import { ONE_TOOL } from "../shared/tools.ts";
@@ -41,7 +41,7 @@ const reply = defineCheck({
     verdict.assumeGood(response, "a request for this reply");
     if (axes.case === "tool") return judgeTool(response, verdict);
     const text = response.replyText ?? "";
-    verdict.mustHold("UPSTREAM-REPLY", text === TEXT, "the provider's text", difference(text), { in: response });
+    verdict.must("UPSTREAM-REPLY", text === TEXT, isTrue("the provider's text", difference(text)), { in: response });
   },
 });
 
@@ -59,7 +59,7 @@ function judgeTool(response: Response, verdict: Verdict): void {
   verdict.must("UPSTREAM-REPLY", called.name, TOOL.name, { ...seen, because: "name of the tool" });
   const isSame = isDeepStrictEqual(called.input, TOOL.arguments);
   const shown = JSON.stringify(called.input) ?? "nothing";
-  verdict.mustHold("UPSTREAM-REPLY", isSame, `the arguments ${JSON.stringify(TOOL.arguments)}`, shown, seen);
+  verdict.must("UPSTREAM-REPLY", isSame, isTrue(`the arguments ${JSON.stringify(TOOL.arguments)}`, shown), seen);
 }
 
 function wholeCall({ reply: { toolCalls } }: Response): Call {

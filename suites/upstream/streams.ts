@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { atLeast, atMost } from "../../src/judging/index.ts";
+import { atLeast, atMost, isTrue } from "../../src/judging/index.ts";
 import { assumePassed, NOTHING_RECEIVED, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
 
 /** Events after which a stream stalls: the opening ones of either dialect, and some pieces of text. */
@@ -91,11 +91,10 @@ const brokenStream = defineCheck({
       because: `ends like a whole reply: ${seen.because}`,
     });
     verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, at: "requests to providers" });
-    verdict.mustHold(
+    verdict.must(
       "UPSTREAM-REPLY",
       WORDS.startsWith(text),
-      "the beginning of the reply",
-      JSON.stringify(text.slice(0, 200)),
+      isTrue("the beginning of the reply", JSON.stringify(text.slice(0, 200))),
       seen,
     );
   },

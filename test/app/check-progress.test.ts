@@ -5,7 +5,7 @@ import { type Instance, select, TimeLeft } from "../../src/checks/index.ts";
 import { Redactor } from "../../src/http-recorder/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { broken, result } from "../support/records.ts";
+import { broken, facts, result } from "../support/records.ts";
 
 const target = parseTarget("baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\nlimits: scale\n", "t.yaml", {
   K: "sk-secret-12345",
@@ -32,10 +32,10 @@ function follow(instances: readonly Instance[]) {
 const ofKind = <K extends ProgressEvent["kind"]>(events: readonly ProgressEvent[], kind: K) =>
   events.filter((event): event is Extract<ProgressEvent, { kind: K }> => event.kind === kind);
 
-const statusOf = (id: string, note: string) =>
+const statusOf = (id: string, got: string) =>
   result(id, "fail", {
     findings: [
-      broken({ name: "AUTH-3", requirements: ["AUTH-3"], exchanges: [id], pointer: "status", expected: "401", note }),
+      broken({ name: "AUTH-3", requirements: ["AUTH-3"], exchanges: [id], pointer: "status", response: facts(got) }),
     ],
   });
 

@@ -9,7 +9,7 @@ import type { JudgedRun } from "../../src/record/index.ts";
 import { startBrowser } from "../support/browser.ts";
 import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles } from "../support/load-records.ts";
-import { broken, exchangeLine, recordOf, result } from "../support/records.ts";
+import { broken, exchangeLine, facts, recordOf, result } from "../support/records.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
 let browser: Browser;
@@ -203,8 +203,7 @@ test("a line breaks off where nothing was sent", async () => {
 });
 
 test("a result stands under its cause and nowhere else, and links lead to its requirement and its checks", async () => {
-  const finding = (id: string) =>
-    broken({ requirements: [id], name: id, expected: "401", pointer: "status", note: "403 forbidden" });
+  const finding = (id: string) => broken({ requirements: [id], response: facts("403 forbidden") });
   const record = recordOf([
     result("auth.one[chat]", "fail", { findings: [finding("AUTH-3")] }),
     result("auth.two[chat]", "fail", {

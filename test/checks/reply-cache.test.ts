@@ -104,7 +104,7 @@ test.each([
 
 test("replies that state no counts are no evidence that none of them is 0", () => {
   const zeroFindings = (...responses: readonly ReturnType<typeof counted>[]) =>
-    judged("robustness.counts", responses).findings.map(({ note }) => note?.replace(/^.*replies/, ""));
+    judged("robustness.counts", responses).findings.map(({ subject }) => subject?.replace(/^.*replies/, ""));
   expect(zeroFindings(counted({ cost: 1 }))).not.toContainEqual(expect.stringMatching(/0 (?:input|output) tokens/));
   expect(zeroFindings(counted({ completion_tokens: 1 }))).toContainEqual(" with text count 0 output tokens");
   expect(zeroFindings(counted({ completion_tokens: 1 }))).not.toContainEqual(" with text count 0 input tokens");

@@ -9,7 +9,7 @@ const finding = (requirement: string, outcome: Finding["outcome"], weight: Findi
   exchanges: [],
   outcome,
   weight,
-  observed: "200",
+  observed: { kind: "value", value: 200 },
 });
 const result = (status: CheckResult["status"], findings: Finding[]): CheckResult => ({
   id: "auth.bearer",
@@ -43,7 +43,7 @@ describe("requirement sets", () => {
     const [scored] = scoreBySet([failed], ["AUTH-2"]);
     expect(scored).toMatchObject({ status: "pass", violated: [] });
     expect(scored?.findings[1]).toMatchObject({ outcome: "observed", weight: "none" });
-    expect(scored?.findings[1]?.note).toMatch(/not yet scored/);
+    expect(scored?.findings[1]?.subject).toMatch(/not yet scored/);
     expect(scoreBySet([result("fail", [finding("AUTH-2", "broken", "fail")])], ["AUTH-2"])[0]?.status).toBe("observed");
     expect(scoreBySet([failed], ["AUTH-3"])).toEqual([failed]);
   });

@@ -6,18 +6,10 @@ import { applyWaivers, fingerprintOf, loadWaivers, suggestWaivers } from "../../
 import { atLeast, atMost, Verdict } from "../../src/judging/index.ts";
 import type { CheckResult, Finding, Waiver } from "../../src/record/index.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
+import { ABSENT, broken as brokenFinding, value } from "../support/records.ts";
 
-const broken = (more: Partial<Finding> = {}): Finding => ({
-  name: "AUTH-3",
-  requirements: ["AUTH-3"],
-  exchanges: [],
-  outcome: "broken",
-  weight: "fail",
-  expected: "401",
-  observed: "200",
-  pointer: "status",
-  ...more,
-});
+const broken = (more: Parameters<typeof brokenFinding>[0] = {}): Finding =>
+  brokenFinding({ exchanges: [], observed: value(200), ...more });
 
 function result(id: string, status: CheckResult["status"], findings: Finding[] = []): CheckResult {
   const check = id.replace(/\[.*/, "");
@@ -31,7 +23,7 @@ function result(id: string, status: CheckResult["status"], findings: Finding[] =
     status,
     requirements: ["AUTH-3"],
     violated: findings.flatMap(({ requirements }) => requirements),
-    message: "expected 401 at status, got 200",
+    message: "expected 401, got 200",
     findings,
     attestations: [],
     unblock: [],
@@ -77,7 +69,7 @@ describe("a waiver", () => {
     [
       "of another status",
       "differently-failing",
-      [result(failing.id, "fail", [broken({ observed: "500" })])],
+      [result(failing.id, "fail", [broken({ observed: value(500) })])],
       waiver,
       context.today,
     ],
@@ -191,22 +183,22 @@ describe("a fingerprint", () => {
   const of = (...findings: Finding[]) => fingerprintOf({ check: "auth.unknown-key", findings });
 
   test.each<[what: string, one: Finding, other: Finding]>([
-    ["counts", broken({ pointer: "/n", observed: "3" }), broken({ pointer: "/n", observed: "17" })],
+    ["counts", broken({ pointer: "/n", observed: value(3) }), broken({ pointer: "/n", observed: value(17) })],
     [
       "texts",
-      broken({ pointer: "/m", observed: '"id gx1, Nov 3"' }),
-      broken({ pointer: "/m", observed: '"id gx2, Nov 4"' }),
+      broken({ pointer: "/m", observed: value("id gx1, Nov 3") }),
+      broken({ pointer: "/m", observed: value("id gx2, Nov 4") }),
     ],
-    ["notes", broken({ note: "200 after 3 ms" }), broken({ note: "200 after 9 ms" })],
+    ["subjects", broken({ subject: "200 after 3 ms" }), broken({ subject: "200 after 9 ms" })],
     ["exchanges", broken({ exchanges: ["x00001"] }), broken({ exchanges: ["x00777"] })],
   ])("is the same for other %s", (_what, one, other) => expect(of(one)).toBe(of(other)));
 
   test.each<[what: string, one: Finding, other: Finding]>([
-    ["status", broken(), broken({ observed: "403" })],
-    ["named reason", broken({ observed: '"key_revoked"' }), broken({ observed: '"quota_exceeded"' })],
+    ["status", broken(), broken({ observed: value(403) })],
+    ["named reason", broken({ observed: value("key_revoked") }), broken({ observed: value("quota_exceeded") })],
     ["requirement", broken(), broken({ name: "AUTH-2", requirements: ["AUTH-2"] })],
     ["place", broken({ pointer: "/a" }), broken({ pointer: "/b" })],
-    ["absence", broken({ pointer: "reason", observed: "absent" }), broken({ pointer: "reason", observed: '"x"' })],
+    ["absence", broken({ pointer: "reason", observed: ABSENT }), broken({ pointer: "reason", observed: value("x") })],
   ])("is another one for another %s", (_what, one, other) => expect(of(one)).not.toBe(of(other)));
 
   test("does not count how often or in which order something was seen, or what only warned", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compareStored } from "../../src/compare/index.ts";
+import { finding as madeFinding } from "../../src/judging/index.ts";
 import type { Comparison, JudgedRun, LoadClass, RunRecord, Status } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
@@ -13,16 +14,16 @@ function withLoad(run: JudgedRun, overrides: Partial<RunRecord> = {}): RunRecord
   return { ...recordOf([], { load: { runs: [run] } }), ...overrides };
 }
 
-const finding = (outcome: "met" | "broken" | "undecided") => ({
-  ...{
+const finding = (outcome: "met" | "broken" | "undecided") =>
+  madeFinding({
     name: "rate.exceeded",
     title: "The limit holds",
     requirements: ["LIMIT-RATE-2"],
-    outcome,
-    basis: "timing" as const,
-  },
-  ...{ weight: "fail" as const, expected: "at most 306", observed: "300", exchanges: [] },
-});
+    basis: "timing",
+    ...(outcome === "undecided" ? { undecided: "too few denials" } : { met: outcome === "met" }),
+    expected: { kind: "at-most", bound: 306 },
+    observed: "300",
+  });
 const phaseWith = (latencyMs: number, overrides = {}) =>
   loadPhase("at-rate-limit", {
     classes: [
@@ -257,12 +258,7 @@ describe("two stored runs", () => {
   test("times and ids are no behaviour", () => {
     const observed = (text: string) => ({
       ...result("robustness.large-body", "observed"),
-      findings: [
-        {
-          ...{ name: "SPEND-14", requirements: ["SPEND-14"], exchanges: [], outcome: "observed", weight: "none" },
-          observed: text,
-        } as RunRecord["checks"][number]["findings"][number],
-      ],
+      findings: [madeFinding({ requirements: ["SPEND-14"], observed: text })],
     });
     const drift = (before: string, now: string) =>
       compared(recordOf([observed(before)]), recordOf([observed(now)])).drift.length;

@@ -1,24 +1,30 @@
 import { expect, test } from "vitest";
-import { causesOf } from "../../src/judging/index.ts";
+import { causesOf, type FindingFacts } from "../../src/judging/index.ts";
 import type { Finding } from "../../src/record/index.ts";
-import { broken, result } from "../support/records.ts";
+import { ABSENT, broken, facts, result, value } from "../support/records.ts";
 
-const of = (requirement: string, rest: Partial<Finding>): Finding =>
-  broken({ name: requirement, requirements: [requirement], exchanges: [], ...rest });
+const of = (requirement: string, rest: Partial<FindingFacts>): Finding =>
+  broken({ requirements: [requirement], exchanges: [], ...rest });
 
 /** A response whose status was wrong, as several requirements see it. */
-const status = (exchange: string, expected: string, got: string, ...requirements: string[]): Finding[] =>
+const status = (exchange: string, expected: number | "2xx", got: string, ...requirements: string[]): Finding[] =>
   requirements.map((requirement) =>
-    of(requirement, { pointer: "status", expected, observed: got.slice(0, 3), note: got, exchanges: [exchange] }),
+    of(requirement, {
+      pointer: "status",
+      expected: expected === "2xx" ? { kind: "status", range: "2xx" } : value(expected),
+      observed: value(facts(got).status ?? null),
+      response: facts(got),
+      exchanges: [exchange],
+    }),
   );
 
 const failed = (id: string, findings: Finding[]) => result(id, "fail", { findings });
 
 test("one deviation is one cause, whatever it was seen in and whatever it broke", () => {
   const causes = causesOf([
-    failed("auth.unknown-key[chat]", status("x1", "401", "403 invalid_api_key", "AUTH-3", "STREAM-2")),
-    failed("errors.denied[messages]", status("x2", "401", "403 invalid_api_key", "ERR-401-INVALID")),
-    result("auth.malformed[tab]", "warn", { findings: status("x3", "401", "403 invalid_api_key", "AUTH-5") }),
+    failed("auth.unknown-key[chat]", status("x1", 401, "403 invalid_api_key", "AUTH-3", "STREAM-2")),
+    failed("errors.denied[messages]", status("x2", 401, "403 invalid_api_key", "ERR-401-INVALID")),
+    result("auth.malformed[tab]", "warn", { findings: status("x3", 401, "403 invalid_api_key", "AUTH-5") }),
   ]);
   expect(causes).toEqual([
     expect.objectContaining({
@@ -34,31 +40,31 @@ test("one deviation is one cause, whatever it was seen in and whatever it broke"
 
 test("what else was wrong with a response of the wrong status follows from it; another response has its own cause", () => {
   const reason = (exchange: string) =>
-    of("ERR-HDR-1", { pointer: "reason", expected: '"key_revoked"', observed: "absent", exchanges: [exchange] });
+    of("ERR-HDR-1", { pointer: "reason", expected: value("key_revoked"), observed: ABSENT, exchanges: [exchange] });
   const [first, ...others] = causesOf([
-    failed("errors.key-revoked[chat]", [...status("x1", "401", "500", "ERR-401-REVOKED"), reason("x1")]),
+    failed("errors.key-revoked[chat]", [...status("x1", 401, "500", "ERR-401-REVOKED"), reason("x1")]),
   ]);
   expect([first?.title, others]).toEqual(["expected 401, got 500", []]);
-  expect(causesOf([failed("a", [...status("x1", "401", "500", "ERR-401-REVOKED"), reason("x2")])])).toHaveLength(2);
+  expect(causesOf([failed("a", [...status("x1", 401, "500", "ERR-401-REVOKED"), reason("x2")])])).toHaveLength(2);
 });
 
 test("a value that is missing everywhere is one cause, whatever should have stood there", () => {
   const missing = (reason: string) =>
-    of("ERR-HDR-1", { pointer: "reason", expected: `"${reason}"`, observed: "absent", exchanges: [reason] });
+    of("ERR-HDR-1", { pointer: "reason", expected: value(reason), observed: ABSENT, exchanges: [reason] });
   const reasons = ["invalid_api_key", "key_revoked", "insufficient_credits", "quota_exceeded"];
   const [cause, ...others] = causesOf(reasons.map((reason) => failed(`errors.${reason}`, [missing(reason)])));
   expect(others).toEqual([]);
   expect(cause?.checks).toHaveLength(4);
   expect(cause?.title).toBe(
-    'reason is absent: expected "invalid_api_key", "key_revoked", "insufficient_credits" and 1 more',
+    'denials have no reason: expected "invalid_api_key", "key_revoked", "insufficient_credits" and 1 more',
   );
   expect(cause?.advice).toContain("doctor --propose");
 });
 
 test("requests that are served where denials are due have one cause for each denial", () => {
   const causes = causesOf([
-    failed("auth.unknown-key[chat]", status("x1", "401", "200", "AUTH-3")),
-    failed("spending.exhausted[chat]", status("x2", "402", "200", "SPEND-2")),
+    failed("auth.unknown-key[chat]", status("x1", 401, "200", "AUTH-3")),
+    failed("spending.exhausted[chat]", status("x2", 402, "200", "SPEND-2")),
   ]);
   expect(causes.map(({ requirement }) => requirement)).toEqual(["AUTH-3", "SPEND-2"]);
 });

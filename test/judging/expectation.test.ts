@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeExpected, describeObserved } from "../../reports/text/index.ts";
 import {
   absent,
   anArray,
@@ -11,11 +12,11 @@ import {
   filledString,
   oneOf,
   serverError,
-  show,
   success,
   that,
   toExpectation,
   tokenCounts,
+  toObserved,
 } from "../../src/judging/index.ts";
 
 describe("what is met, and what is not", () => {
@@ -37,16 +38,17 @@ describe("what is met, and what is not", () => {
       [{}, { a: -1 }, { a: "1" }, { a: Number.NaN }, { a: Number.POSITIVE_INFINITY }, [], null, 3, undefined],
     ],
   ])("%#", ({ test: meets }, met, broken) => {
-    for (const value of met) expect(meets(value), show(value)).toBe(true);
-    for (const value of broken) expect(meets(value), show(value)).toBe(false);
+    for (const value of met) expect(meets(value), JSON.stringify(value)).toBe(true);
+    for (const value of broken) expect(meets(value), JSON.stringify(value)).toBe(false);
   });
 
   test("a plain value is to be equal to", () => {
-    const { test: meets, description } = toExpectation<unknown>("x");
-    expect([meets("x"), meets("y"), meets(undefined), description]).toEqual([true, false, false, '"x"']);
+    const { test: meets, expected } = toExpectation<unknown>("x");
+    expect([meets("x"), meets("y"), meets(undefined)]).toEqual([true, false, false]);
+    expect(expected).toEqual({ kind: "value", value: "x" });
     expect(toExpectation(Number.NaN).test(Number.NaN)).toBe(true);
-    expect(toExpectation<unknown>({ test: "no function", description: "x" }).test({})).toBe(false);
-    expect(toExpectation({ test: () => true }).description).toContain("{");
+    expect(toExpectation<unknown>({ test: "no function", expected: {} }).test({})).toBe(false);
+    expect(toExpectation({ test: () => true }).expected).toEqual({ kind: "value", value: {} });
     const own = that("anything", () => true);
     expect(toExpectation(own)).toBe(own);
   });
@@ -67,7 +69,7 @@ test("expectations have words", () => {
     atMost(3),
     oneOf(1, "b"),
   ];
-  expect(all.map(({ description }) => description)).toEqual([
+  expect(all.map(({ expected }) => describeExpected(expected))).toEqual([
     "absent",
     "a string",
     "a non-empty string",
@@ -84,14 +86,9 @@ test("expectations have words", () => {
 });
 
 test("values in words", () => {
-  expect([undefined, null, 1, "a\n", { a: [1] }, Symbol.for("x")].map(show)).toEqual([
-    "absent",
-    "null",
-    "1",
-    '"a\\n"',
-    '{"a":[1]}',
-    "Symbol(x)",
-  ]);
-  expect(show("x".repeat(298))).toBe(`"${"x".repeat(298)}"`);
-  expect(show("x".repeat(299))).toBe(`"${"x".repeat(299)}… (301 characters)`);
+  expect(
+    [undefined, null, 1, "a\n", { a: [1] }, Symbol.for("x")].map((value) => describeObserved(toObserved(value))),
+  ).toEqual(["absent", "null", "1", '"a\\n"', '{"a":[1]}', '"Symbol(x)"']);
+  expect(toObserved("x".repeat(298))).toEqual({ kind: "value", value: "x".repeat(298) });
+  expect(toObserved("x".repeat(299))).toEqual({ kind: "excerpt", text: `"${"x".repeat(299)}`, characters: 301 });
 });

@@ -1,16 +1,18 @@
 import { expect, test } from "vitest";
+import { finding } from "../../src/judging/index.ts";
 import { shareValidity } from "../../src/load/index.ts";
 import { loadPhase, loadRun } from "../support/load-records.ts";
 
-const wrong = (basis: "content" | "timing") => ({
-  ...{
+const wrong = (basis: "content" | "timing") =>
+  finding({
     name: "denials.wrong",
     title: "Denials name their limit",
     requirements: ["ERR-429-RATE"],
-    outcome: "broken" as const,
-  },
-  ...{ basis, weight: "fail" as const, expected: "429", observed: "418", exchanges: [] },
-});
+    met: false,
+    basis,
+    expected: "429",
+    observed: "418",
+  });
 const failing = (name: string, basis: "content" | "timing") =>
   loadRun(name, {
     verdict: "fail",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FORMATS, renderLoad } from "../../reports/index.ts";
 import type { JudgedPhase } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, loadSeries, quantiles } from "../support/load-records.ts";
-import { broken, recordOf, result } from "../support/records.ts";
+import { broken, recordOf, result, value } from "../support/records.ts";
 
 const INTERVALS = { p50: [400, 440], p90: [600, 700], p95: [700, 820], p99: null, p999: null } satisfies NonNullable<
   NonNullable<ReturnType<typeof loadClass>["responseMs"]>["intervals"]
@@ -57,7 +57,7 @@ test("the same warning about many responses is one line with its count", () => {
     name: "LIMIT-RATE-5",
     weight: "warn",
     expected: "seconds",
-    observed: '""',
+    observed: value(""),
   };
   const checks = [
     result("load.w.retry-after.usable", "warn", { findings: [broken(wait), broken(wait), broken(wait)] }),

@@ -54,11 +54,11 @@ export function hostileSource(): ReportSource {
   const finding = broken({
     observed: HOSTILE,
     expected: HOSTILE,
-    note: HOSTILE,
+    subject: HOSTILE,
     pointer: `/${HOSTILE}`,
     exchanges: ["x00001"],
   });
-  const giant = broken({ observed: GIANT, expected: GIANT, note: GIANT, exchanges: ["x00002"] });
+  const giant = broken({ observed: GIANT, expected: GIANT, subject: GIANT, exchanges: ["x00002"] });
   const checks = [
     result(id, "fail", { title: HOSTILE, message: HOSTILE, findings: [finding], exchanges: ["x00001", "x00003"] }),
     result("auth.giant", "fail", { title: GIANT, message: GIANT, findings: [giant], exchanges: ["x00002"] }),
@@ -69,9 +69,7 @@ export function hostileSource(): ReportSource {
     result("auth.seen", "observed", {
       requirements: ["BASE-5"],
       message: HOSTILE,
-      findings: [
-        broken({ name: "BASE-5", requirements: ["BASE-5"], outcome: "observed", weight: "none", observed: HOSTILE }),
-      ],
+      findings: [broken({ name: "BASE-5", requirements: ["BASE-5"], met: undefined, observed: HOSTILE })],
     }),
     result("auth.fine", "pass", { message: HOSTILE }),
   ];

@@ -1,4 +1,5 @@
-import { causesOf } from "../../src/judging/index.ts";
+import type { JsonValue } from "../../src/core/index.ts";
+import { causesOf, type FindingFacts, finding } from "../../src/judging/index.ts";
 import {
   type CheckResult,
   checksOfLoad,
@@ -6,6 +7,7 @@ import {
   type Finding,
   figuresOfLoad,
   type JudgedLoad,
+  type ResponseFacts,
   type RunRecord,
   runRecordSchema,
   type Status,
@@ -13,22 +15,33 @@ import {
 import { REQUIREMENTS } from "../../src/requirements/index.ts";
 
 /** A broken finding, by default for a requirement that every version knows. */
-export function broken(overrides: Partial<Finding> = {}): Finding {
-  return {
-    name: "AUTH-3",
+export function broken({ outcome, count, ...overrides }: FindingOverrides = {}): Finding {
+  const made = finding({
     requirements: ["AUTH-3"],
-    outcome: "broken",
-    weight: "fail",
-    expected: "401",
-    observed: "403",
+    met: false,
+    expected: value(401),
+    observed: value(403),
     pointer: "status",
     exchanges: ["x00001"],
     ...overrides,
-  };
+  });
+  return { ...made, ...(outcome === undefined ? {} : { outcome }), ...(count === undefined ? {} : { count }) };
 }
 
-export function met(overrides: Partial<Finding> = {}): Finding {
-  return broken({ outcome: "met", observed: "401", ...overrides });
+type FindingOverrides = Partial<FindingFacts> & Partial<Pick<Finding, "outcome" | "count">>;
+
+export function met(overrides: FindingOverrides = {}): Finding {
+  return broken({ met: true, observed: value(401), ...overrides });
+}
+
+/** An observed or expected value. */
+export const value = (of: JsonValue): { kind: "value"; value: JsonValue } => ({ kind: "value", value: of });
+export const ABSENT = { kind: "absent" } as const;
+
+/** A response in short: `403 invalid_api_key`. */
+export function facts(short: string): ResponseFacts {
+  const [status = "", reason] = short.split(" ");
+  return { status: Number(status), ...(reason === undefined ? {} : { reason }) };
 }
 
 export function result(id: string, status: Status, overrides: Partial<CheckResult> = {}): CheckResult {

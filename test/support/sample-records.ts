@@ -1,7 +1,8 @@
+import { finding } from "../../src/judging/index.ts";
 import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadHeat, loadPhase, loadRun, loadSeries, quantiles, watchedSide } from "./load-records.ts";
 import { overheadLevel, overheadOf } from "./overhead-records.ts";
-import { broken, met, recordOf, result } from "./records.ts";
+import { broken, met, recordOf, result, value } from "./records.ts";
 
 function compared(name: string, overrides: Partial<ComparedMetric> = {}): ComparedMetric {
   return {
@@ -109,17 +110,15 @@ const LOAD = {
             }),
           ],
           findings: [
-            {
+            finding({
               name: "no-denial",
               title: "Nothing is denied at the limit",
               requirements: ["LIMIT-1"],
-              outcome: "met",
+              met: true,
               basis: "timing",
-              weight: "fail",
               expected: "0",
               observed: "0",
-              exchanges: [],
-            },
+            }),
           ],
         }),
         loadPhase("over-rate-limit", {
@@ -134,28 +133,22 @@ const LOAD = {
           denials: [{ reason: "rate_limit_exceeded", dialect: "chat", stream: true, count: 1_500 }],
           failures: [{ what: "500", count: 2, exchange: "x00009" }],
           findings: [
-            {
+            finding({
               name: "over-admission",
               title: "Not more is admitted than the limit allows",
               requirements: ["LIMIT-2"],
-              outcome: "broken",
+              met: false,
               basis: "timing",
-              weight: "fail",
               expected: "at most 1,000 a minute",
               observed: "1,120 a minute",
-              exchanges: [],
-            },
-            {
+            }),
+            finding({
               name: "window",
               title: "Kind of limiter",
               requirements: [],
-              outcome: "observed",
               basis: "timing",
-              weight: "none",
-              expected: "",
               observed: "token bucket, burst 17, 16.7/s",
-              exchanges: [],
-            },
+            }),
           ],
         }),
         loadPhase("recovery", { startS: 120, durationS: 60, series: loadSeries(120, 60, 12, 17) }),
@@ -206,7 +199,7 @@ const MIXED = [
   result("limits.unclear", "inconclusive"),
   result("limits.advice", "warn", { findings: [broken({ weight: "warn" })] }),
   result("limits.seen", "observed", {
-    findings: [met({ name: "BASE-5", requirements: ["BASE-5"], outcome: "observed", weight: "none", observed: "405" })],
+    findings: [met({ name: "BASE-5", requirements: ["BASE-5"], met: undefined, observed: value(405) })],
   }),
   result("limits.none", "not-applicable"),
   result("limits.crash", "harness-error"),

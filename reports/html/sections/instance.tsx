@@ -1,4 +1,4 @@
-import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
+import type { CheckResult, Finding, RunRecord } from "../../../src/record/index.ts";
 import { oneLine, shorten, visible } from "../../clean-text.ts";
 import { controlOf } from "../../control-request.ts";
 import { sideOf } from "../../coverage.ts";
@@ -8,6 +8,7 @@ import { levelOf } from "../../level.ts";
 import { type Broken, brokenOf } from "../../problems.ts";
 import { explainOf, rerunOf } from "../../reproduce.ts";
 import type { ReportSource } from "../../source.ts";
+import { describeExpected, describeObserved, describeResponse } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration } from "../format.ts";
 import { Copyable, DataTable, Foreign } from "../parts.tsx";
@@ -81,6 +82,14 @@ function Level({ level = "" }: { readonly level: string | undefined }) {
   return <span class={`level ${level.toLowerCase()}`}>{level}</span>;
 }
 
+/** What was compared, and the response if it is not a complete reply. */
+function aboutOf({ subject, response }: Finding): string {
+  const isReply = response?.status !== undefined && response.status < 300 && response.ending === undefined;
+  return [subject, response === undefined || isReply ? undefined : describeResponse(response)]
+    .filter((part) => part !== undefined)
+    .join(": ");
+}
+
 function Findings({ broken, record }: { readonly broken: readonly Broken[]; readonly record: RunRecord }) {
   return (
     <>
@@ -94,18 +103,18 @@ function Findings({ broken, record }: { readonly broken: readonly Broken[]; read
           </span>,
           <span key="where">
             {finding.pointer === undefined ? null : <code>{visible(finding.pointer)}</code>}
-            {finding.note === undefined ? null : (
+            {aboutOf(finding) === "" ? null : (
               <span class="because">
-                <Foreign text={oneLine(finding.note, 160)} />
+                <Foreign text={oneLine(aboutOf(finding), 160)} />
               </span>
             )}
             {times > 1 ? <span class="because">{decimal(times)} times</span> : null}
           </span>,
           <span key="expected" class="expected">
-            <Foreign text={shorten(finding.expected ?? "otherwise", 400)} />
+            <Foreign text={shorten(describeExpected(finding.expected), 400)} />
           </span>,
           <span key="observed" class="observed">
-            <Foreign text={shorten(finding.observed, 400)} />
+            <Foreign text={shorten(describeObserved(finding.observed), 400)} />
           </span>,
         ])}
       />

@@ -9,6 +9,7 @@ import {
   statusOfFinding,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { describeExpected, describeFacts } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../format.ts";
 import { kindOf } from "../load-phases.ts";
@@ -120,8 +121,11 @@ export function LoadFindings({ record, run, anchors }: Of) {
         <span key="phase" class="nowrap">
           {oneLine(phase.name, 40)}
         </span>,
-        <Foreign key="expected" text={oneLine(finding.expected ?? "", 200)} />,
-        <Foreign key="observed" text={oneLine(finding.observed, 200)} />,
+        <Foreign
+          key="expected"
+          text={oneLine(finding.expected === undefined ? "" : describeExpected(finding.expected), 200)}
+        />,
+        <Foreign key="observed" text={oneLine(describeFacts(finding), 200)} />,
       ])}
     />
   );

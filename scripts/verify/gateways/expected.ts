@@ -64,10 +64,10 @@ function isAboutTime({ findings = [] }: CheckResult): boolean {
   return (
     broken.length > 0 &&
     broken.every(
-      ({ basis, requirements, note }) =>
+      ({ basis, requirements, subject = "" }) =>
         basis === "timing" ||
         requirements.every((requirement) => TIMING.includes(requirement)) ||
-        /^ms\b/.test(note ?? ""),
+        /^ms\b/.test(subject),
     )
   );
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isObject } from "../../core/index.ts";
 import type { CheckResult, Finding } from "../../record/index.ts";
 
 /** Digits of a fingerprint: enough to avoid collisions, few enough to read out. */
@@ -17,15 +18,19 @@ export function fingerprintOf({ check, findings }: Pick<CheckResult, "check" | "
     .slice(0, DIGITS);
 }
 
-function signOf({ name, pointer = "", expected = "", observed }: Finding): string {
-  return [name, pointer, stable(expected, pointer), stable(observed, pointer)].join(" ");
+function signOf({ name, pointer = "", expected, observed }: Finding): string {
+  return JSON.stringify([name, pointer, stable(expected, pointer), stable(observed, pointer)]);
 }
 
-/** A value without the parts that vary from run to run. */
-function stable(text: string, pointer: string): string {
-  if (pointer === "status" || text === "absent") return text;
-  // A word such as "rate_limit_exceeded" is a name; longer text may contain ids, texts or times.
-  if (/^"[a-z][a-z_.-]{0,60}"$/.test(text) || /^(true|false|null)$/.test(text)) return text;
-  if (/^[a-z -]{1,80}$/i.test(text)) return text;
-  return text.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+(?:\.\d+)?/g, "#");
+/** A value without the parts that vary from run to run: a word such as `rate_limit_exceeded` is a name and stays. */
+function stable(value: unknown, pointer: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => stable(one, pointer));
+  if (isObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, stable(one, pointer)]));
+  if (typeof value === "number") return pointer === "status" ? value : "#";
+  if (typeof value !== "string" || WORDS.test(value)) return value;
+  return value.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+(?:\.\d+)?/g, "#");
 }
+
+/** Names, and plain words. */
+const WORDS = /^[a-z_. -]{1,80}$/i;

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
@@ -9,13 +9,15 @@ export function judgeOnce(requirement: MustRequirement, runs: readonly ClientRun
     const retryAfter = first === undefined ? undefined : responseHeader(first, "retry-after");
     const despite = retryAfter === undefined ? "" : `, whatever \`Retry-After: ${retryAfter}\` says`;
     const what = `${first?.answer?.status ?? "no answer"} ${first?.answer?.reason ?? ""}`.trim();
-    verdict.mustHold(
+    verdict.must(
       requirement,
       first === undefined || again === undefined,
-      `no retry after ${what}${despite}`,
-      first === undefined || again === undefined
-        ? "one attempt"
-        : `${repeats.length + 1} attempts, the second ${seconds(gapMs(first, again))} after the denial`,
+      isTrue(
+        `no retry after ${what}${despite}`,
+        first === undefined || again === undefined
+          ? "one attempt"
+          : `${repeats.length + 1} attempts, the second ${seconds(gapMs(first, again))} after the denial`,
+      ),
       { in: again ?? first },
     );
   }
@@ -39,11 +41,13 @@ export function judgeBounded(
       );
       continue;
     }
-    verdict.mustHold(
+    verdict.must(
       requirement,
       !over,
-      `at most ${most} attempts`,
-      over ? `attempt ${longest.length} after ${seconds(lasted(longest))}, and no end` : plural(longest.length),
+      isTrue(
+        `at most ${most} attempts`,
+        over ? `attempt ${longest.length} after ${seconds(lasted(longest))}, and no end` : plural(longest.length),
+      ),
       { in: longest.at(-1) },
     );
   }

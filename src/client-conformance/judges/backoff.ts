@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, seconds } from "../observation.ts";
 
@@ -31,13 +31,15 @@ export function judgeNoLoop(requirement: MustRequirement, runs: readonly ClientR
   if (retried.length === 0) return;
   // The median gap: the first includes the start of a program, and a busy machine delays later ones.
   const loop = retried.find(({ gaps }) => middleOf([...gaps].sort((a, b) => a - b)) < AT_ONCE_MS);
-  verdict.mustHold(
+  verdict.must(
     requirement,
     loop === undefined,
-    "a wait between attempts",
-    loop === undefined
-      ? described(sequences)
-      : `${loop.call.length} attempts with ${loop.gaps.map(seconds).join(", ")} between them`,
+    isTrue(
+      "a wait between attempts",
+      loop === undefined
+        ? described(sequences)
+        : `${loop.call.length} attempts with ${loop.gaps.map(seconds).join(", ")} between them`,
+    ),
     { in: loop?.call[1] },
   );
 }
@@ -55,11 +57,11 @@ export function judgeGrowth(requirement: MustRequirement, runs: readonly ClientR
   const shown = described(sequences);
   // The delay that a slow machine adds to every wait hides their growth.
   if ((growthOf(long, TIMES_LAG * lagMs).at(-1) ?? 0) < GROWTH) {
-    verdict.mustHold(requirement, false, "waits that grow from attempt to attempt", shown, {
+    verdict.must(requirement, false, isTrue("waits that grow from attempt to attempt", shown), {
       in: long[0]?.call.at(-1),
     });
   } else if ((factors[0] ?? 0) >= 1 && middleOf(factors) >= GROWTH) {
-    verdict.mustHold(requirement, true, "waits that grow from attempt to attempt", shown);
+    verdict.must(requirement, true, isTrue("waits that grow from attempt to attempt", shown));
   } else if (lagMs < STILL.ms) {
     verdict.note(requirement, `${shown}: too uneven to say whether they grow`);
   } else verdict.markUndecided("inconclusive", `${shown}, ${lateText(lagMs)}`);
@@ -103,9 +105,9 @@ export function judgeJitter(requirement: MustRequirement, runs: readonly ClientR
   const shown = described(sequences);
   const expected = "waits that differ from call to call, so that clients do not come back together";
   if (!long.some(widerThan(STILL))) {
-    verdict.mustHold(requirement, false, expected, shown, { in: sequences[0]?.call[1] });
+    verdict.must(requirement, false, isTrue(expected, shown), { in: sequences[0]?.call[1] });
   } else if (long.some(widerThan({ ...SPREAD, ms: Math.max(SPREAD.ms, TIMES_LAG * lagMs) }))) {
-    verdict.mustHold(requirement, true, expected, shown);
+    verdict.must(requirement, true, isTrue(expected, shown));
   } else if (lagMs < STILL.ms) {
     verdict.note(requirement, `${shown}: hardly any jitter`);
   } else {

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type ClientRun, callsOf } from "../observation.ts";
 
@@ -33,11 +33,15 @@ export function judgeGenerations(requirement: MustRequirement, run: ClientRun, v
     verdict.note(requirement, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
     return;
   }
-  verdict.mustHold(
+  verdict.must(
     requirement,
     carrying === undefined,
-    "another generation that begins anew",
-    carrying === undefined ? "the same request again" : "a request that hands over the text so far, to be gone on with",
+    isTrue(
+      "another generation that begins anew",
+      carrying === undefined
+        ? "the same request again"
+        : "a request that hands over the text so far, to be gone on with",
+    ),
     { in: carrying ?? streamed[1] },
   );
   const { stdout } = run.ending;
@@ -45,11 +49,13 @@ export function judgeGenerations(requirement: MustRequirement, run: ClientRun, v
   if (!PARTIAL.test(stdout) && !/\btwo-\d+/.test(stdout))
     verdict.note(requirement, "its output does not show the text, so that only the requests were judged");
   else
-    verdict.mustHold(
+    verdict.must(
       requirement,
       joined === null,
-      "the two texts apart in the output",
-      joined === null ? "they are apart" : `one text of both: "… ${joined[0]} …"`,
+      isTrue(
+        "the two texts apart in the output",
+        joined === null ? "they are apart" : `one text of both: "… ${joined[0]} …"`,
+      ),
       { in: streamed[1] },
     );
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import type { ClientRun } from "../observation.ts";
 
@@ -14,11 +14,13 @@ export function judgeOtherHosts(
     first === undefined
       ? "the redirect was not followed"
       : `followed without the key, by ${first.method} with ${first.bodyBytes === 0 ? "no" : `${first.bodyBytes} bytes of`} body`;
-  verdict.mustHold(
+  verdict.must(
     requirement,
     leaked === undefined,
-    "no key at the host of a redirect",
-    leaked === undefined ? followed : `${leaked.method} ${leaked.url} with the key in ${leaked.keyIn}`,
+    isTrue(
+      "no key at the host of a redirect",
+      leaked === undefined ? followed : `${leaked.method} ${leaked.url} with the key in ${leaked.keyIn}`,
+    ),
     { in: attempts[0] },
   );
 }

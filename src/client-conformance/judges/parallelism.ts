@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf } from "../observation.ts";
 
@@ -28,11 +28,10 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
   if (after.length === 0) verdict.note(requirement, `${most} in flight, then no further request`);
   else {
     const worst = after.find(({ request }) => inFlightAt(attempts, request.atMs) >= most);
-    verdict.mustHold(
+    verdict.must(
       requirement,
       peakOf(after) < most,
-      `fewer in flight than the ${most} of which some were denied`,
-      `${peakOf(after)} in flight afterwards`,
+      isTrue(`fewer in flight than the ${most} of which some were denied`, `${peakOf(after)} in flight afterwards`),
       { in: worst },
     );
   }
@@ -40,11 +39,13 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
     ({ answer }) => answer?.outcome === "interrupted" && answer.status === 200 && answer.endedMs > deniedMs,
   );
   if (run.ending.by === "itself" || run.ending.by === "watch")
-    verdict.mustHold(
+    verdict.must(
       requirement,
       left === undefined,
-      "requests that are served may end",
-      left === undefined ? "none was aborted" : "one was aborted after another was denied",
+      isTrue(
+        "requests that are served may end",
+        left === undefined ? "none was aborted" : "one was aborted after another was denied",
+      ),
       { in: left },
     );
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import { type Attempt, type ClientRun, headerOf } from "../observation.ts";
 import { endingInWords } from "./generations.ts";
 
@@ -6,22 +6,21 @@ import { endingInWords } from "./generations.ts";
 export function judgeServed(run: ClientRun, verdict: Verdict): void {
   for (const attempt of run.attempts) {
     const type = headerOf(attempt, "content-type") ?? "none";
-    verdict.mustHold("CLIENT-2", /^application\/json\b/i.test(type), "`Content-Type: application/json`", type, {
+    verdict.must("CLIENT-2", /^application\/json\b/i.test(type), isTrue("`Content-Type: application/json`", type), {
       in: attempt,
     });
     const credentials = attempt.request.headers.filter(([name]) => name.toLowerCase() === "authorization");
     const bearer = credentials.length === 1 && /^bearer /i.test(credentials[0]?.[1] ?? "");
-    verdict.mustHold("CLIENT-3", bearer, "one header `Authorization: Bearer …`", credentialOf(attempt), {
+    verdict.must("CLIENT-3", bearer, isTrue("one header `Authorization: Bearer …`", credentialOf(attempt)), {
       in: attempt,
     });
     if (attempt.request.endpoint !== "messages") continue;
     // Clients also send their own version under such names.
     const versions = attempt.request.headers.filter(([name]) => /-version$/i.test(name));
-    verdict.mustHold(
+    verdict.must(
       "CLIENT-4",
       versions.some(([, value]) => /^\d{4}-\d{2}-\d{2}$/.test(value)),
-      "a version header with a date",
-      versions.map(([name, value]) => `${name}: ${value}`).join(", ") || "none",
+      isTrue("a version header with a date", versions.map(([name, value]) => `${name}: ${value}`).join(", ") || "none"),
       { in: attempt },
     );
   }

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, headerOf, seconds } from "../observation.ts";
 
@@ -12,11 +12,10 @@ export function judgeUncertain(requirement: MustRequirement, run: ClientRun, ver
       // When the command is stopped, the harness itself closes the open requests.
       const gaveUp = run.ending.by === "itself";
       if (gaveUp)
-        verdict.mustHold(
+        verdict.must(
           requirement,
           true,
-          "no blind repeat of a request without an answer",
-          "given up, and not repeated",
+          isTrue("no blind repeat of a request without an answer", "given up, and not repeated"),
         );
       else
         verdict.markUndecided(
@@ -28,11 +27,11 @@ export function judgeUncertain(requirement: MustRequirement, run: ClientRun, ver
     const expected = "no blind repeat of a request without an answer";
     const observed = `${call.length} attempts, the second ${seconds(gapMs(first, again))} after the first was given up`;
     if (sameIdempotencyKey(call))
-      verdict.mustHold(requirement, true, expected, `${observed}, all with one idempotency key`);
+      verdict.must(requirement, true, isTrue(expected, `${observed}, all with one idempotency key`));
     else if (call.length > most)
-      verdict.mustHold(requirement, false, expected, `${observed}, and no end`, { in: again });
+      verdict.must(requirement, false, isTrue(expected, `${observed}, and no end`), { in: again });
     else
-      verdict.shouldHold("RETRY-13", false, expected, observed, {
+      verdict.should("RETRY-13", false, isTrue(expected, observed), {
         in: again,
         because:
           "forbidden for requests with effects elsewhere; this one may have been served and charged more than once",

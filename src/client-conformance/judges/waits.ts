@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../dialects/index.ts";
-import type { Verdict } from "../../judging/index.ts";
+import { isTrue, type Verdict } from "../../judging/index.ts";
 import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, responseHeader, seconds } from "../observation.ts";
 
@@ -27,19 +27,17 @@ export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRu
       retries += 1;
       const waited = gapMs(denied, next);
       const header = `\`Retry-After: ${responseHeader(denied, "retry-after")}\``;
-      verdict.mustHold(
+      verdict.must(
         requirement,
         waited >= askedMs - EARLY_MS,
-        `a wait of ${seconds(askedMs)} after ${header}`,
-        `a retry after ${seconds(waited)}`,
+        isTrue(`a wait of ${seconds(askedMs)} after ${header}`, `a retry after ${seconds(waited)}`),
         { in: next },
       );
       if (waited > lateAfterMs(askedMs))
-        verdict.shouldHold(
+        verdict.should(
           "RETRY-14",
           false,
-          `a retry soon after the ${seconds(askedMs)} of Retry-After`,
-          `a retry after ${seconds(waited)}`,
+          isTrue(`a retry soon after the ${seconds(askedMs)} of Retry-After`, `a retry after ${seconds(waited)}`),
           {
             in: next,
           },

@@ -1,4 +1,4 @@
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import {
   admittedBeyond,
   isAdmitted,
@@ -12,7 +12,7 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, ratioOf, undecided } from "../phase-record.ts";
+import { ratioOf } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
@@ -189,48 +189,55 @@ export function judgeConcurrencyLimit(
   const held = minPeakInFlight(streams, still);
   const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
   // Concurrency is measured directly: more running requests than the limit have no other explanation.
-  const exceeded = compared(
-    "concurrency.exceeded",
-    "No more requests run together than the limit",
-    ["LIMIT-CONC-2"],
-    surely <= limit && beyond.length === 0,
-    `at most ${limit} requests in flight`,
-    `${surely > limit ? surely : `${beyond.length} admitted while ${limit} were in flight`}; ${counted}`,
-    // Long streams are not recorded, but a denial from the same moment is: it shows the gateway's response at its limit.
-    {
-      exchanges: exchangesOf([...beyond, ...admitted, ...denied]),
-      magnitude: Math.max(surely, limit + beyond.length) / limit,
-    },
-  );
+  const exceeded = finding({
+    name: "concurrency.exceeded",
+    title: "No more requests run together than the limit",
+    requirements: ["LIMIT-CONC-2"],
+    met: surely <= limit && beyond.length === 0,
+    expected: `at most ${limit} requests in flight`,
+    observed: `${surely > limit ? surely : `${beyond.length} admitted while ${limit} were in flight`}; ${counted}`,
+    basis: "timing",
+    exchanges: exchangesOf([...beyond, ...admitted, ...denied]),
+    magnitude: Math.max(surely, limit + beyond.length) / limit,
+  });
   const title = "More requests in flight than the limit are denied";
   if (held < limit && denied.length === 0) {
     const why =
       rate.length > 0
         ? `the rate limit came first: ${rate.length} of ${observations.length} were denied for it`
         : `at most ${held} of ${limit} surely ran together: name a model with longer streams as models.stream`;
-    const unreached = undecided("concurrency.not-enforced", title, ["LIMIT-CONC-1"], why);
+    const unreached = finding({
+      name: "concurrency.not-enforced",
+      title,
+      requirements: ["LIMIT-CONC-1"],
+      undecided: why,
+      basis: "timing",
+    });
     return surely > limit || beyond.length > 0 ? [exceeded, unreached] : [unreached];
   }
   const early = denied.filter((denial) => maxInFlightAtDenial(denial, all, SETTLE_MS) < limit);
   return [
     exceeded,
-    compared(
-      "concurrency.denied-early",
-      "Nothing is denied below the limit",
-      ["LIMIT-CONC-2"],
-      early.length === 0,
-      "0 denied",
-      `${early.length} denied with fewer than ${limit} possibly running; ${counted}`,
-      { exchanges: exchangesOf(early), magnitude: ratioOf(early.length, observations.length) },
-    ),
-    compared(
-      "concurrency.not-enforced",
+    finding({
+      name: "concurrency.denied-early",
+      title: "Nothing is denied below the limit",
+      requirements: ["LIMIT-CONC-2"],
+      met: early.length === 0,
+      expected: "0 denied",
+      observed: `${early.length} denied with fewer than ${limit} possibly running; ${counted}`,
+      basis: "timing",
+      exchanges: exchangesOf(early),
+      magnitude: ratioOf(early.length, observations.length),
+    }),
+    finding({
+      name: "concurrency.not-enforced",
       title,
-      ["LIMIT-CONC-1"],
-      denied.length > 0,
-      "at least one denial",
-      `${denied.length} of ${observations.length} denied for concurrency`,
-    ),
+      requirements: ["LIMIT-CONC-1"],
+      met: denied.length > 0,
+      expected: "at least one denial",
+      observed: `${denied.length} of ${observations.length} denied for concurrency`,
+      basis: "timing",
+    }),
   ];
 }
 
@@ -246,18 +253,28 @@ export function judgeConcurrencyRelease(
   // Aborted requests may count a little longer.
   if (leaked.length === 0 && admitted < limit - LEAVING) {
     const why = `${admitted} of ${limit} requests at once were admitted, and ${rate.length} of ${observations.length} denied for the rate`;
-    return [undecided("concurrency.leaked", "What has ended no longer counts", ["LIMIT-CONC-4"], why)];
+    return [
+      finding({
+        name: "concurrency.leaked",
+        title: "What has ended no longer counts",
+        requirements: ["LIMIT-CONC-4"],
+        undecided: why,
+        basis: "timing",
+      }),
+    ];
   }
   const observed = `${leaked.length} of ${observations.length} denied with fewer than ${limit} possibly running`;
   return [
-    compared(
-      "concurrency.leaked",
-      "What has ended no longer counts",
-      ["LIMIT-CONC-4"],
-      leaked.length === 0,
-      "0 denied",
+    finding({
+      name: "concurrency.leaked",
+      title: "What has ended no longer counts",
+      requirements: ["LIMIT-CONC-4"],
+      met: leaked.length === 0,
+      expected: "0 denied",
       observed,
-      { exchanges: exchangesOf(leaked), magnitude: ratioOf(leaked.length, observations.length) },
-    ),
+      basis: "timing",
+      exchanges: exchangesOf(leaked),
+      magnitude: ratioOf(leaked.length, observations.length),
+    }),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
   isConcurrencyDenial,
@@ -10,7 +10,7 @@ import {
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, ratioOf, undecided } from "../phase-record.ts";
+import { ratioOf } from "../phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
@@ -89,33 +89,44 @@ export function judgeAtTheLimit(
   const open = early.length > 0 && late === 0 && !observations.some(({ role }) => role === AGAIN);
   if (!observations.some(isAdmitted))
     return [
-      undecided(
-        "rate.denied-below-limit",
+      finding({
+        name: "rate.denied-below-limit",
         title,
-        ["LIMIT-RATE-3"],
-        `none of ${observations.length} requests was admitted`,
-      ),
+        requirements: ["LIMIT-RATE-3"],
+        undecided: `none of ${observations.length} requests was admitted`,
+        basis: "timing",
+      }),
     ];
   return [
     open
-      ? undecided(
-          "rate.denied-below-limit",
+      ? finding({
+          name: "rate.denied-below-limit",
           title,
-          ["LIMIT-RATE-3"],
-          `${early.length} of ${observations.length} denied in the run's first minute, in which traffic before it may count`,
-        )
-      : compared("rate.denied-below-limit", title, ["LIMIT-RATE-3"], late === 0, "0 denied", observed, {
+          requirements: ["LIMIT-RATE-3"],
+          undecided: `${early.length} of ${observations.length} denied in the run's first minute, in which traffic before it may count`,
+          basis: "timing",
+        })
+      : finding({
+          name: "rate.denied-below-limit",
+          title,
+          requirements: ["LIMIT-RATE-3"],
+          met: late === 0,
+          expected: "0 denied",
+          observed,
+          basis: "timing",
           exchanges: exchangesOf(unexplained),
           magnitude: ratioOf(late, observations.length),
         }),
-    compared(
-      "concurrency.denied-below-limit",
-      "Few requests in flight are not denied for their number",
-      ["LIMIT-CONC-2", "LIMIT-CONC-4"],
-      limit.length === 0,
-      "0 denied",
-      `${limit.length} of ${observations.length} denied for concurrency with fewer than ${inFlight} possibly running`,
-      { exchanges: exchangesOf(limit), magnitude: ratioOf(limit.length, observations.length) },
-    ),
+    finding({
+      name: "concurrency.denied-below-limit",
+      title: "Few requests in flight are not denied for their number",
+      requirements: ["LIMIT-CONC-2", "LIMIT-CONC-4"],
+      met: limit.length === 0,
+      expected: "0 denied",
+      observed: `${limit.length} of ${observations.length} denied for concurrency with fewer than ${inFlight} possibly running`,
+      basis: "timing",
+      exchanges: exchangesOf(limit),
+      magnitude: ratioOf(limit.length, observations.length),
+    }),
   ];
 }

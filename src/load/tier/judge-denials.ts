@@ -1,8 +1,8 @@
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import { isConcurrencyDenial, isLimitReason, isRateDenial } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import { compared, ratioOf } from "../phase-record.ts";
+import { ratioOf } from "../phase-record.ts";
 import { isStatusOf } from "../read-reason.ts";
 import { exchangesOf, kindsText } from "./observations.ts";
 
@@ -19,15 +19,18 @@ export function judgeDenials(observations: readonly Observation[], target: Targe
     ...known.filter(({ what, status }) => !isLimitReason(what) || !isStatusOf(target, what, status)),
   ];
   return [
-    compared(
-      "denials.wrong",
-      "Denials under load have the status and reason of their limit",
-      ["ERR-429-RATE", "ERR-429-CONC"],
-      wrong.length === 0,
-      "429 rate_limit_exceeded or concurrency_limit_exceeded",
-      wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${kindsText(wrong)}`,
-      { basis: "content", exchanges: exchangesOf(wrong), magnitude: ratioOf(wrong.length, denied.length) },
-    ),
+    finding({
+      name: "denials.wrong",
+      title: "Denials under load have the status and reason of their limit",
+      requirements: ["ERR-429-RATE", "ERR-429-CONC"],
+      met: wrong.length === 0,
+      expected: "429 rate_limit_exceeded or concurrency_limit_exceeded",
+      observed:
+        wrong.length === 0 ? `${denied.length} judged` : `${wrong.length} of ${denied.length}: ${kindsText(wrong)}`,
+      basis: "content",
+      exchanges: exchangesOf(wrong),
+      magnitude: ratioOf(wrong.length, denied.length),
+    }),
     ...judgeRateWaits(known.filter(isRateDenial)),
     ...judgeConcurrencyWaits(known.filter(isConcurrencyDenial)),
   ];
@@ -38,24 +41,28 @@ function judgeRateWaits(denied: readonly Observation[]): Finding[] {
   const missing = denied.filter(({ retryAfter }) => retryAfter === undefined);
   const bad = unusable(denied, MAX_MS.rate);
   return [
-    compared(
-      "retry-after.missing",
-      "Every denial for the rate has a Retry-After",
-      ["LIMIT-RATE-4"],
-      missing.length === 0,
-      "0 without",
-      `${missing.length} of ${denied.length} without`,
-      { basis: "content", exchanges: exchangesOf(missing), magnitude: ratioOf(missing.length, denied.length) },
-    ),
-    compared(
-      "retry-after.unusable",
-      "Rate denials carry a usable Retry-After",
-      ["LIMIT-RATE-5"],
-      bad.length === 0,
-      "whole seconds or a date, at most a minute",
-      `${bad.length} of ${denied.length}${bad[0] === undefined ? "" : `, e.g. "${bad[0].retryAfter}"`}`,
-      { weight: "warn", basis: "content", exchanges: exchangesOf(bad) },
-    ),
+    finding({
+      name: "retry-after.missing",
+      title: "Every denial for the rate has a Retry-After",
+      requirements: ["LIMIT-RATE-4"],
+      met: missing.length === 0,
+      expected: "0 without",
+      observed: `${missing.length} of ${denied.length} without`,
+      basis: "content",
+      exchanges: exchangesOf(missing),
+      magnitude: ratioOf(missing.length, denied.length),
+    }),
+    finding({
+      name: "retry-after.unusable",
+      title: "Rate denials carry a usable Retry-After",
+      requirements: ["LIMIT-RATE-5"],
+      met: bad.length === 0,
+      expected: "whole seconds or a date, at most a minute",
+      observed: `${bad.length} of ${denied.length}${bad[0] === undefined ? "" : `, e.g. "${bad[0].retryAfter}"`}`,
+      weight: "warn",
+      basis: "content",
+      exchanges: exchangesOf(bad),
+    }),
   ];
 }
 
@@ -64,15 +71,17 @@ function judgeConcurrencyWaits(denied: readonly Observation[]): Finding[] {
   const missing = denied.filter(({ retryAfter }) => retryAfter === undefined);
   const bad = unusable(denied, MAX_MS.concurrency);
   return [
-    compared(
-      "retry-after.concurrency",
-      "Concurrency denials carry a usable Retry-After",
-      ["LIMIT-CONC-6"],
-      missing.length + bad.length === 0,
-      "0 without a usable one",
-      `${missing.length} without, ${bad.length} unusable of ${denied.length}`,
-      { weight: "warn", basis: "content", exchanges: exchangesOf([...missing, ...bad]) },
-    ),
+    finding({
+      name: "retry-after.concurrency",
+      title: "Concurrency denials carry a usable Retry-After",
+      requirements: ["LIMIT-CONC-6"],
+      met: missing.length + bad.length === 0,
+      expected: "0 without a usable one",
+      observed: `${missing.length} without, ${bad.length} unusable of ${denied.length}`,
+      weight: "warn",
+      basis: "content",
+      exchanges: exchangesOf([...missing, ...bad]),
+    }),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { median, rankCorrelation } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import type { Finding } from "../../record/index.ts";
-import { compared, ratioOf } from "../phase-record.ts";
+import { ratioOf } from "../phase-record.ts";
 import { EarlierLatency } from "./earlier-latency.ts";
 import { exchangesOf, isLong, serviceMs } from "./observations.ts";
 import { lagMs, type StallRecord } from "./own-stalls.ts";
@@ -29,15 +29,16 @@ export function judgeGrowth(observations: readonly Observation[]): Finding[] {
     }
   }
   return [
-    compared(
-      "latency.grows",
-      "Latency does not grow with the requests served",
-      ["STEADY-LATENCY"],
-      growing.length === 0,
-      "no growth at an even rate",
-      growing.join(", ") || "none",
-      { weight: "warn" },
-    ),
+    finding({
+      name: "latency.grows",
+      title: "Latency does not grow with the requests served",
+      requirements: ["STEADY-LATENCY"],
+      met: growing.length === 0,
+      expected: "no growth at an even rate",
+      observed: growing.join(", ") || "none",
+      basis: "timing",
+      weight: "warn",
+    }),
   ];
 }
 
@@ -103,21 +104,21 @@ export function judgeSlowdown(
   const slow = worst.run;
   const atS = (us: number) => ((us - originUs) / 1_000_000).toFixed(0);
   return [
-    compared(
-      "latency.slowed",
-      "Latency stays as it was in earlier phases",
-      ["STEADY-LATENCY"],
-      slow.length === 0,
-      `no ${MIN_SLOWED_S} s in which nearly every request takes over ${SLOW_MS} ms and ${SLOW_FACTOR} times as long as its kind did before`,
-      slow.length === 0
-        ? `${measured.length} requests, the slowest ${milliseconds(Math.max(...measured.map(({ ms }) => ms)))}`
-        : `${worst.name}: p50 ${milliseconds(median(slow.map(({ usualMs }) => usualMs)))} before, ${milliseconds(median(slow.map(({ ms }) => ms)))} from second ${atS(firstSentUs(slow))} to ${atS(lastEndUs(slow))} of the run, ${slow.length} of ${observations.length} requests (${Math.round((slow.length / observations.length) * 100)} %)`,
-      {
-        weight: "warn",
-        exchanges: exchangesOf(slow.map(({ one }) => one)),
-        magnitude: ratioOf(slow.length, observations.length),
-      },
-    ),
+    finding({
+      name: "latency.slowed",
+      title: "Latency stays as it was in earlier phases",
+      requirements: ["STEADY-LATENCY"],
+      met: slow.length === 0,
+      expected: `no ${MIN_SLOWED_S} s in which nearly every request takes over ${SLOW_MS} ms and ${SLOW_FACTOR} times as long as its kind did before`,
+      observed:
+        slow.length === 0
+          ? `${measured.length} requests, the slowest ${milliseconds(Math.max(...measured.map(({ ms }) => ms)))}`
+          : `${worst.name}: p50 ${milliseconds(median(slow.map(({ usualMs }) => usualMs)))} before, ${milliseconds(median(slow.map(({ ms }) => ms)))} from second ${atS(firstSentUs(slow))} to ${atS(lastEndUs(slow))} of the run, ${slow.length} of ${observations.length} requests (${Math.round((slow.length / observations.length) * 100)} %)`,
+      basis: "timing",
+      weight: "warn",
+      exchanges: exchangesOf(slow.map(({ one }) => one)),
+      magnitude: ratioOf(slow.length, observations.length),
+    }),
   ];
 }
 
@@ -185,19 +186,18 @@ export function judgeOutliers(
   const moments = momentsOf(slow.map(({ one }) => one));
   const slowest = Math.max(0, ...measured.map(({ ms }) => ms));
   return [
-    compared(
-      "latency.outliers",
-      "No request takes far longer than its kind did before",
-      ["STEADY-LATENCY"],
-      slow.length <= most || moments < MIN_OUTLIERS,
-      `at most ${most} outliers, or outliers at fewer than ${MIN_OUTLIERS} moments`,
-      `${slow.length} of ${short.length} requests, at ${moments} moments, took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times as long as their kind did before; the slowest took ${milliseconds(slowest)}`,
-      {
-        weight: "warn",
-        exchanges: exchangesOf(slow.map(({ one }) => one)),
-        magnitude: ratioOf(slow.length, short.length),
-      },
-    ),
+    finding({
+      name: "latency.outliers",
+      title: "No request takes far longer than its kind did before",
+      requirements: ["STEADY-LATENCY"],
+      met: slow.length <= most || moments < MIN_OUTLIERS,
+      expected: `at most ${most} outliers, or outliers at fewer than ${MIN_OUTLIERS} moments`,
+      observed: `${slow.length} of ${short.length} requests, at ${moments} moments, took over ${OUTLIER_MS} ms and ${OUTLIER_FACTOR} times as long as their kind did before; the slowest took ${milliseconds(slowest)}`,
+      basis: "timing",
+      weight: "warn",
+      exchanges: exchangesOf(slow.map(({ one }) => one)),
+      magnitude: ratioOf(slow.length, short.length),
+    }),
   ];
 }
 

@@ -1,11 +1,11 @@
 import { median } from "../../core/index.ts";
 import { DIALECTS, type Dialect } from "../../dialects/index.ts";
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { reachedGateway } from "../judge-totals.ts";
 import { ERROR_IN_STREAM } from "../outcome.ts";
-import { compared, ratioOf, undecided } from "../phase-record.ts";
+import { ratioOf } from "../phase-record.ts";
 import { exchangesOf, isFailure, kindsText, serviceMs } from "./observations.ts";
 import { lagMs, overlapUs, type StallRecord } from "./own-stalls.ts";
 import { stallsIn } from "./stalls.ts";
@@ -44,51 +44,52 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   // A model that never repeats the exact text is not an echo, whatever its name.
   const repeats = incomplete.length < echoes.length * 0.5;
   return [
-    compared(
-      "service.failed",
-      "Admitted requests are answered",
-      ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"],
-      few(errors.length),
-      `at most ${TOLERATED}`,
-      `${errors.length} of ${served.length}: ${kindsText(errors)}`,
-      {
-        weight: weightOf(errors.length),
-        exchanges: exchangesOf(errors),
-        magnitude: ratioOf(errors.length, served.length),
-      },
-    ),
-    compared(
-      "service.cut",
-      "Answers come to their end",
-      ["BASE-3", "LIMIT-CONC-7", "STREAM-3"],
-      few(cut.length),
-      `at most ${TOLERATED}`,
-      `${cut.length} of ${served.length}: ${kindsText(cut)}`,
-      {
-        basis: few(stated.length) ? "timing" : "content",
-        weight: weightOf(cut.length),
-        exchanges: exchangesOf(cut),
-        magnitude: ratioOf(cut.length, served.length),
-      },
-    ),
-    compared(
-      "answers.crossed",
-      "Nobody gets another's answer",
-      ["CHAT-2", "STREAM-4"],
-      crossed.length === 0,
-      "0",
-      `${crossed.length} of ${echoes.length}`,
-      { basis: "content", exchanges: exchangesOf(crossed), magnitude: ratioOf(crossed.length, echoes.length) },
-    ),
-    compared(
-      "answers.incomplete",
-      "Answers hold all of their text",
-      ["CHAT-2", "STREAM-4"],
-      !repeats || incomplete.length <= TOLERATED,
-      `at most ${TOLERATED}`,
-      `${incomplete.length} of ${echoes.length} lack some of it`,
-      { exchanges: exchangesOf(incomplete), magnitude: ratioOf(incomplete.length, echoes.length) },
-    ),
+    finding({
+      name: "service.failed",
+      title: "Admitted requests are answered",
+      requirements: ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"],
+      met: few(errors.length),
+      expected: `at most ${TOLERATED}`,
+      observed: `${errors.length} of ${served.length}: ${kindsText(errors)}`,
+      basis: "timing",
+      weight: weightOf(errors.length),
+      exchanges: exchangesOf(errors),
+      magnitude: ratioOf(errors.length, served.length),
+    }),
+    finding({
+      name: "service.cut",
+      title: "Answers come to their end",
+      requirements: ["BASE-3", "LIMIT-CONC-7", "STREAM-3"],
+      met: few(cut.length),
+      expected: `at most ${TOLERATED}`,
+      observed: `${cut.length} of ${served.length}: ${kindsText(cut)}`,
+      basis: few(stated.length) ? "timing" : "content",
+      weight: weightOf(cut.length),
+      exchanges: exchangesOf(cut),
+      magnitude: ratioOf(cut.length, served.length),
+    }),
+    finding({
+      name: "answers.crossed",
+      title: "Nobody gets another's answer",
+      requirements: ["CHAT-2", "STREAM-4"],
+      met: crossed.length === 0,
+      expected: "0",
+      observed: `${crossed.length} of ${echoes.length}`,
+      basis: "content",
+      exchanges: exchangesOf(crossed),
+      magnitude: ratioOf(crossed.length, echoes.length),
+    }),
+    finding({
+      name: "answers.incomplete",
+      title: "Answers hold all of their text",
+      requirements: ["CHAT-2", "STREAM-4"],
+      met: !repeats || incomplete.length <= TOLERATED,
+      expected: `at most ${TOLERATED}`,
+      observed: `${incomplete.length} of ${echoes.length} lack some of it`,
+      basis: "timing",
+      exchanges: exchangesOf(incomplete),
+      magnitude: ratioOf(incomplete.length, echoes.length),
+    }),
     ...streamsUnderLoad(observations, long, heldUp),
     ...stalls(observations, heldUp),
   ];
@@ -98,15 +99,16 @@ function stalls(observations: readonly Observation[], heldUp: StallRecord): Find
   const found = stallsIn(observations, heldUp);
   const longest = Math.max(0, ...found.map(({ ms }) => ms));
   return [
-    compared(
-      "latency.stalls",
-      "The gateway does not stand still",
-      ["STEADY-LATENCY"],
-      found.length < STALLS,
-      `fewer than ${STALLS} stalls`,
-      `${found.length} stalls of all answers, the longest ${Math.round(longest)} ms`,
-      { weight: "warn" },
-    ),
+    finding({
+      name: "latency.stalls",
+      title: "The gateway does not stand still",
+      requirements: ["STEADY-LATENCY"],
+      met: found.length < STALLS,
+      expected: `fewer than ${STALLS} stalls`,
+      observed: `${found.length} stalls of all answers, the longest ${Math.round(longest)} ms`,
+      basis: "timing",
+      weight: "warn",
+    }),
   ];
 }
 
@@ -149,30 +151,34 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
       : [];
   });
   return [
-    compared(
-      "streams.stall",
-      "Streams do not stall while others run",
-      ["STREAM-3", "STEADY-LATENCY"],
-      stalled.length < streams.length * 0.1,
-      "fewer than 10 %",
-      `${stalled.length} of ${streams.length} had a gap far longer than a lone stream`,
-      { weight: "warn", exchanges: exchangesOf(stalled) },
-    ),
+    finding({
+      name: "streams.stall",
+      title: "Streams do not stall while others run",
+      requirements: ["STREAM-3", "STEADY-LATENCY"],
+      met: stalled.length < streams.length * 0.1,
+      expected: "fewer than 10 %",
+      observed: `${stalled.length} of ${streams.length} had a gap far longer than a lone stream`,
+      basis: "timing",
+      weight: "warn",
+      exchanges: exchangesOf(stalled),
+    }),
     measured.length < MIN_STREAMS
-      ? undecided(
-          "streams.buffered",
-          "Streams come piece by piece while others run",
-          ["STREAM-1"],
-          `only ${measured.length} of ${streams.length} streams came without a standstill`,
-        )
-      : compared(
-          "streams.buffered",
-          "Streams come piece by piece while others run",
-          ["STREAM-1"],
-          heldBack.length === 0,
-          "spread over the time of the answer",
-          heldBack.join(", ") || `${measured.length} streams are`,
-        ),
+      ? finding({
+          name: "streams.buffered",
+          title: "Streams come piece by piece while others run",
+          requirements: ["STREAM-1"],
+          undecided: `only ${measured.length} of ${streams.length} streams came without a standstill`,
+          basis: "timing",
+        })
+      : finding({
+          name: "streams.buffered",
+          title: "Streams come piece by piece while others run",
+          requirements: ["STREAM-1"],
+          met: heldBack.length === 0,
+          expected: "spread over the time of the answer",
+          observed: heldBack.join(", ") || `${measured.length} streams are`,
+          basis: "timing",
+        }),
   ];
 }
 
@@ -192,18 +198,25 @@ export function judgeAdmission(observations: readonly Observation[]): Finding[] 
   if (admitted > 0 || (!isDenied && observations.some(reachedGateway))) {
     const summary = admitted > 0 ? observed : `${observed}: ${kindsText(observations)}`;
     return [
-      compared("service.admitted", title, ["BASE-3"], admitted > 0, "at least 1", summary, {
+      finding({
+        name: "service.admitted",
+        title,
+        requirements: ["BASE-3"],
+        met: admitted > 0,
+        expected: "at least 1",
+        observed: summary,
         basis: "content",
         exchanges: admitted > 0 ? [] : exchangesOf(observations),
       }),
     ];
   }
   return [
-    undecided(
-      "service.admitted",
+    finding({
+      name: "service.admitted",
       title,
-      ["BASE-3"],
-      observations.length === 0 ? "nothing was sent" : `${observed}: ${kindsText(observations)}`,
-    ),
+      requirements: ["BASE-3"],
+      undecided: observations.length === 0 ? "nothing was sent" : `${observed}: ${kindsText(observations)}`,
+      basis: "timing",
+    }),
   ];
 }

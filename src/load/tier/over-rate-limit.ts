@@ -1,4 +1,4 @@
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import {
   fullestWindow,
   isAdmitted,
@@ -11,7 +11,6 @@ import {
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, noted, undecided } from "../phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { type Denied, testWaitsOneByOne } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
@@ -183,9 +182,23 @@ function judgeEnforced(observations: readonly Observation[], denied: readonly Ob
   const title = "Sending faster than the limit is denied";
   // Any window admits fewer than this.
   if (denied.length === 0 && observations.length < rpm * 2)
-    return undecided("rate.not-enforced", title, ["LIMIT-RATE-1"], `only ${observations.length} requests were sent`);
+    return finding({
+      name: "rate.not-enforced",
+      title,
+      requirements: ["LIMIT-RATE-1"],
+      undecided: `only ${observations.length} requests were sent`,
+      basis: "timing",
+    });
   const observed = `${denied.length} of ${observations.length} denied`;
-  return compared("rate.not-enforced", title, ["LIMIT-RATE-1"], denied.length > 0, "at least one denial", observed);
+  return finding({
+    name: "rate.not-enforced",
+    title,
+    requirements: ["LIMIT-RATE-1"],
+    met: denied.length > 0,
+    expected: "at least one denial",
+    observed,
+    basis: "timing",
+  });
 }
 
 function judgeExceeded(
@@ -207,23 +220,43 @@ function judgeExceeded(
       : adaptive
         ? missedPulse(observations, count, limits)
         : undefined;
-  if (most === undefined) return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], "nothing was denied")];
-  if (count <= bound && open !== undefined) return [undecided("rate.exceeded", title, ["LIMIT-RATE-2"], open)];
+  if (most === undefined)
+    return [
+      finding({
+        name: "rate.exceeded",
+        title,
+        requirements: ["LIMIT-RATE-2"],
+        undecided: "nothing was denied",
+        basis: "timing",
+      }),
+    ];
+  if (count <= bound && open !== undefined)
+    return [
+      finding({ name: "rate.exceeded", title, requirements: ["LIMIT-RATE-2"], undecided: open, basis: "timing" }),
+    ];
   const observed = `${count} admitted after a denial`;
   return [
-    compared("rate.exceeded", title, ["LIMIT-RATE-2"], count <= bound, `at most ${bound}`, observed, {
+    finding({
+      name: "rate.exceeded",
+      title,
+      requirements: ["LIMIT-RATE-2"],
+      met: count <= bound,
+      expected: `at most ${bound}`,
+      observed,
+      basis: "timing",
       exchanges: exchangesOf([most.denial, ...most.admitted.slice(-4)]),
       magnitude: count / bound,
     }),
     // A gateway may count denied requests (LIMIT-RATE-8 is open): it then admits less under overload.
-    noted(
-      "rate.measured",
-      "Admitted in a minute of overload",
-      ["LIMIT-RATE-8"],
-      isLessThanLimit(count, rpm)
+    finding({
+      name: "rate.measured",
+      title: "Admitted in a minute of overload",
+      requirements: ["LIMIT-RATE-8"],
+      observed: isLessThanLimit(count, rpm)
         ? `${count}, less than the limit of ${rpm}: denied requests may count`
         : `${count}, limit ${rpm}`,
-    ),
+      basis: "timing",
+    }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { seededRandom } from "../../core/index.ts";
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
   isConcurrencyDenial,
@@ -11,7 +11,7 @@ import {
 import type { Finding } from "../../record/index.ts";
 import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
 import { nowUs } from "../http/load-exchange.ts";
-import { compared, ratioOf, undecided } from "../phase-record.ts";
+import { ratioOf } from "../phase-record.ts";
 import { DEFAULT_RETRY } from "../retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
@@ -120,14 +120,38 @@ export function judgeRecovery(
 /** If no client was served although waits were tested, their Retry-After was too short. That is decided. */
 function judgeFleet(observations: readonly Observation[], { fleet, waits }: RecoveryScript): Finding[] {
   const title = "Clients that comply with Retry-After are served after an overload";
-  if (fleet === undefined) return [undecided("recovery.served", title, ["LIMIT-RATE-6"], "no client was started")];
+  if (fleet === undefined)
+    return [
+      finding({
+        name: "recovery.served",
+        title,
+        requirements: ["LIMIT-RATE-6"],
+        undecided: "no client was started",
+        basis: "timing",
+      }),
+    ];
   const denied = observations.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
   const observed = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;
   const met = fleet.served > 0;
   return [
     !met && tallyWaits(waits).tested === 0
-      ? undecided("recovery.served", title, ["LIMIT-RATE-6"], observed)
-      : compared("recovery.served", title, ["LIMIT-RATE-6"], met, "at least 1 served", observed, { weight: "warn" }),
+      ? finding({
+          name: "recovery.served",
+          title,
+          requirements: ["LIMIT-RATE-6"],
+          undecided: observed,
+          basis: "timing",
+        })
+      : finding({
+          name: "recovery.served",
+          title,
+          requirements: ["LIMIT-RATE-6"],
+          met,
+          expected: "at least 1 served",
+          observed,
+          basis: "timing",
+          weight: "warn",
+        }),
     judgeOwnClients(fleet),
   ];
 }
@@ -141,8 +165,16 @@ export function judgeOwnClients({
   const title = "The harness's own clients keep the retry rules";
   const observed = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
   return earlySends + forbiddenRetries === 0
-    ? compared("client.rules", title, ["RETRY-1"], true, "0 early, 0 forbidden", observed)
-    : undecided("client.rules", title, ["RETRY-1"], observed);
+    ? finding({
+        name: "client.rules",
+        title,
+        requirements: ["RETRY-1"],
+        met: true,
+        expected: "0 early, 0 forbidden",
+        observed,
+        basis: "timing",
+      })
+    : finding({ name: "client.rules", title, requirements: ["RETRY-1"], undecided: observed, basis: "timing" });
 }
 
 /** The last wave decides: an earlier one may have reached the rate limit. */
@@ -154,15 +186,23 @@ function judgeLastWave(observations: readonly Observation[], all: readonly Obser
   if (leaked.length === 0 && admitted < limit) {
     const rate = again.filter(isRateDenial).length;
     const why = `${admitted} of ${limit} requests at once were admitted, and ${rate} of ${again.length} denied for the rate`;
-    return undecided("concurrency.leaked", title, ["LIMIT-CONC-4"], why);
+    return finding({
+      name: "concurrency.leaked",
+      title,
+      requirements: ["LIMIT-CONC-4"],
+      undecided: why,
+      basis: "timing",
+    });
   }
-  return compared(
-    "concurrency.leaked",
+  return finding({
+    name: "concurrency.leaked",
     title,
-    ["LIMIT-CONC-4"],
-    leaked.length === 0,
-    "0 denied",
-    `${leaked.length} of ${again.length} denied with fewer than ${limit} possibly running`,
-    { exchanges: exchangesOf(leaked), magnitude: ratioOf(leaked.length, again.length) },
-  );
+    requirements: ["LIMIT-CONC-4"],
+    met: leaked.length === 0,
+    expected: "0 denied",
+    observed: `${leaked.length} of ${again.length} denied with fewer than ${limit} possibly running`,
+    basis: "timing",
+    exchanges: exchangesOf(leaked),
+    magnitude: ratioOf(leaked.length, again.length),
+  });
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { median, noAnswer } from "../../core/index.ts";
-import type { Observation } from "../../judging/index.ts";
+import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
   isConcurrencyDenial,
@@ -14,7 +14,6 @@ import type { Limits } from "../../target/index.ts";
 import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
 import { nowUs } from "../http/load-exchange.ts";
 import { judgeWaits, RATE_WAITS } from "../judge-waits.ts";
-import { noted } from "../phase-record.ts";
 import { runRecord } from "../run-record.ts";
 import type { LoadContext, RanLoad } from "../run-workload.ts";
 import {
@@ -272,5 +271,13 @@ function refusedKinds(bench: TierBench, observations: readonly Observation[]): F
   const refused = observations.filter((one) => bench.refuses(one));
   if (refused.length === 0) return [];
   const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;
-  return [noted("streams.refused", "Both dialects stream", ["STREAM-1"], why)];
+  return [
+    finding({
+      name: "streams.refused",
+      title: "Both dialects stream",
+      requirements: ["STREAM-1"],
+      observed: why,
+      basis: "timing",
+    }),
+  ];
 }

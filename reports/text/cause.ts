@@ -1,0 +1,76 @@
+import type { Finding } from "../../src/record/index.ts";
+import { describeExpected, describeFinding, describeObserved, describeResponse } from "./finding.ts";
+
+/** Several findings with one deviation. */
+export interface CauseFacts {
+  /** The most representative finding. */
+  readonly worst: Finding;
+  readonly findings: readonly Finding[];
+  /** The load runs in which it occurred, if it occurred in load alone. */
+  readonly loadRuns: readonly string[] | undefined;
+  /** Whether the response shows that the path is not served. */
+  readonly isAboutPath: boolean;
+}
+
+/** Maximum number of expectations in a title. */
+const MAX_NAMED = 3;
+
+/** What a cause is, in one line. */
+export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
+  const { deviation, expected, observed, pointer, response } = worst;
+  if (deviation?.kind === "malformed") return `malformed HTTP: ${deviation.detail}`;
+  if (deviation?.kind === "no-response" && response !== undefined)
+    return `expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
+  // The finding itself holds the other counts of the phase.
+  if (pointer === undefined && loadRuns !== undefined)
+    return `${loadRuns.join(", ")}: expected ${describeExpected(expected)}, got ${firstFact(worst)}`;
+  if (pointer === "status" && response !== undefined)
+    return `expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
+  if (pointer === undefined || observed.kind !== "absent") return describeFinding(worst);
+  const all = [...new Set(findings.map((finding) => describeExpected(finding.expected)))];
+  const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : "";
+  const place = deviation?.kind === "reason" ? "denials have no reason" : `${pointer} is missing`;
+  return `${place}: expected ${all.slice(0, MAX_NAMED).join(", ")}${more}`;
+}
+
+const firstFact = ({ observed }: Finding): string => describeObserved(observed).split("; ")[0] ?? "";
+
+/** What to do about a cause, as far as the deviation shows. */
+export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
+  const { deviation, expected, observed, weight } = worst;
+  const expectsSuccess = expected?.kind === "status" && expected.range === "2xx";
+  if (expectsSuccess && isAboutPath)
+    return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
+  switch (deviation?.kind) {
+    case "malformed":
+      return "Fix what the gateway, or the proxy in front of it, sends: clients reject such a response, or read it in different ways.";
+    case "no-response":
+      return "Find out why these requests got no response: look for a crash, a timeout or a proxy that closes connections in the gateway's log at the time of the exchange.";
+    case "incomplete":
+      return "Find out what ended these responses early: a timeout of a proxy, a crash, or an upstream failure that is passed on as a closed connection. An error event before the end tells the client.";
+    case "refused-late":
+      return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
+    case "served":
+      return "Refuse these requests. Compare the exchange with its control request, which is correctly served: the difference between the two is the reason to refuse.";
+    case "reason":
+      return `${observed.kind === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
+    case "status":
+      if (weight !== "fail") break;
+      return expected?.kind === "value" && isDenial(worst)
+        ? "Compare the exchange with its control request: the difference between the two decides the status. If this status stands for the expected denial, declare it under contract.denials."
+        : "Compare the exchange with its control request: the difference between the two decides the status.";
+    case "header":
+      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again on its own.`;
+    case "field":
+      return `${observed.kind === "absent" ? "Add" : "Correct"} this member of the body, and run the first of these checks again on its own.`;
+    case "bound":
+      return "Compare the counts with the limits in the target file: either the gateway does not keep them, or they are not the account's.";
+    default:
+      break;
+  }
+  return "Compare what was recorded with what was expected, correct it, and run the first of these checks again on its own.";
+}
+
+/** Whether the gateway denied the request, in whatever words. */
+const isDenial = ({ response }: Finding): boolean =>
+  response?.status !== undefined && response.status >= 400 && response.status < 500;

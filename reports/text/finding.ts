@@ -1,0 +1,94 @@
+import type { Expected, Finding, Observed, ResponseFacts, UndecidedReason } from "../../src/record/index.ts";
+
+/** What had to hold: `401`, `"a" or "b"`, `at most 64`, `a non-empty string`. */
+export function describeExpected(expected: Expected | undefined): string {
+  switch (expected?.kind) {
+    case undefined:
+      return "otherwise";
+    case "value":
+      return JSON.stringify(expected.value);
+    case "one-of":
+      return expected.values.map((value) => JSON.stringify(value)).join(" or ");
+    case "absent":
+      return "absent";
+    case "status":
+      return expected.range;
+    case "reply":
+      return "a complete reply without an error";
+    case "at-least":
+      return `at least ${expected.bound}`;
+    case "at-most":
+      return `at most ${expected.bound}`;
+    case "condition":
+      return expected.text;
+  }
+}
+
+/** What was there: `403`, `"b"`, `absent`, `3 of 40 denied`. */
+export function describeObserved(observed: Observed): string {
+  switch (observed.kind) {
+    case "absent":
+      return "absent";
+    case "value":
+      return JSON.stringify(observed.value);
+    case "excerpt":
+      return `${observed.text}… (${observed.characters} characters)`;
+    case "facts":
+      return observed.text;
+  }
+}
+
+/** A response in short: `429 rate_limit_exceeded`, `200, then reset`, `no response (deadline)`. */
+export function describeResponse({ status, reason, readAs, ending, isRefusedLate }: ResponseFacts): string {
+  const end = ending === undefined ? "" : `${ending.kind}${ending.detail === undefined ? "" : `: ${ending.detail}`}`;
+  if (status === undefined) return `no response (${end})`;
+  const translated = readAs === undefined ? "" : ` (read as ${readAs ?? "no known reason"})`;
+  const named = `${status}${reason === undefined ? "" : ` ${reason}`}${translated}`;
+  if (end !== "") return `${named}, then ${end}`;
+  return isRefusedLate === true ? `${named}, then an error event` : named;
+}
+
+/** Why a comparison decided nothing. */
+export function describeUndecided(reason: UndecidedReason): string {
+  switch (reason.kind) {
+    case "no-response":
+      return `no response: ${reason.how}`;
+    case "size-bound":
+      return `the response is larger than Gauntlet records${reason.detail === undefined ? "" : ` (${reason.detail})`}`;
+    case "generator-late":
+      return `Gauntlet itself was held up for ${Math.round(reason.lagMs)} ms (limit ${reason.boundMs} ms)`;
+    case "open":
+      return reason.text;
+  }
+}
+
+/** What was observed, or why nothing could be decided: without what was expected. */
+export function describeFacts({ observed, reason }: Finding): string {
+  return reason === undefined ? describeObserved(observed) : describeUndecided(reason);
+}
+
+/** What was compared, if the reader cannot infer it: the stated subject, or the name of a finding that is not a requirement. */
+function subjectOf({ subject, requirements, name }: Finding): string | undefined {
+  return subject ?? (requirements.includes(name) ? undefined : name);
+}
+
+/**
+ * A broken or undecided finding as a sentence: `expected 401, got 403 invalid_api_key`, `concurrency.exceeded: expected at most
+ * 64, got 65`. For something that must not be the case, the subject says it.
+ */
+export function describeFinding(finding: Finding): string {
+  const { expected, observed, pointer, response, reason } = finding;
+  const subject = subjectOf(finding);
+  if (reason !== undefined) return `${subject === undefined ? "" : `${subject}: `}${describeUndecided(reason)}`;
+  if (subject !== undefined && pointer === undefined && observed.kind === "value") {
+    const required = expected?.kind === "value" ? expected.value : undefined;
+    if (observed.value === true && required === false) return subject;
+    if (observed.value === false && required !== true) return `${subject}: expected ${describeExpected(expected)}`;
+  }
+  const about = subject === undefined ? "" : `${subject}: `;
+  const isAboutResponse = pointer === "status" || pointer === "ending" || expected?.kind === "reply";
+  if (isAboutResponse && response !== undefined)
+    return `${about}expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
+  const place = pointer === undefined || pointer === "" ? "" : ` at ${pointer}`;
+  return `${about}expected ${describeExpected(expected)}${place}, got ${describeObserved(observed)}`;
+}
