@@ -77,7 +77,7 @@ async function verify(variant: string, size: "starter" | "growth"): Promise<void
   if (problems.length > 0) wrong++;
   const { rate, concurrency, spent } = analysis;
   console.log(
-    `${problems.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.answer} (${rate.kind.confidence}), ${rate.perMinute.answer}/min, burst ${rate.burst.answer}, ${concurrency.inFlight.answer} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${problems.map((problem) => `\n      ${problem}`).join("")}`,
+    `${problems.length === 0 ? "ok   " : "WRONG"} ${variant} ${size}: ${rate.kind.value} (${rate.kind.confidence}), ${rate.perMinute.value}/min, burst ${rate.burst.value}, ${concurrency.inFlight.value} in flight, ${spent.requests} requests, ${spent.minutes.toFixed(1)} min${problems.map((problem) => `\n      ${problem}`).join("")}`,
   );
 }
 
@@ -86,19 +86,19 @@ function problemsOf({ rate, concurrency }: LimitsAnalysis, expected: Expected, l
     value !== null && Math.abs(value - wanted) <= Math.max(wanted * share, least);
   const burst = expected.burst(limits.rpm);
   const checks: [boolean, string][] = [
-    [rate.kind.answer === expected.kind, `kind, expected ${expected.kind}: ${rate.kind.evidence}`],
-    [near(rate.perMinute.answer, limits.rpm, 0.03), `rate, expected ${limits.rpm}: ${rate.perMinute.evidence}`],
-    [near(rate.burst.answer, burst, 0.03, 1), `burst, expected ${burst}: ${rate.burst.evidence}`],
+    [rate.kind.value === expected.kind, `kind, expected ${expected.kind}: ${rate.kind.evidence}`],
+    [near(rate.perMinute.value, limits.rpm, 0.03), `rate, expected ${limits.rpm}: ${rate.perMinute.evidence}`],
+    [near(rate.burst.value, burst, 0.03, 1), `burst, expected ${burst}: ${rate.burst.evidence}`],
     [
-      concurrency.inFlight.answer === limits.inFlight,
+      concurrency.inFlight.value === limits.inFlight,
       `in flight, expected ${limits.inFlight}: ${concurrency.inFlight.evidence}`,
     ],
-    [rate.deniedCount.answer !== "yes" && rate.deniedCount.answer !== null, `denied: ${rate.deniedCount.evidence}`],
-    [rate.listingCounts.answer === "no", `listing: ${rate.listingCounts.evidence}`],
-    [rate.scopes.key.answer === "shared", `key: ${rate.scopes.key.evidence}`],
-    [rate.scopes.account.answer === "separate", `account: ${rate.scopes.account.evidence}`],
-    [concurrency.freedAtEnd.answer === "at once", `after the end: ${concurrency.freedAtEnd.evidence}`],
-    [concurrency.freedOnDisconnect.answer === "at once", `after leaving: ${concurrency.freedOnDisconnect.evidence}`],
+    [rate.deniedCount.value !== "yes" && rate.deniedCount.value !== null, `denied: ${rate.deniedCount.evidence}`],
+    [rate.listingCounts.value === "no", `listing: ${rate.listingCounts.evidence}`],
+    [rate.scopes.key.value === "shared", `key: ${rate.scopes.key.evidence}`],
+    [rate.scopes.account.value === "separate", `account: ${rate.scopes.account.evidence}`],
+    [concurrency.freedAtEnd.value === "at once", `after the end: ${concurrency.freedAtEnd.evidence}`],
+    [concurrency.freedOnDisconnect.value === "at once", `after leaving: ${concurrency.freedOnDisconnect.evidence}`],
   ];
   return checks.filter(([met]) => !met).map(([, what]) => what);
 }

@@ -1,7 +1,7 @@
 import type { LimitsAnalysis } from "../load/index.ts";
 import type { Limits } from "../target/index.ts";
 
-type Inferred = { readonly answer: unknown; readonly confidence: string; readonly evidence: string };
+type Inferred = { readonly value: unknown; readonly confidence: string; readonly evidence: string };
 
 /** The results of the analysis, one per line, each with its confidence and evidence. */
 export function renderLimits(
@@ -27,8 +27,8 @@ export function renderLimits(
     ["after the end", concurrency.freedAtEnd, (value) => `admitted again ${value}`],
     ["after disconnect", concurrency.freedOnDisconnect, (value) => `admitted again ${value}`],
   ];
-  const rendered = lines.flatMap(([name, { answer, confidence, evidence }, text]) => [
-    `${name.padEnd(18)} ${answer === null ? "cannot tell" : `${text(answer)}  (confidence ${confidence})`}`,
+  const rendered = lines.flatMap(([name, { value, confidence, evidence }, text]) => [
+    `${name.padEnd(18)} ${value === null ? "cannot tell" : `${text(value)}  (confidence ${confidence})`}`,
     `${"".padEnd(18)}   ${evidence}`,
   ]);
   const end = `${spent.requests} requests in ${spent.minutes.toFixed(1)} minutes${cut === null ? "" : `; cut short: ${cut}`}`;

@@ -77,5 +77,5 @@ function otherThan<T>(key: T, candidates: readonly (T | undefined)[]): T | undef
 }
 
 function exitOf({ rate, cut }: LimitsAnalysis): number {
-  return cut !== null || rate.perMinute.answer === null ? EXIT.inconclusive : EXIT.pass;
+  return cut !== null || rate.perMinute.value === null ? EXIT.inconclusive : EXIT.pass;
 }

@@ -29,7 +29,7 @@ export function fullestWindow(
 ): WindowAfterDenial | undefined {
   const admitted = observations.filter(isAdmitted).sort((a, b) => a.sentUs - b.sentUs);
   const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
-  const answersUs = Float64Array.from(admitted, respondedAtUs);
+  const respondedUs = Float64Array.from(admitted, respondedAtUs);
   let fullest: Observation | undefined;
   let most = -1;
   for (const denial of denied) {
@@ -37,7 +37,7 @@ export function fullestWindow(
     const untilUs = denial.sentUs + WINDOW_US;
     let count = 0;
     for (let at = 0; at < sentUs.length; at++)
-      if ((sentUs[at] as number) > fromUs && (answersUs[at] as number) <= untilUs) count++;
+      if ((sentUs[at] as number) > fromUs && (respondedUs[at] as number) <= untilUs) count++;
     if (count <= most) continue;
     most = count;
     fullest = denial;

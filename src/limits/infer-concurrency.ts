@@ -29,7 +29,7 @@ export interface ConcurrencyInference {
   readonly freedOnDisconnect: Inference<"at once" | "late" | "not before the natural end">;
 }
 
-/** If the last denial was no later than this, room counts as available immediately, ms. */
+/** If the last denial was at most this late, room counts as available immediately, ms. */
 const AT_ONCE_MS = 250;
 
 /**
@@ -49,7 +49,7 @@ export function inferConcurrency(
   );
   if (denied.length === 0) {
     const rate = holds.filter(({ verdict }) => verdict === "rate").length;
-    const why = rate > 0 ? `; the rate came first, ${rate} times: longer streams would show it` : "";
+    const why = rate > 0 ? `; the rate limit denied ${rate} requests first: longer streams would show it` : "";
     return {
       inFlight: none(`${low} ran together and none was denied for concurrency${why}`),
       inFlightRange: [low, Number.POSITIVE_INFINITY],
@@ -58,9 +58,9 @@ export function inferConcurrency(
   const high = Math.min(
     ...denied.map((denial) => admitted.filter((one) => one.sentUs < ends(denial) && ends(one) > denial.sentUs).length),
   );
-  const evidence = `${low} surely ran together; the first of ${denied.length} denials for concurrency came with ${high} at most running`;
-  if (low === high) return { inFlight: { answer: low, confidence: "high", evidence }, inFlightRange: [low, high] };
-  if (low < high) return { inFlight: { answer: high, confidence: "medium", evidence }, inFlightRange: [low, high] };
+  const evidence = `${low} surely ran together; the first of ${denied.length} denials for concurrency arrived with at most ${high} running`;
+  if (low === high) return { inFlight: { value: low, confidence: "high", evidence }, inFlightRange: [low, high] };
+  if (low < high) return { inFlight: { value: high, confidence: "medium", evidence }, inFlightRange: [low, high] };
   return {
     inFlight: none(`${evidence}: denied with fewer running than were let in before`),
     inFlightRange: [high, low],
@@ -80,7 +80,7 @@ export function inferRelease(
               ? "the concurrency limit was never reached"
               : `nothing got in within ${Math.round(end.triedMs)} ms`,
           )
-        : { answer: speedOf(end), confidence: "high", evidence: describe(end, "the first stream had ended") },
+        : { value: speedOf(end), confidence: "high", evidence: describe(end, "the first stream had ended") },
     freedOnDisconnect: disconnect(leave),
   };
 }
@@ -88,10 +88,10 @@ export function inferRelease(
 function disconnect(leave: Release | undefined): ConcurrencyInference["freedOnDisconnect"] {
   if (leave === undefined) return none("the concurrency limit was never reached");
   if (leave.afterMs !== undefined)
-    return { answer: speedOf(leave), confidence: "high", evidence: describe(leave, "a client had left its stream") };
+    return { value: speedOf(leave), confidence: "high", evidence: describe(leave, "a client had left its stream") };
   if (leave.denied === 0) return none("no try was denied for concurrency");
   return {
-    answer: "not before the natural end",
+    value: "not before the natural end",
     confidence: leave.triedMs >= 1_000 ? "high" : "low",
     evidence: `${leave.denied} tries in ${Math.round(leave.triedMs)} ms were all denied, until other streams ended`,
   };
@@ -106,4 +106,4 @@ function describe({ afterMs = 0, denied, spacingMs }: Release, what: string): st
   return `a request got in ${Math.round(afterMs)} ms after ${what}, tried every ${Math.round(spacingMs)} ms; ${denied} were denied before`;
 }
 
-const none = (evidence: string) => ({ answer: null, confidence: "none" as const, evidence });
+const none = (evidence: string) => ({ value: null, confidence: "none" as const, evidence });

@@ -4,7 +4,7 @@ import type { Decision, Fit, FitOptions, TimedDecision } from "./decision.ts";
 import type { Confidence, Inference } from "./inference.ts";
 import { type Assumed, none, nothingKnown, type RateInference, type WindowKind } from "./rate-inference.ts";
 import { reconcile } from "./reconcile.ts";
-import { readScopes, type ScopeAnswers } from "./scopes.ts";
+import { readScopes, type ScopeInferences } from "./scopes.ts";
 import { fitFixed, fitSliding } from "./window-fit.ts";
 
 export interface InferOptions {
@@ -43,7 +43,7 @@ export async function inferRate(
 
 function* inferSorted(
   sorted: readonly Decision[],
-  scopes: ScopeAnswers,
+  scopes: ScopeInferences,
   known: Required<InferOptions>,
 ): Sliced<RateInference> {
   const free = yield* inferAssuming(sorted, scopes, { ...known, othersCount: false });
@@ -55,7 +55,7 @@ function* inferSorted(
 
 type Assumptions = Required<InferOptions> & Pick<FitOptions, "othersCount">;
 
-function* inferAssuming(sorted: readonly Decision[], scopes: ScopeAnswers, known: Assumptions): Sliced<Assumed> {
+function* inferAssuming(sorted: readonly Decision[], scopes: ScopeInferences, known: Assumptions): Sliced<Assumed> {
   const candidates = yield* candidatesOf(sorted, scopes, known);
   // Among equally good explanations, take the simplest: listing is free, and denied requests are not counted.
   const chosen = candidates.reduce((best, one) => (least(one.fits) < least(best.fits) ? one : best));
@@ -83,7 +83,7 @@ function* inferAssuming(sorted: readonly Decision[], scopes: ScopeAnswers, known
   const left = `of ${seen}, ${unexplained} unexplained`;
   const rate = { ...figuresOf(best, second, { left, seen, attempts, known }), scopes, fits };
   return {
-    rate: { ...rate, ...answersAboutCounting(sorted, candidates, best, chosen) },
+    rate: { ...rate, ...countingInferences(sorted, candidates, best, chosen) },
     misses: best.misses,
     requests: attempts.length,
     others,
@@ -108,28 +108,27 @@ function figuresOf(
     lead < DECISIVE
       ? none(`two models explain it as well: ${left}`)
       : {
-          answer: nameOf(best, known),
+          value: nameOf(best, known),
           confidence: lead >= SURE ? "high" : "medium",
           evidence: `${left}${edgeEvidence(best, attempts)}`,
         };
   const [low, high] = best.perMinuteRange;
   const width = (high - low) / Math.max(1, best.perMinute);
-  const confidence: Confidence =
-    kind.answer === null ? "low" : width <= 0.03 ? "high" : width <= 0.1 ? "medium" : "low";
+  const confidence: Confidence = kind.value === null ? "low" : width <= 0.03 ? "high" : width <= 0.1 ? "medium" : "low";
   const upTo = Number.isFinite(high) ? round(high) : "any number";
   const range = `${round(low)} to ${upTo} per minute explain ${seen} as well`;
   const before = `${admittedBeforeDenial(attempts)} were admitted before the first denial`;
   return {
     kind,
-    perMinute: { answer: round(best.perMinute), confidence, evidence: range },
+    perMinute: { value: round(best.perMinute), confidence, evidence: range },
     perMinuteRange: [low, high],
-    burst: { answer: burstOf(best, kind.answer), confidence, evidence: before },
+    burst: { value: burstOf(best, kind.value), confidence, evidence: before },
     windowS: best.windowUs === undefined ? null : (best.windowUs / known.minuteUs) * 60,
   };
 }
 
 /** Whether denied requests and listings are counted. */
-function answersAboutCounting(
+function countingInferences(
   sorted: readonly Decision[],
   candidates: readonly Candidate[],
   best: Fit,
@@ -141,7 +140,7 @@ function answersAboutCounting(
       bestOf(candidates, best.kind, { listing, deniedCount: true }),
       best.kind === "fixed" ? "makes no difference" : undefined,
     ),
-    listingCounts: listingAnswer(sorted, candidates, best.kind, deniedCount),
+    listingCounts: inferListing(sorted, candidates, best.kind, deniedCount),
   };
 }
 
@@ -157,7 +156,7 @@ interface Candidate {
 /** Every model of a limiter, fitted with and without listings, and with and without counting denied requests. */
 function* candidatesOf(
   decisions: readonly Decision[],
-  scopes: ScopeAnswers,
+  scopes: ScopeInferences,
   { slackUs, minuteUs, wallOffsetUs, othersCount }: Assumptions,
 ): Sliced<Candidate[]> {
   const candidates: Candidate[] = [];
@@ -177,10 +176,10 @@ function* candidatesOf(
 function bestOf(
   candidates: readonly Candidate[],
   kind: Fit["kind"],
-  wanted: { readonly listing: boolean; readonly deniedCount: boolean },
+  expected: { readonly listing: boolean; readonly deniedCount: boolean },
 ): number {
   const found = candidates.find(
-    ({ listing, deniedCount }) => listing === wanted.listing && deniedCount === wanted.deniedCount,
+    ({ listing, deniedCount }) => listing === expected.listing && deniedCount === expected.deniedCount,
   );
   return found?.fits.find((fit) => fit.kind === kind)?.misses ?? 0;
 }
@@ -192,13 +191,13 @@ function compareFlag<T extends string>(
 ): Inference<T | "yes" | "no"> {
   const evidence = `with them counted ${including} requests are unexplained, without ${without}`;
   const confidence: Confidence = Math.abs(without - including) >= SURE ? "high" : "medium";
-  if (including >= without + DECISIVE) return { answer: "no", confidence, evidence };
-  if (without >= including + DECISIVE) return { answer: "yes", confidence, evidence };
-  return same === undefined ? none(evidence) : { answer: same, confidence: "medium", evidence };
+  if (including >= without + DECISIVE) return { value: "no", confidence, evidence };
+  if (without >= including + DECISIVE) return { value: "yes", confidence, evidence };
+  return same === undefined ? none(evidence) : { value: same, confidence: "medium", evidence };
 }
 
 /** A listing that is denied together with the others shares their limit; otherwise, it shows in what remains for the others. */
-function listingAnswer(
+function inferListing(
   decisions: readonly Decision[],
   candidates: readonly Candidate[],
   kind: Fit["kind"],
@@ -211,7 +210,7 @@ function listingAnswer(
   const including = bestOf(candidates, kind, { listing: true, deniedCount });
   if (denied.length > 0) {
     const evidence = `${denied.length} of ${listings.length} listings were denied for the rate (first: request ${denied[0]?.ordinal})`;
-    return { answer: "yes", confidence: denied.length >= 3 ? "high" : "medium", evidence };
+    return { value: "yes", confidence: denied.length >= 3 ? "high" : "medium", evidence };
   }
   const compared = compareFlag<never>(without, including, undefined);
   const evidence = `${listings.length} listings, none denied; ${compared.evidence}`;
@@ -219,12 +218,12 @@ function listingAnswer(
 }
 
 /** Requests of one limiter in order, without those that have a separate one. */
-function attemptsOf(decisions: readonly Decision[], scopes: ScopeAnswers, listing: boolean): TimedDecision[] {
+function attemptsOf(decisions: readonly Decision[], scopes: ScopeInferences, listing: boolean): TimedDecision[] {
   return decisions
     .filter(({ kind }) => {
       if (kind === "main") return true;
       if (kind === "listing") return listing;
-      return scopes[kind].answer === "shared";
+      return scopes[kind].value === "shared";
     })
     .map(({ atUs, slackUs, verdict }) => ({ atUs, slackUs, verdict: MODEL_VERDICTS[verdict] }));
 }
@@ -256,8 +255,8 @@ function burstOf({ kind, burst, mostBurst }: Fit, named: WindowKind | null): num
 }
 
 const least = (fits: readonly Fit[]): number => Math.min(...fits.map(({ misses }) => misses));
-const countOf = (attempts: readonly TimedDecision[], wanted: TimedDecision["verdict"]): number =>
-  attempts.filter(({ verdict }) => verdict === wanted).length;
+const countOf = (attempts: readonly TimedDecision[], kind: TimedDecision["verdict"]): number =>
+  attempts.filter(({ verdict }) => verdict === kind).length;
 const round = (value: number): number => (value >= 100 ? Math.round(value * 10) / 10 : Math.round(value * 100) / 100);
 
 const firstDenial = (attempts: readonly TimedDecision[]): number =>

@@ -1,5 +1,5 @@
 import type { Inference } from "./inference.ts";
-import type { ScopeAnswers } from "./scopes.ts";
+import type { ScopeInferences } from "./scopes.ts";
 
 export type WindowKind = "fixed window" | "clock-aligned window" | "sliding window" | "token bucket" | "paced";
 
@@ -13,7 +13,7 @@ export interface RateInference {
   readonly windowS: number | null;
   readonly deniedCount: Inference<"yes" | "no" | "makes no difference">;
   readonly listingCounts: Inference<"yes" | "no">;
-  readonly scopes: ScopeAnswers;
+  readonly scopes: ScopeInferences;
   /** For every model that was tried: how many attempts it leaves unexplained. */
   readonly fits: readonly { readonly kind: string; readonly misses: number }[];
 }
@@ -42,4 +42,4 @@ export function nothingKnown(why: string): Omit<RateInference, "scopes" | "fits"
   };
 }
 
-export const none = (evidence: string) => ({ answer: null, confidence: "none" as const, evidence });
+export const none = (evidence: string) => ({ value: null, confidence: "none" as const, evidence });

@@ -16,9 +16,9 @@ const SAME_RATE = 0.03;
  */
 export function reconcile({ free, counted }: { readonly free: Assumed; readonly counted: Assumed }): RateInference {
   const [better, worse] = counted.misses < free.misses ? [counted, free] : [free, counted];
-  if (better.rate.perMinute.answer === null || isSame(free.rate, counted.rate)) return better.rate;
+  if (better.rate.perMinute.value === null || isSame(free.rate, counted.rate)) return better.rate;
   const isDecided =
-    better.rate.kind.answer !== null &&
+    better.rate.kind.value !== null &&
     worse.misses >= better.misses + DECISIVE &&
     better.misses <= better.requests * ACCEPTED_SHARE;
   if (isDecided) return better.rate;
@@ -28,9 +28,9 @@ export function reconcile({ free, counted }: { readonly free: Assumed; readonly 
 
 function whyUnknown(free: Assumed, counted: Assumed): string {
   const said = ({ rate: { perMinute } }: Assumed) =>
-    perMinute.answer === null
+    perMinute.value === null
       ? "no limiter model explains the other requests"
-      : `the rate is ${perMinute.answer} per minute`;
+      : `the rate is ${perMinute.value} per minute`;
   return (
     `${free.others} of ${free.requests} requests failed or were denied for something else, and may have used up part of the limit: ` +
     `if they did, ${said(counted)}; if not, ${said(free)}. Run again when these requests no longer fail.`
@@ -38,7 +38,7 @@ function whyUnknown(free: Assumed, counted: Assumed): string {
 }
 
 function isSame(a: RateInference, b: RateInference): boolean {
-  const [one, other] = [a.perMinute.answer, b.perMinute.answer];
-  if (one === null || other === null || a.kind.answer !== b.kind.answer) return false;
+  const [one, other] = [a.perMinute.value, b.perMinute.value];
+  if (one === null || other === null || a.kind.value !== b.kind.value) return false;
   return Math.abs(one - other) <= Math.max(one, other) * SAME_RATE;
 }

@@ -9,7 +9,7 @@ import { gauntlet, MAIN } from "../support/gauntlet.ts";
 
 const MUTATION = ["--mutation", "denial.concurrency-limit-exceeded-unnamed"];
 
-const known = <T>(answer: T) => ({ answer, confidence: "high", evidence: "given" }) as const;
+const known = <T>(value: T) => ({ value, confidence: "high", evidence: "given" }) as const;
 /** What is known about the rate: it is ample. */
 const EVEN_REFILL: RateInference = {
   kind: known("token bucket"),
@@ -45,7 +45,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
   const [enforced, ...others] = checks;
   expect(enforced).toMatchObject({ id: "limits.concurrency-enforced", status: "fail", violated: ["ERR-429-CONC"] });
   expect(enforced?.message).toMatch(
-    /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ answered 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429"$/,
+    /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ got 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429"$/,
   );
   expect(enforced?.findings.filter(({ name }) => name === "LIMIT-CONC-1").map(({ outcome }) => outcome)).toEqual([
     "met",
@@ -77,6 +77,6 @@ test("limits: the number in flight is found by denials without a reason code", {
     minuteMs: 60_000,
     most: 32,
   });
-  expect(inFlight.answer).toBe(account.limits.inFlight);
-  expect(freedAtEnd.answer).toBe("at once");
+  expect(inFlight.value).toBe(account.limits.inFlight);
+  expect(freedAtEnd.value).toBe("at once");
 });

@@ -14,17 +14,17 @@ describe("requests that fail, or are denied for something else, in the middle of
     [0.3, "all"],
     [0.3, "none"],
   ] as const)("%d of them, of which %s are counted: the limit, or nothing", async (share, count) => {
-    let answers = 0;
+    let inferred = 0;
     for (let seed = 1; seed <= 4; seed++) {
       const { kind, perMinute } = await analyse({ rpm: 20, seed, failing: { share, count } });
-      if (perMinute.answer === null) expect(perMinute.evidence).toMatch(/failed or (were )?denied for something else/);
+      if (perMinute.value === null) expect(perMinute.evidence).toMatch(/failed or (were )?denied for something else/);
       else {
-        expect(kind.answer).toBe("sliding window");
-        expect(perMinute.answer).toBe(20);
-        answers++;
+        expect(kind.value).toBe("sliding window");
+        expect(perMinute.value).toBe(20);
+        inferred++;
       }
     }
-    expect(answers).toBeGreaterThan(0);
+    expect(inferred).toBeGreaterThan(0);
   });
 
   test.each([
@@ -34,15 +34,15 @@ describe("requests that fail, or are denied for something else, in the middle of
     "%d of them, of which half are counted, in seed %d: nothing, for neither assumption is true",
     async (share, seed) => {
       const { perMinute } = await analyse({ rpm: 20, seed, failing: { share, count: "half" } });
-      expect(perMinute.answer).toBeNull();
+      expect(perMinute.value).toBeNull();
     },
   );
 
   test("a few among many change nothing", async () => {
     const failing = { share: 0.005, count: "all" } as const;
     const found = await analyse({ rpm: 300, seed: 3, failing });
-    expect(found.kind.answer).toBe("sliding window");
-    expect(Math.abs((found.perMinute.answer ?? 0) - 300)).toBeLessThanOrEqual(9);
+    expect(found.kind.value).toBe("sliding window");
+    expect(Math.abs((found.perMinute.value ?? 0) - 300)).toBeLessThanOrEqual(9);
   });
 });
 

@@ -39,16 +39,16 @@ describe.each([300, 1_000])("every limiter of %i a minute", (rpm) => {
   )("$name, seed $seed, jitter up to $jitterUs µs", async ({ name, seed, jitterUs }) => {
     const { found, gateway } = await analyse({ limiter: LIMITERS[name], rpm, seed, jitterUs });
     const { kind, burst } = KINDS[name];
-    expect(found.kind).toMatchObject({ answer: kind, confidence: "high" });
-    expect(Math.abs((found.perMinute.answer ?? 0) - rpm) / rpm).toBeLessThan(0.03);
-    expect(Math.abs((found.burst.answer ?? 0) - burst(rpm))).toBeLessThanOrEqual(Math.max(0.5, burst(rpm) * 0.03));
-    expect(found.deniedCount.answer).toMatch(/^(no|makes no difference)$/);
-    expect(found.listingCounts.answer).toBe("no");
+    expect(found.kind).toMatchObject({ value: kind, confidence: "high" });
+    expect(Math.abs((found.perMinute.value ?? 0) - rpm) / rpm).toBeLessThan(0.03);
+    expect(Math.abs((found.burst.value ?? 0) - burst(rpm))).toBeLessThanOrEqual(Math.max(0.5, burst(rpm) * 0.03));
+    expect(found.deniedCount.value).toMatch(/^(no|makes no difference)$/);
+    expect(found.listingCounts.value).toBe("no");
     expect(found.scopes).toMatchObject({
-      key: { answer: "shared" },
-      dialect: { answer: "shared" },
-      model: { answer: "shared" },
-      account: { answer: "separate" },
+      key: { value: "shared" },
+      dialect: { value: "shared" },
+      model: { value: "shared" },
+      account: { value: "separate" },
     });
     expect(gateway.elapsedS).toBeLessThan(240);
   });
@@ -59,62 +59,62 @@ test.each(Array.from({ length: 20 }, (_, index) => index * 3))(
   async (phaseS) => {
     const limiter = (rpm: number) => fixedWindow(rpm, START_US - phaseS * 1_000_000 - 400_000);
     const { found } = await analyse({ limiter, rpm: 1_000, seed: phaseS + 1 });
-    expect(found.scopes).toMatchObject({ key: { answer: "shared" }, account: { answer: "separate" } });
+    expect(found.scopes).toMatchObject({ key: { value: "shared" }, account: { value: "separate" } });
   },
 );
 
 test.each<Name>(["sliding log", "half a bucket", "paced"])("no declared limit is needed: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 420 }, false);
-  expect(found.kind.answer).toBe(KINDS[name].kind);
-  expect(Math.abs((found.perMinute.answer ?? 0) - 420) / 420).toBeLessThan(0.03);
+  expect(found.kind.value).toBe(KINDS[name].kind);
+  expect(Math.abs((found.perMinute.value ?? 0) - 420) / 420).toBeLessThan(0.03);
 });
 
 test("a declared limit that is wrong changes nothing", async () => {
   const gateway = new SimulatedGateway({ limiter: LIMITERS["fixed window"], rpm: 300, seed: 5, jitterUs: 2_000 });
   const found = await rateExperiment(gateway, { declaredPerMinute: 1_000, parallel: 3, minuteMs: 60_000 });
-  expect(found.kind.answer).toBe("fixed window");
-  expect(found.perMinute.answer).toBe(300);
+  expect(found.kind.value).toBe("fixed window");
+  expect(found.perMinute.value).toBe(300);
 });
 
 test.each<Name>(["sliding log", "half a bucket"])("denied requests that count are noticed: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, deniedCount: true });
-  expect(found.deniedCount.answer).toBe("yes");
-  expect(found.kind.answer).toBe(KINDS[name].kind);
+  expect(found.deniedCount.value).toBe("yes");
+  expect(found.kind.value).toBe(KINDS[name].kind);
 });
 
 test.each<Name>(["sliding log", "fixed window", "token bucket", "paced"])("listings that count: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, listingCounts: true });
-  expect(found.listingCounts.answer).toBe("yes");
-  expect(found.kind.answer).toBe(KINDS[name].kind);
+  expect(found.listingCounts.value).toBe("yes");
+  expect(found.kind.value).toBe(KINDS[name].kind);
 });
 
-test.each<Name>(["sliding log", "paced"])("keys and dialects with limiters of their own: %s", async (name) => {
+test.each<Name>(["sliding log", "paced"])("keys and dialects with separate limiters: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, separate: ["key", "dialect"] });
   expect(found.scopes).toMatchObject({
-    key: { answer: "separate" },
-    dialect: { answer: "separate" },
-    model: { answer: "shared" },
+    key: { value: "separate" },
+    dialect: { value: "separate" },
+    model: { value: "shared" },
   });
-  expect(found.kind.answer).toBe(KINDS[name].kind);
-  expect(Math.abs((found.perMinute.answer ?? 0) - 300) / 300).toBeLessThan(0.03);
+  expect(found.kind.value).toBe(KINDS[name].kind);
+  expect(Math.abs((found.perMinute.value ?? 0) - 300) / 300).toBeLessThan(0.03);
 });
 
 test.each(NAMES)("a gateway that stalls now and then: %s", async (name) => {
   const { found } = await analyse({ limiter: LIMITERS[name], rpm: 300, stallEvery: 60, seed: 11 });
-  expect(found.kind.answer).toBe(KINDS[name].kind);
-  expect(Math.abs((found.perMinute.answer ?? 0) - 300) / 300).toBeLessThan(0.03);
+  expect(found.kind.value).toBe(KINDS[name].kind);
+  expect(Math.abs((found.perMinute.value ?? 0) - 300) / 300).toBeLessThan(0.03);
 });
 
 describe("cannot tell", () => {
   test("when the budget ends before the first denial", async () => {
     const { found } = await analyse({ limiter: (rpm) => slidingLog(rpm), rpm: 1_000, requests: 500 });
-    expect(found.kind).toMatchObject({ answer: null, confidence: "none" });
+    expect(found.kind).toMatchObject({ value: null, confidence: "none" });
     expect(found.perMinute.evidence).toMatch(/nothing was denied/);
   });
 
-  test("when nothing came back", async () => {
+  test("without any response", async () => {
     const { found } = await analyse({ limiter: (rpm) => slidingLog(rpm), rpm: 300, requests: 320 });
-    expect(found.perMinute.answer).toBeNull();
+    expect(found.perMinute.value).toBeNull();
     expect(found.perMinute.evidence).toMatch(/nothing was admitted after/);
   });
 
@@ -131,7 +131,7 @@ describe("cannot tell", () => {
       };
     });
     const found = await inferRate(decisions, { slackUs: 2_000, wallOffsetUs: 0 });
-    expect(found.kind.answer).toBeNull();
+    expect(found.kind.value).toBeNull();
     expect(found.kind.evidence).toMatch(/no model explains it/);
   });
 });

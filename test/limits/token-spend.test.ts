@@ -13,7 +13,7 @@ describe("tokens in one window", () => {
   test.each<[string, TokenSpend[], number]>([
     ["nothing", [], 0],
     ["all of a burst", [spend(0, 1, 100), spend(1, 2, 200)], 300],
-    ["what is answered a minute later is not surely in it", [spend(0, 1, 100), spend(5, 60, 200)], 200],
+    ["what completes a minute later may not count", [spend(0, 1, 100), spend(5, 60, 200)], 200],
     ["the fullest of several", [spend(0, 1, 100), spend(50, 51, 200), spend(70, 71, 150)], 350],
   ])("%s", (_name, spends, expected) => {
     expect(mostSpentInWindow(spends)).toBe(expected);
@@ -26,7 +26,7 @@ describe("tokens that may count at a moment", () => {
     ["what still runs", [spend(20, 300, 10, 80)], 80],
     ["what ended less than a minute before", [spend(1, 40, 10)], 10],
     ["not what ended more than a minute before", [spend(1, 38, 10)], 0],
-    ["not what came later", [spend(101, 102, 10)], 0],
+    ["not what followed", [spend(101, 102, 10)], 0],
   ])("%s", (_name, spends, expected) => {
     expect(possiblySpentAt(spends, 100 * S)).toBe(expected);
   });
@@ -42,12 +42,16 @@ describe("remaining tokens that were stated, with a limit of 600 and requests of
       undefined,
     ],
     ["the last one crossed the limit", { stated: 50, spentAfter: 150, tookUs: 0, deniedNext: undefined }, undefined],
-    ["some came back meanwhile", { stated: 100, spentAfter: 290, tookUs: 10 * S, deniedNext: undefined }, undefined],
+    [
+      "some were returned meanwhile",
+      { stated: 100, spentAfter: 290, tookUs: 10 * S, deniedNext: undefined },
+      undefined,
+    ],
     ["more was let through", { stated: 100, spentAfter: 201, tookUs: 0, deniedNext: undefined }, "too few"],
     ["the next one did not fit", { stated: 99, spentAfter: 0, tookUs: 0, deniedNext: 100 }, undefined],
     ["the next one fitted without the last", { stated: 199, spentAfter: 0, tookUs: 0, deniedNext: 100 }, undefined],
     ["the next one had room enough", { stated: 200, spentAfter: 0, tookUs: 0, deniedNext: 100 }, "too many"],
-  ] as const)("%s", (_name, came, expected) => {
-    expect(wrongRemaining(came, limit)).toBe(expected);
+  ] as const)("%s", (_name, observed, expected) => {
+    expect(wrongRemaining(observed, limit)).toBe(expected);
   });
 });

@@ -103,13 +103,13 @@ const admittedOf = ({ holds }: Filled): number => holds.filter((hold) => hold.ve
 
 /** Waits until the rate, as far as it is known, admits this many. */
 async function room(gateway: GatewayUnderTest, { rate, minuteMs }: ConcurrencyPlan, needed: number): Promise<void> {
-  const { answer } = rate.perMinute;
-  if (answer === null || rate.windowS !== null || rate.kind.answer === null) {
+  const { value } = rate.perMinute;
+  if (value === null || rate.windowS !== null || rate.kind.value === null) {
     await gateway.wait(minuteMs * 1.02);
     return;
   }
   // Time for an even refill to return what is needed, or as much as can be saved up.
-  await gateway.wait((Math.min(needed, rate.burst.answer ?? needed) / answer) * minuteMs);
+  await gateway.wait((Math.min(needed, rate.burst.value ?? needed) / value) * minuteMs);
 }
 
 /** Adds streams until one is denied for concurrency, as long as none has ended. */
@@ -124,8 +124,8 @@ async function fill(
   await gateway.open(Math.min(most, (plan.declared ?? 32) + 8));
   let failures = 0;
   let unnamed = 0;
-  const { answer } = plan.rate.perMinute;
-  const intervalMs = answer === null ? 100 : plan.minuteMs / answer;
+  const { value } = plan.rate.perMinute;
+  const intervalMs = value === null ? 100 : plan.minuteMs / value;
   let atOnce = Math.max(2, Math.ceil((plan.declared ?? 32) / 8));
   const running = () => holds.filter((hold) => hold.verdict() === "admitted" && hold.endUs === undefined).length;
   const ended = () => holds.some((hold) => hold.endUs !== undefined && hold.verdict() === "admitted");
@@ -162,8 +162,8 @@ async function tryUntilAdmitted(
   { holds, unnamed }: Filled,
   on: "end" | "leave",
 ): Promise<Release | undefined> {
-  const steady = rate.windowS === null && rate.perMinute.answer !== null;
-  const spacingMs = steady ? Math.max(EXTRA_MS, (minuteMs / (rate.perMinute.answer ?? 1)) * 1.05) : EXTRA_MS;
+  const steady = rate.windowS === null && rate.perMinute.value !== null;
+  const spacingMs = steady ? Math.max(EXTRA_MS, (minuteMs / (rate.perMinute.value ?? 1)) * 1.05) : EXTRA_MS;
   const admitted = holds.filter((hold) => hold.verdict() === "admitted");
   let denied = 0;
   let deniedUs = 0;

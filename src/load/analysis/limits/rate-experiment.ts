@@ -179,9 +179,9 @@ async function silent(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> 
     const { kind, deniedCount, scopes } = await settled(gateway, plan);
     // A window that ended soon after its last burst left no time to send the other kinds between denials.
     const allKnown = Object.entries(scopes).every(
-      ([name, { answer }]) => answer !== null || !kinds.includes(name as RequestKind),
+      ([name, { value }]) => value !== null || !kinds.includes(name as RequestKind),
     );
-    if (kind.confidence === "high" && deniedCount.answer !== null && allKnown) return;
+    if (kind.confidence === "high" && deniedCount.value !== null && allKnown) return;
     if (gateway.left.requests <= 0) return;
   }
 }
