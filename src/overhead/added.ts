@@ -131,8 +131,8 @@ function quantiles({ values, rounds, sizes }: Pooled, weights: Float64Array): nu
   let before = 0;
   let last = 0;
   for (const [, share] of QUANTILES) {
-    const wanted = share * total;
-    while (last < values.length && before + (weights[rounds[last] ?? 0] ?? 0) < wanted) {
+    const target = share * total;
+    while (last < values.length && before + (weights[rounds[last] ?? 0] ?? 0) < target) {
       before += weights[rounds[last] ?? 0] ?? 0;
       last++;
     }

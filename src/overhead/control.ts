@@ -6,7 +6,7 @@ const MARGIN_SHARE = 0.1;
 
 /** Whether the upstream differs from itself: the whole interval of a level's median is beyond the margin. */
 export function controlMessage(levels: readonly OverheadLevel[]): Pick<Overhead["control"], "fit" | "message"> {
-  if (levels.length === 0) return { fit: false, message: "There was no control." };
+  if (levels.length === 0) return { fit: false, message: "The control is missing." };
   const odd = levels.filter(differs);
   if (odd.length === 0) return { fit: true, message: "The upstream does not differ from itself." };
   const [first] = odd as [OverheadLevel];

@@ -98,7 +98,7 @@ async function warmUp(level: Level, options: OverheadOptions): Promise<void> {
     if (index > 0 && (kind?.outcome === "invalid" || kind?.outcome === "unfinished")) continue;
     const how = level.stream ? "streaming" : "non-streaming";
     throw new UsageError(
-      `${arms[index]?.name} served none of ${warmed.requests} ${how} requests: ${kind?.what ?? "no answer"}`,
+      `${arms[index]?.name} served none of ${warmed.requests} ${how} requests: ${kind?.what ?? "no response"}`,
       { hint: "Check the address, the key, the model and the limits that its target file names." },
     );
   }

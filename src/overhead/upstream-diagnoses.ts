@@ -32,7 +32,7 @@ function connections({ received }: UpstreamFacts["inTurn"]): string[] {
   if (received.length < MIN_REQUESTS || first.length < NEW_SHARE * received.length) return [];
   const count = new Set(received.map(({ connection }) => connection)).size;
   return [
-    `It opens a connection to the upstream for each request: ${received.length} requests came on ${count} connections.`,
+    `It opens a connection to the upstream for each request: ${received.length} requests arrived on ${count} connections.`,
   ];
 }
 

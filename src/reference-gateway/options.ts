@@ -144,7 +144,7 @@ function readTokens({ perMinute, counts = "total" }: NonNullable<GatewayOptions[
 
 function readProvider({ baseUrl, key }: UpstreamProvider): UpstreamProvider {
   if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
-    throw new UsageError(`upstream: "${baseUrl}" is no address that begins with http:// or https://`);
+    throw new UsageError(`upstream: "${baseUrl}" is not an address that begins with http:// or https://`);
   return { baseUrl: baseUrl.replace(/\/+$/, ""), key };
 }
 

@@ -111,14 +111,14 @@ export function makeReadyKeys(
 /** @throws UsageError for a name that is not a ready-made key. */
 export function refuseUnknown(keyTexts: Readonly<Record<string, string>>, made: ReadyKeys): void {
   const unknown = Object.keys(keyTexts).filter((name) => !made.has(name));
-  if (unknown.length > 0) throw new UsageError(`keys: there is no ready-made key named "${unknown.join('", "')}".`);
+  if (unknown.length > 0) throw new UsageError(`keys: no ready-made key is named "${unknown.join('", "')}".`);
 }
 
 /** The keys in the ready line. @throws UsageError when one of them is missing. */
 export function readyAccountsOf(made: ReadyKeys): ReadyAccounts {
   const keyOf = (name: string): ApiKey => {
     const key = made.get(name);
-    if (key === undefined) throw new UsageError(`there is no ready-made key "${name}"`);
+    if (key === undefined) throw new UsageError(`no ready-made key is named "${name}"`);
     return key;
   };
   const textOf = (name: string) => keyOf(name).secret;
@@ -171,7 +171,7 @@ export function withTokenLimit(
 /** The token limit in the ready line. */
 export function tokenLimitsOf({ perMinute, counts }: TokenSettings, made: ReadyKeys): TokenLimitedKey {
   const key = made.get(TOKEN_LIMITED);
-  if (key === undefined) throw new UsageError(`there is no ready-made key "${TOKEN_LIMITED}"`);
+  if (key === undefined) throw new UsageError(`no ready-made key is named "${TOKEN_LIMITED}"`);
   const remainingHeaders = [REMAINING_TOKENS];
   return { key: key.secret, tokensPerMinute: perMinute, counts, inFlightTokens: 0, remainingHeaders };
 }

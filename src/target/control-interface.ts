@@ -26,16 +26,16 @@ export async function callControl(
   let status: number;
   let json: unknown;
   try {
-    const answer = await request(url + path, {
+    const response = await request(url + path, {
       method,
       headers: { authorization: `Bearer ${token.reveal()}`, "content-type": "application/json" },
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(MAX_MS),
     });
-    status = answer.statusCode;
-    json = await answer.body.json();
+    status = response.statusCode;
+    json = await response.body.json();
   } catch (cause) {
-    throw failure(`no answer to ${method} ${path}: ${messageOf(cause)}`, cause);
+    throw failure(`no response to ${method} ${path}: ${messageOf(cause)}`, cause);
   }
   if (status >= 300 || !isObject(json)) throw failure(`${method} ${path} was refused: ${status}`);
   return json;

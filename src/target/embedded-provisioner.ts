@@ -22,8 +22,8 @@ export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
     async fresh(state) {
       const terms = TERMS[state];
       if (terms === undefined) return undefined;
-      const answer = await call(admin, "POST", "/keys", { account: await accountId(), ...terms });
-      return new Key(`made.${state}.${++made}`, String(answer["key"]));
+      const created = await call(admin, "POST", "/keys", { account: await accountId(), ...terms });
+      return new Key(`made.${state}.${++made}`, String(created["key"]));
     },
     async loadAccounts() {
       const accounts = await Promise.all(

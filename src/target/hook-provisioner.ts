@@ -58,8 +58,8 @@ export function hookProvisioner({ command, file, runId, timeoutMs = 60_000 }: Ho
 /** The output is not quoted in messages: it holds a key, or something meant to be one. */
 function keyIn(stdout: string): string | undefined {
   try {
-    const answer: unknown = JSON.parse(stdout);
-    const key = isObject(answer) ? answer["key"] : undefined;
+    const output: unknown = JSON.parse(stdout);
+    const key = isObject(output) ? output["key"] : undefined;
     return typeof key === "string" && key !== "" ? key : undefined;
   } catch {
     // Not JSON: the caller reports what was expected.

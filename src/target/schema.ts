@@ -81,14 +81,14 @@ const models = z.strictObject({
   ),
   stream: optional(roleModel, "A model with a long streaming reply."),
   slow: optional(roleModel, "A model whose reply takes many seconds."),
-  tools: optional(roleModel, "A model that answers with a tool call."),
+  tools: optional(roleModel, "A model that replies with a tool call."),
   images: optional(roleModel, "A model that takes images. Unset: not tested."),
   structured: optional(roleModel, "A model with structured outputs. Unset: not tested."),
   echo: optional(roleModel, "A model that repeats the last user message."),
   unknown: optional(roleModel, "A model id that does not exist; default: a made-up one."),
   upstreamError: optional(roleModel, "A model whose provider fails."),
-  upstreamTimeout: optional(roleModel, "A model whose provider does not answer in time."),
-  cutStream: optional(roleModel, "A model whose provider breaks off in the middle of a stream."),
+  upstreamTimeout: optional(roleModel, "A model whose provider does not respond in time."),
+  cutStream: optional(roleModel, "A model whose provider interrupts its streams."),
 });
 
 /** The output of `gauntlet upstream`, and the gateway's configuration for it. */
@@ -219,7 +219,7 @@ export const targetSchema = z
           requests: optional(z.int().min(5), "Number of latest requests that the share is taken of; default 50."),
         }),
       ]),
-      "Stops load when the target fails nearly every request: 5xx, resets, timeouts. off: load goes on.",
+      "Stops load when the target fails nearly every request: 5xx, resets, timeouts. off: load continues.",
     ),
     prices: optional(
       z.strictObject({
@@ -236,10 +236,10 @@ export const targetSchema = z
     ),
     timeouts: optional(
       z.strictObject({
-        answerS: optional(seconds, "Longest wait for a whole answer; default 60."),
-        idleS: optional(seconds, "Longest silence inside an answer; default 20."),
+        answerS: optional(seconds, "Longest wait for a complete response; default 60."),
+        idleS: optional(seconds, "Longest silence within a response; default 20."),
       }),
-      "How long an answer may take.",
+      "How long a response may take.",
     ),
   })
   .meta({ title: "Gauntlet target", description: "A gateway to be judged, and what may be used for it." });

@@ -35,7 +35,7 @@ export interface UpstreamTarget {
   readonly models: Readonly<Partial<Record<Dialect, string>>>;
   /** Maximum number of provider requests per client request; `undefined` if unknown. */
   readonly attempts: number | undefined;
-  /** Providers by name, in the order in which they are called; fewer than two: there is no failover. */
+  /** Providers by name, in the order in which they are called; fewer than two: no failover. */
   readonly failover: readonly string[];
   /** Whether the caller's key is the provider's own and is passed on. */
   readonly passesCallerKey: boolean;

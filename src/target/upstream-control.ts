@@ -14,7 +14,7 @@ export interface SeenUpstream {
 /** The control interface of the providers behind the gateway (`gauntlet upstream`). */
 export interface UpstreamControl {
   /** Sets the responses to further requests with a marker, by provider. */
-  answer(marker: string, answers: WrittenAnswers): Promise<void>;
+  answer(marker: string, script: WrittenAnswers): Promise<void>;
   requests(marker: string): Promise<SeenUpstream>;
   /** The unmasked credentials that were sent with a marker. */
   credentials(marker: string): Promise<readonly string[]>;
@@ -32,8 +32,8 @@ export function upstreamControl(
     });
   const control = { url: controlUrl.replace(/\/+$/, ""), token, failure };
   return {
-    async answer(marker, answers) {
-      await callControl(control, "PUT", `/answers/${marker}`, answers);
+    async answer(marker, script) {
+      await callControl(control, "PUT", `/answers/${marker}`, script);
     },
     async requests(marker) {
       return (await callControl(control, "GET", `/requests?marker=${marker}`)) as unknown as SeenUpstream;

@@ -3,10 +3,10 @@ import { type FastifyInstance, fastify } from "fastify";
 import { z } from "zod";
 import { sinceStartMs } from "./play.ts";
 import { isMarker } from "./request-log.ts";
-import { answersSchema, scenarioSchema } from "./scenario.ts";
+import { scenarioSchema, scriptSchema } from "./scenario.ts";
 import type { UpstreamServer } from "./upstream-server.ts";
 
-interface Wanted {
+interface RequestsQuery {
   Querystring: { after?: string; marker?: string };
 }
 
@@ -20,7 +20,7 @@ export function controlServer(upstream: UpstreamServer, token: string): FastifyI
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "unknown path" }));
 
-  app.get<Wanted>("/requests", (request, reply) => {
+  app.get<RequestsQuery>("/requests", (request, reply) => {
     const after = Number(request.query.after ?? 0);
     if (!Number.isInteger(after) || after < 0)
       return reply.code(400).send({ error: "after: expected the id of a request, a whole number" });
@@ -34,10 +34,10 @@ export function controlServer(upstream: UpstreamServer, token: string): FastifyI
 
   app.put<{ Params: { marker: string } }>("/answers/:marker", (request, reply) => {
     const { marker } = request.params;
-    const read = answersSchema.safeParse(request.body);
+    const read = scriptSchema.safeParse(request.body);
     if (!isMarker(marker)) return reply.code(400).send({ error: `${marker}: expected a marker, gauntlet-marker-…` });
     if (!read.success) return reply.code(400).send({ error: z.prettifyError(read.error) });
-    upstream.answerMarked(marker, read.data);
+    upstream.setScript(marker, read.data);
     return read.data;
   });
   app.get<{ Params: { marker: string } }>("/credentials/:marker", ({ params }) => ({

@@ -20,52 +20,52 @@ export const sinceStartMs = (): number => Math.round((performance.now() - ORIGIN
 /** Writes a response according to a behaviour, and records how it ended. @returns whether the connection can be reused. */
 export async function play(
   link: Link,
-  answer: PreparedResponse,
+  response: PreparedResponse,
   behaviour: Behaviour,
   logged: LoggedRequest,
 ): Promise<boolean> {
-  const head = `${answer.head}date: ${dateNow()}\r\nx-request-id: up_${logged.id}\r\n\r\n`;
+  const head = `${response.head}date: ${dateNow()}\r\nx-request-id: up_${logged.id}\r\n\r\n`;
   if (behaviour.latencyMs > 0) await waitMs(behaviour.latencyMs, link);
   if (behaviour.break?.at === "before-head") return breakOff(link, behaviour.break.how, logged);
   if (link.closed.aborted) return left(logged);
-  logged.status = answer.status;
+  logged.status = response.status;
   logged.headMs = sinceStartMs();
   if (behaviour.break?.at === "inside-head") {
     link.socket.write(head.slice(0, head.indexOf("\r\n") + 8));
     return breakOff(link, behaviour.break.how, logged);
   }
-  if (answer.whole !== undefined && !isUneven(behaviour)) {
-    link.socket.write(Buffer.concat([Buffer.from(head, "latin1"), answer.whole]));
-    logged.sentEvents = answer.isStream ? answer.parts.length : 0;
+  if (response.whole !== undefined && !isUneven(behaviour)) {
+    link.socket.write(Buffer.concat([Buffer.from(head, "latin1"), response.whole]));
+    logged.sentEvents = response.isStream ? response.parts.length : 0;
     return ended(logged);
   }
   link.socket.write(head, "latin1");
   if (behaviour.break?.at === "after-head") return breakOff(link, behaviour.break.how, logged);
-  return playParts(link, answer, behaviour, logged);
+  return playParts(link, response, behaviour, logged);
 }
 
 const isUneven = (behaviour: Behaviour): boolean => behaviour.break !== undefined || behaviour.slowly !== undefined;
 
 async function playParts(
   link: Link,
-  answer: PreparedResponse,
+  response: PreparedResponse,
   behaviour: Behaviour,
   logged: LoggedRequest,
 ): Promise<boolean> {
   const startedMs = performance.now();
-  for (const { bytes, afterMs } of answer.parts) {
+  for (const { bytes, afterMs } of response.parts) {
     const leftMs = startedMs + afterMs - performance.now();
     if (leftMs > 0.5) await waitMs(leftMs, link);
     if (link.closed.aborted) return left(logged);
     const stop = behaviour.break;
-    if (stop !== undefined && (!answer.isStream || stop.at === logged.sentEvents)) {
+    if (stop !== undefined && (!response.isStream || stop.at === logged.sentEvents)) {
       // For a non-streaming reply, half of it.
-      if (!answer.isStream) link.socket.write(bytes.subarray(0, bytes.length >> 1));
+      if (!response.isStream) link.socket.write(bytes.subarray(0, bytes.length >> 1));
       return breakOff(link, stop.how, logged);
     }
     await writeAll(link, bytes, behaviour);
     if (link.closed.aborted) return left(logged);
-    if (answer.isStream) logged.sentEvents++;
+    if (response.isStream) logged.sentEvents++;
   }
   return ended(logged);
 }

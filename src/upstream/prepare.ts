@@ -8,7 +8,7 @@ export interface PreparedResponse {
   readonly head: string;
   /** Parts of the body, and when each is due after the head, ms. A non-streaming reply is one part. */
   readonly parts: readonly { readonly bytes: Buffer; readonly afterMs: number }[];
-  /** All parts, if there are no delays and they are small enough to need no flow control. */
+  /** All parts, if they have no delays and are small enough to need no flow control. */
   readonly whole: Buffer | undefined;
   readonly isStream: boolean;
 }

@@ -16,7 +16,7 @@ const errorSchema = z.strictObject({
   retryAfter: z.union([z.number(), z.string()]).optional(),
   /** `type` in the body; by default the providers' type for the status. */
   type: z.string().optional(),
-  message: z.string().default("The upstream was told to fail."),
+  message: z.string().default("The upstream is configured to fail."),
 });
 
 /** How and where a response is interrupted. */
@@ -54,7 +54,7 @@ const behaviourSchema = z.strictObject({
 const modelSchema = z.union([behaviourSchema, z.array(behaviourSchema).min(1)]);
 
 /** The responses to requests with one marker, by provider; `*` is any other. Providers that are not named serve them. */
-export const answersSchema = z.record(z.string(), modelSchema);
+export const scriptSchema = z.record(z.string(), modelSchema);
 
 const providerSchema = z.strictObject({
   /** By the name of the model; `*` is any other. Absent: every model is served. */
@@ -73,19 +73,19 @@ export const scenarioSchema = z.strictObject({
 export function scenarioJsonSchema(): Record<string, unknown> {
   const described = scenarioSchema.meta({
     title: "Upstream scenario",
-    description: "What each provider and model answers.",
+    description: "How each provider and model responds.",
   });
   return z.toJSONSchema(described, { io: "input" }) as Record<string, unknown>;
 }
 
 export type Behaviour = z.infer<typeof behaviourSchema>;
-export type Answers = z.infer<typeof answersSchema>;
-/** Answers as written, without defaults. */
-export type WrittenAnswers = z.input<typeof answersSchema>;
+export type MarkedScript = z.infer<typeof scriptSchema>;
+/** As written, without defaults. */
+export type WrittenAnswers = z.input<typeof scriptSchema>;
 export type Scenario = z.infer<typeof scenarioSchema>;
 
 const SERVED: Behaviour = behaviourSchema.parse({});
-/** Maximum number of markers with their own answers. */
+/** Maximum number of markers with their own script. */
 const MAX_MARKED = 10_000;
 
 const isList = (own: Behaviour | readonly Behaviour[]): own is readonly Behaviour[] => Array.isArray(own);
@@ -94,19 +94,19 @@ const isList = (own: Behaviour | readonly Behaviour[]): own is readonly Behaviou
 export class Turns {
   readonly #scenario: Scenario;
   readonly #taken = new Map<string, number>();
-  readonly #answers = new Map<string, Answers>();
+  readonly #scripts = new Map<string, MarkedScript>();
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
   }
 
-  /** The next requests with a marker get these answers, whichever model they are for. */
-  answerMarked(marker: string, answers: Answers): void {
-    this.#answers.delete(marker);
-    this.#answers.set(marker, answers);
+  /** The next requests with a marker get these responses, whichever model they are for. */
+  setScript(marker: string, script: MarkedScript): void {
+    this.#scripts.delete(marker);
+    this.#scripts.set(marker, script);
     for (const key of this.#taken.keys()) if (key.endsWith(`\n${marker}`)) this.#taken.delete(key);
-    const [oldest] = this.#answers.keys();
-    if (this.#answers.size > MAX_MARKED && oldest !== undefined) this.#answers.delete(oldest);
+    const [oldest] = this.#scripts.keys();
+    if (this.#scripts.size > MAX_MARKED && oldest !== undefined) this.#scripts.delete(oldest);
   }
 
   /** Names of the models that a provider lists. */
@@ -117,9 +117,9 @@ export class Turns {
 
   /** The response to the next request for a model; `undefined` if the provider does not have it. */
   next(provider: string, model: string, marker?: string): Behaviour | undefined {
-    const answers = marker === undefined ? undefined : this.#answers.get(marker);
-    if (marker !== undefined && answers !== undefined) {
-      const own = Object.hasOwn(answers, provider) ? answers[provider] : answers["*"];
+    const script = marker === undefined ? undefined : this.#scripts.get(marker);
+    if (marker !== undefined && script !== undefined) {
+      const own = Object.hasOwn(script, provider) ? script[provider] : script["*"];
       return own === undefined ? SERVED : this.#inTurn(own, `${provider}\n${marker}`);
     }
     const models = this.#scenario.providers[provider]?.models ?? {};

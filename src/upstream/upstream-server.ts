@@ -5,7 +5,7 @@ import { type Link, play, sinceStartMs } from "./play.ts";
 import { json, type PreparedResponse, prepare } from "./prepare.ts";
 import { credentialsIn, RequestLog } from "./request-log.ts";
 import { BadRequest, type RawRequest, RequestReader } from "./request-reader.ts";
-import { type Answers, type Behaviour, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
+import { type Behaviour, type MarkedScript, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
 
 const AT_ONCE: Behaviour = behaviourAtOnce();
 
@@ -58,8 +58,8 @@ export class UpstreamServer {
     const work = async () => {
       isBusy = true;
       for (let raw = waiting.shift(); raw !== undefined; raw = waiting.shift()) {
-        const goesOn = await this.#answer(link, raw, { connection, earlier: earlier++ });
-        if (!goesOn) break;
+        const keepsOpen = await this.#respond(link, raw, { connection, earlier: earlier++ });
+        if (!keepsOpen) break;
         if (!raw.keepAlive) socket.end();
       }
       isBusy = false;
@@ -78,22 +78,22 @@ export class UpstreamServer {
     socket.on("data", take);
   }
 
-  #answer(link: Link, raw: RawRequest, on: { connection: number; earlier: number }): Promise<boolean> {
+  #respond(link: Link, raw: RawRequest, on: { connection: number; earlier: number }): Promise<boolean> {
     const receivedMs = sinceStartMs();
     const [, provider = "", endpoint = ""] = PATH.exec(raw.path) ?? [];
     const logged = this.log.add(raw, { provider, ...on, receivedMs });
-    const { answer, behaviour } = this.#answerTo(raw, { provider, endpoint, marker: logged.marker });
-    return play(link, answer, behaviour, logged);
+    const { response, behaviour } = this.#responseTo(raw, { provider, endpoint, marker: logged.marker });
+    return play(link, response, behaviour, logged);
   }
 
   /** Sets the responses to further requests with a marker. */
-  answerMarked(marker: string, answers: Answers): void {
-    this.#turns.answerMarked(marker, answers);
+  setScript(marker: string, script: MarkedScript): void {
+    this.#turns.setScript(marker, script);
   }
 
-  #answerTo(raw: RawRequest, { provider, endpoint, marker }: Place): Answer {
+  #responseTo(raw: RawRequest, { provider, endpoint, marker }: Place): PlannedResponse {
     if (!Object.hasOwn(this.#scenario.providers, provider)) return refusal(404, "chat", `no such path: ${raw.path}`);
-    if (endpoint === "models") return { answer: json(200, this.#modelList(provider)), behaviour: AT_ONCE };
+    if (endpoint === "models") return { response: json(200, this.#modelList(provider)), behaviour: AT_ONCE };
     const dialect: Dialect = endpoint === "messages" ? "messages" : "chat";
     if (raw.method !== "POST") return refusal(405, dialect, `${raw.method} is not allowed here`);
     const requested = responseParamsIn(raw.body, dialect);
@@ -101,7 +101,7 @@ export class UpstreamServer {
     const behaviour = this.#turns.next(provider, requested.model, marker);
     if (behaviour === undefined) return refusal(404, dialect, `no such model: ${requested.model}`);
     const shown = withCredential(behaviour, raw);
-    return { answer: prepare(shown, requested), behaviour: shown };
+    return { response: prepare(shown, requested), behaviour: shown };
   }
 
   #modelList(provider: string) {
@@ -131,16 +131,16 @@ function withCredential(behaviour: Behaviour, raw: RawRequest): Behaviour {
   return { ...behaviour, error: { ...error, message: error.message.replaceAll("{credential}", credential) } };
 }
 
-interface Answer {
-  readonly answer: PreparedResponse;
+interface PlannedResponse {
+  readonly response: PreparedResponse;
   readonly behaviour: Behaviour;
 }
 
 /** `/primary/v1/chat/completions`: the provider, and the requested resource. */
 const PATH = /^\/([a-z0-9-]+)(?:\/[\w.-]+)*?\/(chat\/completions|messages|models)(?:\?|$)/;
 
-function refusal(status: number, dialect: Dialect, message: string): Answer {
-  return { answer: json(status, errorBody({ status, message }, dialect)), behaviour: AT_ONCE };
+function refusal(status: number, dialect: Dialect, message: string): PlannedResponse {
+  return { response: json(status, errorBody({ status, message }, dialect)), behaviour: AT_ONCE };
 }
 
 function responseParamsIn(body: Buffer, dialect: Dialect): ResponseParams | undefined {

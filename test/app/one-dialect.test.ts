@@ -25,14 +25,14 @@ async function behindFront(knows: (path: string, model: string) => boolean) {
       return response.end(UNKNOWN);
     }
     const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
-    const answer = await fetch(baseUrl + path, {
+    const relayed = await fetch(baseUrl + path, {
       method: request.method ?? "GET",
       headers: headers as Record<string, string>,
       ...(body === "" ? {} : { body }),
     });
-    const { "content-length": ____, ...own } = Object.fromEntries(answer.headers);
-    response.writeHead(answer.status, own);
-    if (answer.body !== null) for await (const piece of answer.body) response.write(piece);
+    const { "content-length": ____, ...own } = Object.fromEntries(relayed.headers);
+    response.writeHead(relayed.status, own);
+    if (relayed.body !== null) for await (const piece of relayed.body) response.write(piece);
     return response.end();
   });
   return {
@@ -107,7 +107,9 @@ describe("models that a gateway serves in one dialect only", () => {
     expect(of("blocked")[0]?.unblock).toEqual(["models:", "  upstreamError: { chat: <model id>, messages: fail-500 }"]);
   });
 
-  test("and a chat model that /messages does not know, beside others that it knows", { timeout: 120_000 }, async () => {
+  test("and a chat model that /messages does not know, along with others that it knows", {
+    timeout: 120_000,
+  }, async () => {
     await using front = await behindFront((path, model) => path !== "/messages" || model !== "echo-fast");
     const { of } = await conform(front, "{ chat: echo-fast }", ["messages.minimal", "chat.minimal"]);
     expect(of("fail")).toEqual([]);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { withLines } from "../../src/app/propose/proposed-line.ts";
 import { commonWords } from "../../src/app/propose/telling-message.ts";
-import { type FrontOptions, type OwnAnswer, startProxy, without } from "../support/front.ts";
+import { type CustomResponse, type FrontOptions, startProxy, without } from "../support/front.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const KEYS = ["valid", "second", "revoked", "empty", "capped", "childExhausted"] as const;
@@ -95,12 +95,12 @@ async function gatewayBehind(options: FrontOptions, { hasHook = false } = {}) {
 }
 
 /** A denial without the headers of the specification. */
-function bare({ headers }: OwnAnswer): Record<string, string> {
+function bare({ headers }: CustomResponse): Record<string, string> {
   const { "x-service-error-code": _, "x-service-action": __, ...others } = headers;
   return others;
 }
 
-const reasonOf = ({ headers }: OwnAnswer) => headers["x-service-error-code"];
+const reasonOf = ({ headers }: CustomResponse) => headers["x-service-error-code"];
 
 /** In a custom header, with custom words. */
 const ownHeader: FrontOptions = {
@@ -170,7 +170,7 @@ const inText: FrontOptions = {
 };
 
 describe.each([
-  ["a header of its own", ownHeader, { headers: { reason: "x-gate-reason" }, contract: { actionHint: false } }],
+  ["a custom header", ownHeader, { headers: { reason: "x-gate-reason" }, contract: { actionHint: false } }],
   [
     "a member of the body, with shared words and other statuses",
     inTheBody,
@@ -227,7 +227,7 @@ const namesKeys: FrontOptions = {
       insufficient_credits: `Budget of ${alias} is spent: the organization has nothing left`,
       quota_exceeded: `Budget of ${alias} is spent: 5.02 of 5.00 for today`,
       budget_exhausted: `Budget of ${alias} is spent: 5.02 of 5.00`,
-      model_not_found: `There is no deployment for the model of key ${alias}`,
+      model_not_found: `No deployment serves the model of key ${alias}`,
       rate_limit_exceeded: `Rate limit of ${alias} reached: 20 requests per minute, ${Date.now() % 60} s left`,
       concurrency_limit_exceeded: `Parallel limit of ${alias} reached: 4 requests`,
     };
@@ -302,7 +302,7 @@ describe("a proposal", () => {
     const args = ["doctor", "--target", "t.yaml", "--propose"];
     const printed = await gateway.run(...args);
     expect(parse(printed.stdout)).toMatchObject({ dialects: ["chat"] });
-    expect(printed.stdout).toMatch(/dialects: .*# every request to \/messages was answered 404/);
+    expect(printed.stdout).toMatch(/dialects: .*# every request to \/messages got 404/);
     expect((await gateway.run(...args, "--out", "p.yaml")).code).toBe(0);
     expect(parse(readFileSync(join(gateway.path, "p.yaml"), "utf8"))).toEqual(parse(printed.stdout));
     expect(await gateway.run(...args, "--out", "p.yaml")).toMatchObject({ code: 2 });
@@ -323,7 +323,7 @@ describe("a proposal", () => {
     expect(parse(yaml).models).toMatchObject({ chat: "shout-fast", messages: "shout-fast" });
   });
 
-  test("stands in the file that init writes, where the key is in the environment", { timeout: 120_000 }, async () => {
+  test("is in the file that init writes, if the key is in the environment", { timeout: 120_000 }, async () => {
     await using gateway = await gatewayBehind(ownHeader);
     const environment = { GW_KEY: gateway.key };
     const args = ["init", "--yes", "--base-url", gateway.baseUrl, "--limits", "6000:256", "--ci", "none"];

@@ -18,7 +18,7 @@ function rounds(addedUs: number, seed: number): Round[] {
   });
 }
 
-test.each([0, 200, 1_000, 40_000])("%d µs that were added are reported, and stand in the interval", (addedUs) => {
+test.each([0, 200, 1_000, 40_000])("%d µs that were added are reported, and lie in the interval", (addedUs) => {
   let covered = { p50: 0, p90: 0, p99: 0 };
   const runs = 60;
   for (let seed = 1; seed <= runs; seed++) {

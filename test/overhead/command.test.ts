@@ -129,7 +129,7 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and held a
   expect(again.code).toBe(2);
 });
 
-test.each<[what: string, answers: Parameters<typeof providerWith>[0], code: number, says: RegExp]>([
+test.each<[what: string, behaviour: Parameters<typeof providerWith>[0], code: number, says: RegExp]>([
   [
     "requests that are lost fail",
     { status: 502, reason: "upstream_error", nth: 7 },
@@ -148,10 +148,10 @@ test.each<[what: string, answers: Parameters<typeof providerWith>[0], code: numb
     2,
     /gateway served none of \d+ non-streaming requests: invalid_api_key/,
   ],
-])("%s", async (_, answers, code, says) => {
+])("%s", async (_, behaviour, code, says) => {
   using folder = temporaryFolder();
   await using direct = await providerWith(ALWAYS_SERVED);
-  await using gateway = await providerWith(answers);
+  await using gateway = await providerWith(behaviour);
   const pair = ofPair(folder.path, direct.origin, gateway.origin);
   const args = ["overhead", ...pair, ...BRIEF, "--no-frontier"];
   const done = await gauntlet(args, KEY, folder.path);
@@ -199,7 +199,7 @@ test("a gateway that is its own upstream has passed nothing", async () => {
   expect(code).toBe(4);
 });
 
-test("a gateway is started with an upstream of its own, and ends with the measurement", async () => {
+test("a gateway is started with a separate upstream, and ends with the measurement", async () => {
   using folder = temporaryFolder();
   // A port that was free a moment ago.
   let origin: string;
@@ -258,7 +258,7 @@ test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
     /--upstream and --direct both name the upstream/,
   ],
   [
-    "an upstream elsewhere",
+    "an upstream on another host",
     ["--target", "gateway.yaml", "--upstream", "https://api.example.com/v1"],
     2,
     /load would go to api\.example\.com, which is not this machine[\s\S]*--direct FILE/,
@@ -269,8 +269,8 @@ test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
     2,
     /--upstream must be an http/,
   ],
-  ["clients that are no numbers", ["--concurrency", "1,few"], 2, /--concurrency: "1,few" is no list/],
-  ["clients beyond any machine", ["--concurrency", "100000"], 2, /--concurrency: "100000" is no list/],
+  ["clients that are not numbers", ["--concurrency", "1,few"], 2, /--concurrency: "1,few" is not a list/],
+  ["clients beyond any machine", ["--concurrency", "100000"], 2, /--concurrency: "100000" is not a list/],
   ["a process that is not there", ["--pid", "4194305"], 2, /--pid: no process 4194305/],
   ["too few rounds", ["--rounds", "2"], 2, /--rounds: 2 is not a whole number from 4/],
   ["a file that is not there", ["--target", "none.yaml", "--upstream", "http://127.0.0.1:1"], 2, /none\.yaml/],

@@ -35,17 +35,17 @@ const waves = (size: number, count: number) =>
 
 test.each<[what: string, facts: UpstreamFacts | undefined, says: readonly RegExp[]]>([
   ["nobody looked", undefined, []],
-  ["nothing came, it was served from a cache", inTurn([]), []],
+  ["no request arrived, it was served from a cache", inTurn([]), []],
   ["everything as it was sent, on one connection", withBody(SENT), []],
   [
     "each request is the first of its connection",
     inTurn(times(20, (i) => received({ connection: 7 + i, earlier: 0 }))),
-    [/^It opens a connection to the upstream for each request: 20 requests came on 20 connections\.$/],
+    [/^It opens a connection to the upstream for each request: 20 requests arrived on 20 connections\.$/],
   ],
   [
     "one found a connection that was left",
     inTurn(times(20, (i) => received({ connection: 7 + i, earlier: i === 0 ? 5 : 0 }))),
-    [/20 requests came on 20 connections/],
+    [/20 requests arrived on 20 connections/],
   ],
   [
     "many connections that were there before: a pool that takes them in turns",
@@ -53,22 +53,22 @@ test.each<[what: string, facts: UpstreamFacts | undefined, says: readonly RegExp
     [],
   ],
   ["every fourth connection is new", inTurn(times(20, (i) => received({ earlier: i % 4 }))), []],
-  ["too few requests came", inTurn(times(9, (i) => received({ connection: i, earlier: 0 }))), []],
+  ["too few requests arrived", inTurn(times(9, (i) => received({ connection: i, earlier: 0 }))), []],
   ["the same value in other bytes", withBody(JSON.stringify(VALUE)), [/re-serialises.*same JSON value in other bytes/]],
   [
-    "written anew with another model and a field more",
+    "rewritten with another model and one more field",
     withBody(JSON.stringify({ ...VALUE, model: "n", user: "u" })),
     [/^It re-serialises request bodies, and edits them: model changed, user added\.$/],
   ],
   [
-    "more fields than are told",
+    "more fields than are listed",
     withBody(JSON.stringify({ ...VALUE, a: 1, b: 2, c: 3, d: 4, [`f${"f".repeat(99)}`]: 6 })),
     [/: a added, b added, c added, d added, and 1 more\.$/],
   ],
   ["the model was exchanged in the text", withBody(SENT.replace('"m"', '"provider/m"')), []],
   ["a field was cut out of the text", withBody(SENT.replace(/ ,\s+"max_tokens"\t : 64/, "")), []],
-  ["what came is not what the log shows", withBody(JSON.stringify(VALUE), { bodyBytes: 7 }), []],
-  ["all of 16 came at once", atOnce(times16(() => 5)), []],
+  ["what arrived is not what the log shows", withBody(JSON.stringify(VALUE), { bodyBytes: 7 }), []],
+  ["all of 16 arrived at once", atOnce(times16(() => 5)), []],
   [
     "four of 16 at once",
     atOnce(waves(4, 4)),
@@ -79,7 +79,7 @@ test.each<[what: string, facts: UpstreamFacts | undefined, says: readonly RegExp
   ["a slow gateway that passes on one every 200 ms", atOnce(times16((i) => i * 200)), []],
   ["a gateway that paces requests, one every second", atOnce(times16((i) => i * 1_000)), []],
   ["some were denied", atOnce(waves(4, 4), { served: 15 }), []],
-  ["not all came", atOnce(waves(4, 1), { sent: 16, served: 16 }), []],
+  ["not all arrived", atOnce(waves(4, 1), { sent: 16, served: 16 }), []],
 ])("%s", (_, facts, says) => {
   expect(diagnoseUpstream(facts)).toEqual(says.map((text) => expect.stringMatching(text)));
 });
@@ -94,7 +94,7 @@ test("the unusual body is JSON of the same value, and of no serialiser", () => {
 });
 
 test.each<[what: string, body: string, change: ReturnType<typeof bodyChange>]>([
-  ["as it came", SENT, { isRewritten: false, changed: [], added: [], removed: [] }],
+  ["as it arrived", SENT, { isRewritten: false, changed: [], added: [], removed: [] }],
   [
     "in another order",
     JSON.stringify(Object.fromEntries(Object.entries(VALUE).reverse())),

@@ -28,7 +28,7 @@ function targetFile(folder: string, { name, baseUrl, key, controlUrl }: ToWrite)
   return path;
 }
 
-test("connections, bodies and queues are told from the log of the upstream, and nothing of a gateway without them", async () => {
+test("connections, bodies and queues are derived from the upstream's log, none for a gateway without them", async () => {
   using folder = temporaryFolder();
   await using upstream = startGauntlet(["upstream"], {}, folder.path);
   const { providers, controlUrl, controlToken } = JSON.parse(await upstream.printed("\n"));
@@ -62,7 +62,7 @@ test("connections, bodies and queues are told from the log of the upstream, and 
     [
       "changed",
       [
-        "It opens a connection to the upstream for each request: 20 requests came on 20 connections.",
+        "It opens a connection to the upstream for each request: 20 requests arrived on 20 connections.",
         "It re-serialises request bodies: the upstream received the same JSON value in other bytes.",
       ],
     ],
@@ -70,7 +70,7 @@ test("connections, bodies and queues are told from the log of the upstream, and 
   ]);
 });
 
-test("a control interface that does not answer is told, and what was measured is kept", async () => {
+test("a control interface that does not respond is reported, and what was measured is kept", async () => {
   using folder = temporaryFolder();
   await using upstream = startGauntlet(["upstream"], {}, folder.path);
   const { providers, controlToken } = JSON.parse(await upstream.printed("\n"));
@@ -80,7 +80,7 @@ test("a control interface that does not answer is told, and what was measured is
   const args = ["overhead", "--target", file, "--upstream", providers.upstream, ...BRIEF, "--anyway", "--json"];
   const environment = { GW_KEY: "overhead-key-0815", UPSTREAM_TOKEN: controlToken };
   const { stdout, stderr } = await gauntlet(args, environment, folder.path);
-  expect(stderr).toMatch(/gateway: no diagnoses from the log of the upstream: .*upstream\.controlUrl.*no answer/);
+  expect(stderr).toMatch(/gateway: no diagnoses from the log of the upstream: .*upstream\.controlUrl.*no response/);
   const [{ levels, diagnoses }] = JSON.parse(stdout).arms;
   expect(levels).toHaveLength(2);
   expect(diagnoses.filter((text: string) => FROM_THE_LOG.test(text))).toEqual([]);

@@ -4,10 +4,10 @@ import { CHAT, startFixture } from "./support/gateway-fixture.ts";
 
 const turn = (content: unknown) => JSON.stringify({ model: "echo-fast", messages: [{ role: "user", content }] });
 
-describe("a body that cannot be used is the caller's error, on a connection that goes on", () => {
+describe("an unusable body is the caller's error, and the connection stays open", () => {
   test.each<[string, string | Buffer, number]>([
     ["nothing", "", 400],
-    ["broken off", '{"model":"echo-fast","mess', 400],
+    ["truncated", '{"model":"echo-fast","mess', 400],
     ["not JSON", "model=echo-fast", 400],
     ["an array", "[]", 400],
     ["a string", '"hello"', 400],
@@ -16,7 +16,7 @@ describe("a body that cannot be used is the caller's error, on a connection that
     ["two documents", '{"a":1}{"b":2}', 400],
     ["not UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
     ["deeply nested", `{"model":"echo-fast","x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, 400],
-    ["deeply nested and broken off", "[".repeat(20_000), 400],
+    ["deeply nested and truncated", "[".repeat(20_000), 400],
     ["without model", '{"messages":[{"role":"user","content":"hi"}]}', 400],
     ["with a number for the model", '{"model":7,"messages":[{"role":"user","content":"hi"}]}', 400],
     ["without messages", '{"model":"echo-fast"}', 400],
@@ -106,11 +106,11 @@ describe("paths and methods", () => {
     expect(head.bytes.length).toBe(0);
   });
 
-  test("bytes that are no HTTP get an answer in JSON", async () => {
+  test("bytes that are not HTTP get a response in JSON", async () => {
     await using fixture = await startFixture();
     const { connect } = await import("node:net");
     const { port } = new URL(fixture.ready.baseUrl);
-    const answer = await new Promise<string>((resolve) => {
+    const response = await new Promise<string>((resolve) => {
       let text = "";
       const socket = connect(Number(port), "127.0.0.1", () => socket.write("NONSENSE\r\n\r\n"));
       socket.on("data", (bytes) => {
@@ -118,7 +118,7 @@ describe("paths and methods", () => {
       });
       socket.on("close", () => resolve(text));
     });
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "").error.type).toBe("invalid_request_error");
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(response.split("\r\n\r\n")[1] ?? "").error.type).toBe("invalid_request_error");
   });
 });

@@ -33,7 +33,7 @@ describe("a non-streaming chat reply", () => {
     expect(usage.completion_tokens).toBe(2);
   });
 
-  test("answers the last turn of the user", async () => {
+  test("replies to the last turn of the user", async () => {
     await using fixture = await startFixture();
     const turns = ["first", "second", "third"].map((content, at) => ({
       role: at === 1 ? "assistant" : "user",
@@ -67,14 +67,14 @@ describe("a non-streaming chat reply", () => {
   });
 
   test("is the same for the same question and seed, and another for another seed", async () => {
-    const answers: string[] = [];
+    const replies: string[] = [];
     for (const seed of [1, 1, 2]) {
       await using fixture = await startFixture({ seed });
-      answers.push(jsonOf(await fixture.chat({ model: "slow" })).choices[0].message.content);
+      replies.push(jsonOf(await fixture.chat({ model: "slow" })).choices[0].message.content);
     }
-    expect(answers[0]).toMatch(NUMBERED);
-    expect(answers[1]).toBe(answers[0]);
-    expect(answers[2]).not.toBe(answers[0]);
+    expect(replies[0]).toMatch(NUMBERED);
+    expect(replies[1]).toBe(replies[0]);
+    expect(replies[2]).not.toBe(replies[0]);
   });
 });
 
@@ -105,7 +105,7 @@ describe("a streamed chat reply", () => {
     ]);
   });
 
-  test("says nothing of usage when it was not asked for", async () => {
+  test("omits the usage unless it was requested", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.chat({ stream: true });
     expect(reply.bytes.toString()).not.toContain("usage");

@@ -24,13 +24,13 @@ test.each<[string, (key: string) => Record<string, string>, string, string]>([
   ["the vendor's header", (key) => ({ "x-api-key": key }), NO, OK],
   ["a wrong vendor's header", () => ({ "x-api-key": "gk-never-issued" }), NO, NO],
   [
-    "a wrong bearer beside a good vendor's header",
+    "a wrong bearer with a valid vendor header",
     (key) => ({ Authorization: "Bearer gk-wrong", "x-api-key": key }),
     NO,
     NO,
   ],
   [
-    "a good bearer beside a wrong vendor's header",
+    "a valid bearer with a wrong vendor header",
     (key) => ({ Authorization: `Bearer ${key}`, "x-api-key": "wrong" }),
     OK,
     OK,

@@ -61,20 +61,20 @@ test.each<[what: string, make: (path: string) => void, says: RegExp]>([
   [
     "a text",
     (path) => writeFileSync(path, "not a database, and long enough for a header\n".repeat(40)),
-    /is no data file/,
+    /is not a data file/,
   ],
-  ["a database of another program", (path) => foreign(path, "CREATE TABLE notes (text)"), /is no data file/],
+  ["a database of another program", (path) => foreign(path, "CREATE TABLE notes (text)"), /is not a data file/],
   [
     "a database of another program, with a version",
     (path) => foreign(path, "PRAGMA user_version = 7"),
-    /is no data file/,
+    /is not a data file/,
   ],
   [
     "a file of a newer version",
     (path) => foreign(path, "PRAGMA application_id = 1196315724; PRAGMA user_version = 2"),
     /format 2, of a newer version/,
   ],
-  ["a folder", (path) => mkdirSync(path), /is no file/],
+  ["a folder", (path) => mkdirSync(path), /is not a file/],
 ])("%s is refused and stays as it is", async (what, make, says) => {
   using folder = temporaryFolder();
   const data = join(folder.path, "given");
@@ -91,10 +91,10 @@ test.each<[what: string, make: (path: string) => void, says: RegExp]>([
 test("a file in a folder that is not there is refused", async () => {
   using folder = temporaryFolder();
   const { code, stderr } = await gauntlet(["gateway", "--data", join(folder.path, "none", "gateway.db")]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be opened: there is no such file or folder/)]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be opened: no such file or folder/)]);
 });
 
-test("a full disk is told once; the gateway goes on, and the file keeps what it had", async () => {
+test("a full disk is reported once; the gateway continues, and the file keeps what it had", async () => {
   using folder = temporaryFolder();
   const data = join(folder.path, "gateway.db");
   await using first = await startProcess(data, [], { limits: "ulimit -f 400" });

@@ -51,7 +51,7 @@ async function useIt(fixture: Fixture) {
   return { account, parent, child, revoked };
 }
 
-test.each(["drain", "destroy"] as const)("after %s, the next gateway goes on", async (end) => {
+test.each(["drain", "destroy"] as const)("after %s, the next gateway continues", async (end) => {
   using folder = temporaryFolder();
   const data = join(folder.path, "gateway.db");
   await using first = await startFixture({ data });
@@ -79,7 +79,7 @@ test.each(["drain", "destroy"] as const)("after %s, the next gateway goes on", a
   expect(rows.slice(0, before.history.length)).toEqual(before.history);
 });
 
-test("the account with a limit on tokens has the same key after a restart, and a limit only where one is asked for", async () => {
+test("the account with a token limit has the same key after a restart, and a limit only on request", async () => {
   using folder = temporaryFolder();
   const data = join(folder.path, "gateway.db");
   await using first = await startFixture({ data });
@@ -147,7 +147,7 @@ test("charges that are still settling count as booked after a restart", async ()
   expect(await find(second)).toMatchObject({ spentTodayMicroUsd: 107, spentMicroUsd: 107 });
 });
 
-test("limits that are asked for at a later start are those of the main account from then on", async () => {
+test("limits that a later start requests apply to the main account from then on", async () => {
   using folder = temporaryFolder();
   const data = join(folder.path, "gateway.db");
   const limitsOf = async (options: object) => {
@@ -175,12 +175,12 @@ test("keys that are named at a later start must be those of the file", async () 
   const refusal = await start({ valid: "gk-another-text" }).catch((error) => error);
   expect(refusal).toMatchObject({ code: "USAGE", message: `keys: "valid" is another key in ${data}` });
   expect(JSON.stringify(refusal)).not.toContain("gk-");
-  await expect(start({ vaild: "gk-the-first-text" })).rejects.toThrow('there is no ready-made key named "vaild"');
+  await expect(start({ vaild: "gk-the-first-text" })).rejects.toThrow('no ready-made key is named "vaild"');
   // A refused start leaves the file for the next one.
   expect((await start({})).second).toBe(second);
 });
 
-test("the file is its owner's alone, and a gateway that has ended leaves nothing beside it", async () => {
+test("only its owner can read the file, and a gateway that has ended leaves no other files", async () => {
   using folder = temporaryFolder();
   const [made, empty] = ["made.db", "empty.db"].map((name) => join(folder.path, name)) as [string, string];
   writeFileSync(empty, "");

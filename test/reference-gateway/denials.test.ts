@@ -84,7 +84,7 @@ test("the model list is denied in the shape of the chat dialect", async () => {
   expect(jsonOf(reply).error.code).toBe(401);
 });
 
-test("nothing that is answered or recorded shows a key", async () => {
+test("no response and no record shows a key", async () => {
   await using fixture = await startFixture();
   const { keys } = fixture.ready;
   const seen: string[] = [];

@@ -137,7 +137,7 @@ describe("a request of the messages dialect is refused", () => {
     ["with a system turn", { messages: [{ role: "system", content: "Be kind" }, ...MESSAGES.messages] }],
     ["without a model", { model: undefined }],
     ["without messages", { messages: undefined }],
-    ["with a system prompt that is no text", { system: 7 }],
+    ["with a system prompt that is not text", { system: 7 }],
   ])("%s", async (_name, body) => {
     await using fixture = await startFixture();
     for (const stream of [false, true]) {

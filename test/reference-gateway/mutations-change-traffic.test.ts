@@ -197,7 +197,7 @@ describe("a defect changes the traffic", () => {
   });
 });
 
-test("every defect says what it breaks, under a name of its own", () => {
+test("every defect says what it breaks, under a unique name", () => {
   expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
   for (const { name, area, requirements, summary } of MUTATIONS) {
     expect(name).toMatch(/^[a-z-]+\.[a-z0-9-]+$/);

@@ -17,7 +17,7 @@ test.each<[string, GatewayOptions, RegExp]>([
     /token-counts: "output" is not one of total, prompt, reserved/,
   ],
   ["a port that does not exist", { port: 70_000 }, /port: 70000/],
-  ["a seed that is no number", { seed: Number.NaN }, /seed: NaN/],
+  ["a seed that is not a number", { seed: Number.NaN }, /seed: NaN/],
   [
     "a mutation that does not exist",
     { mutations: ["auth.revoked-served"] },

@@ -29,7 +29,7 @@ test.each([
   ["deflate", undefined],
   ["GZIP", "gzip"],
   ["", undefined],
-])("Accept-Encoding %j is answered with %j", (accepted, coding) => {
+])("Accept-Encoding %j gets %j", (accepted, coding) => {
   expect(preferredCoding(accepted)).toBe(coding);
 });
 

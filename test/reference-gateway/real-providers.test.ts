@@ -59,7 +59,7 @@ describe("what is passed on", () => {
     expect(new Set(paths)).toEqual(new Set([`/one/v1/${dialect === "chat" ? "chat/completions" : "messages"}`]));
   });
 
-  test("the body as it came, with images and fields that nobody knows, and its spaces", async () => {
+  test("the body as it arrived, with images, unknown fields and its spaces", async () => {
     await using gateway = await inFront();
     const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
     const body = `{ "zeta":1,  "model":"m", "messages":${JSON.stringify([{ role: "user", content }])}, "alpha": [1.50] }`;
@@ -101,7 +101,7 @@ describe("providers that fail", () => {
     ["the operator's key refused", { error: { status: 401 } }],
     ["a reset before the head", { break: { how: "reset", at: "before-head" } }],
     ["silence", { break: { how: "stall", at: "before-head" } }],
-  ])("%s: the next one serves, each is asked once", async (_, behaviour) => {
+  ])("%s: the next one serves, each is called once", async (_, behaviour) => {
     await using gateway = await inFront(failing(behaviour), { upstreamTimeoutMs: 300 });
     const reply = await gateway.chat();
     expect(reply.status).toBe(200);
@@ -109,7 +109,7 @@ describe("providers that fail", () => {
     expect((await gateway.posts()).map(({ provider }) => provider)).toEqual(["one", "two"]);
   });
 
-  test("a request that is wrong is not asked twice", async () => {
+  test("an invalid request is not sent twice", async () => {
     await using gateway = await inFront(failing({ error: { status: 400 } }));
     expect((await gateway.chat()).status).toBe(502);
     expect(await gateway.posts()).toHaveLength(1);
@@ -144,7 +144,7 @@ describe("providers that fail", () => {
   });
 
   test.each(["chat", "messages"] as const)(
-    "%s: a stream that breaks off ends in an error, and is free",
+    "%s: an interrupted stream ends in an error, and is free",
     async (dialect) => {
       await using gateway = await inFront({
         providers: { one: { models: { m: { break: { how: "reset", at: 4 } } } } },
@@ -160,7 +160,7 @@ describe("providers that fail", () => {
     },
   );
 
-  test("a model that the provider does not list is not asked for", async () => {
+  test("a model that the provider does not list is not requested", async () => {
     await using gateway = await inFront();
     expect((await gateway.chat({ model: "other" })).status).toBe(404);
     expect(await gateway.posts()).toEqual([]);
@@ -251,7 +251,7 @@ describe("charges", () => {
 });
 
 test.each<[what: string, upstream: string, says: RegExp]>([
-  ["no address", "9100", /upstream: "9100" is no address/],
+  ["no address", "9100", /upstream: "9100" is not an address/],
   ["nobody there", "http://127.0.0.1:1/v1", /127\.0\.0\.1:1\/v1 does not list its models/],
 ])("%s is a usage error", async (_, baseUrl, says) => {
   const starting = startFixture({ upstream: [{ baseUrl, key: undefined }] });

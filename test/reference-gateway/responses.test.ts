@@ -45,7 +45,7 @@ test.each([
   expect(streamText(await fixture.messages({ messages, stream: true }))).toBe(content);
 });
 
-test("every response has a request identifier of its own", async () => {
+test("every response has a unique request id", async () => {
   await using fixture = await startFixture();
   const replies = [
     await fixture.chat(),
@@ -79,10 +79,10 @@ test("one connection serves everything, one request after the other", async () =
   agent.destroy();
 });
 
-test("answers to requests at the same time are never crossed", async () => {
+test("replies to concurrent requests are never crossed", async () => {
   await using fixture = await startFixture({ limits: { rpm: 100_000, inFlight: 1_000 } });
   const texts = Array.from({ length: 200 }, (_none, at) => `nonce-${at} ${"x".repeat(at)}`);
-  const answers = await Promise.all(
+  const replies = await Promise.all(
     texts.map(async (content, at) => {
       const body = { messages: [{ role: "user", content }], stream: at % 2 === 0 };
       const reply = await (at % 3 === 0 ? fixture.messages : fixture.chat)({ ...body, max_tokens: 100 });
@@ -90,7 +90,7 @@ test("answers to requests at the same time are never crossed", async () => {
       return at % 3 === 0 ? jsonOf(reply).content[0].text : jsonOf(reply).choices[0].message.content;
     }),
   );
-  expect(answers).toEqual(texts);
+  expect(replies).toEqual(texts);
 });
 
 test("the list shows every model, and each can be called", async () => {

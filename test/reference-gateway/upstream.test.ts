@@ -36,7 +36,7 @@ test("the gateway waits for a silent provider as long as its timeout", async () 
   expect(performance.now() - startMs).toBeLessThan(600);
 });
 
-describe("a stream whose provider breaks off", () => {
+describe("a stream that its provider interrupts", () => {
   test("tells it in the chat dialect and is cut", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.chat({ model: "drop-midstream", stream: true });

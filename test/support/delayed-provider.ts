@@ -92,7 +92,7 @@ async function sendReply(socket: Socket, startedUs: number): Promise<void> {
   socket.write(REPLY);
 }
 
-async function answer(socket: Socket, head: string, body: string, startedUs: number): Promise<void> {
+async function respond(socket: Socket, head: string, body: string, startedUs: number): Promise<void> {
   if (head.startsWith("GET /taken")) socket.write(json(mediansOfTaken()));
   else if (head.startsWith("GET")) socket.write(MODELS);
   else {
@@ -116,7 +116,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     if (buffer.length < end) return;
     const body = buffer.slice(headEnd + 4, end);
     buffer = buffer.slice(end);
-    void answer(socket, head, body, startedUs);
+    void respond(socket, head, body, startedUs);
   });
 });
 server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));

@@ -3,7 +3,7 @@ import type { TestServer } from "./judge.ts";
 import { listening } from "./listening.ts";
 
 /** A response of the proxy instead of the gateway's. */
-export interface OwnAnswer {
+export interface CustomResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -11,11 +11,11 @@ export interface OwnAnswer {
 
 export interface FrontOptions {
   /** Responds itself, without contacting the gateway. @param path below the base address, such as `/messages`. */
-  readonly intercept?: (path: string) => OwnAnswer | undefined;
+  readonly intercept?: (path: string) => CustomResponse | undefined;
   /** Delays a request until this resolves, before it is forwarded. */
   readonly hold?: (path: string) => Promise<unknown> | undefined;
   /** Rewrites a refusal of the gateway, 4xx or 5xx. */
-  readonly reword?: (refusal: OwnAnswer, path: string, key: string | undefined) => OwnAnswer;
+  readonly reword?: (refusal: CustomResponse, path: string, key: string | undefined) => CustomResponse;
 }
 
 /**
@@ -43,22 +43,22 @@ export async function startProxy(baseUrl: string, { intercept, hold, reword }: F
       headers: request.rawHeaders,
       setHost: false,
     });
-    let isAnswered = false;
+    let hasResponse = false;
     // A gateway may refuse before it has read the body, and close: its response is on its way then.
-    onward.on("error", () => isAnswered || response.destroy());
+    onward.on("error", () => hasResponse || response.destroy());
     response.on("close", () => onward.destroy());
-    onward.on("response", async (answer) => {
-      isAnswered = true;
-      answer.on("close", () => answer.complete || response.destroy());
-      const { statusCode = 502 } = answer;
+    onward.on("response", async (relayed) => {
+      hasResponse = true;
+      relayed.on("close", () => relayed.complete || response.destroy());
+      const { statusCode = 502 } = relayed;
       if (reword === undefined || statusCode < 400) {
-        response.writeHead(statusCode, answer.rawHeaders);
-        answer.pipe(response);
+        response.writeHead(statusCode, relayed.rawHeaders);
+        relayed.pipe(response);
         return;
       }
       const chunks: Buffer[] = [];
-      for await (const chunk of answer) chunks.push(chunk as Buffer);
-      const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+      for await (const chunk of relayed) chunks.push(chunk as Buffer);
+      const headers = Object.fromEntries(Object.entries(relayed.headers).map(([name, value]) => [name, String(value)]));
       delete headers["content-length"];
       delete headers["transfer-encoding"];
       const said = reword(
@@ -81,6 +81,6 @@ function keyOf({ headers }: IncomingMessage): string | undefined {
 /** A gateway without one of its dialects: its paths do not exist. */
 export function without(dialect: "chat" | "messages"): FrontOptions {
   const gone = dialect === "chat" ? /^\/chat\/completions/ : /^\/messages/;
-  const answer = { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
-  return { intercept: (path) => (gone.test(path) ? answer : undefined) };
+  const notFound = { status: 404, headers: { "Content-Type": "application/json" }, body: '{"detail":"Not Found"}' };
+  return { intercept: (path) => (gone.test(path) ? notFound : undefined) };
 }

@@ -23,14 +23,14 @@ export async function http2Front(baseUrl: string): Promise<Http2Front> {
   server.on("stream", (stream, headers) => {
     const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.test(name));
     const options = { agent, method: String(headers[":method"]), headers: Object.fromEntries(kept) as never };
-    const onward = request(new URL(String(headers[":path"]), behind.origin), options, (answer) => {
-      const told = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.test(name));
+    const onward = request(new URL(String(headers[":path"]), behind.origin), options, (relayed) => {
+      const relayedHeaders = Object.entries(relayed.headers).filter(([name]) => !HOP_BY_HOP.test(name));
       if (stream.destroyed) return;
-      stream.respond({ ":status": answer.statusCode ?? 502, ...Object.fromEntries(told) });
-      answer.pipe(stream);
-      answer.on("aborted", () => stream.destroy(new Error("cut behind the front")));
+      stream.respond({ ":status": relayed.statusCode ?? 502, ...Object.fromEntries(relayedHeaders) });
+      relayed.pipe(stream);
+      relayed.on("aborted", () => stream.destroy(new Error("cut behind the front")));
     });
-    onward.on("error", () => stream.destroy(new Error("no answer from behind the front")));
+    onward.on("error", () => stream.destroy(new Error("no response from behind the front")));
     stream.on("error", () => undefined);
     // A disconnection on this side is one on the other side.
     stream.on("close", () => onward.destroy());

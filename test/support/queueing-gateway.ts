@@ -8,9 +8,9 @@ export async function queueingGateway(upstream: string, connections: number): Pr
   const server = createServer((request, response) => {
     const path = pathname + (request.url ?? "").replace(/^\/v1/, "");
     const { method, headers } = request;
-    const onward = send({ agent, hostname, port, path, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const onward = send({ agent, hostname, port, path, method, headers }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      upstream.pipe(response);
     });
     onward.on("error", () => response.destroy());
     response.on("close", () => onward.destroy());

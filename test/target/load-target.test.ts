@@ -128,7 +128,7 @@ describe("what is wrong is said with place, path and advice", () => {
     [
       "a key file that is not there",
       minimal("").replace("env:GW_KEY", "file:no/such"),
-      { line: 3, path: "keys.valid", message: expect.stringContaining("there is no such file") },
+      { line: 3, path: "keys.valid", message: expect.stringContaining("no such file") },
     ],
     [
       "text that is no YAML",

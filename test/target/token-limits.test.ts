@@ -108,11 +108,7 @@ describe("the account of the token limit", () => {
       "limits: { rpm: 300, inFlight: 9 }\ntokenLimits: { tokensPerMinute: 9 }\n",
       ["main", true, 300],
     ],
-    [
-      "one of its own",
-      `${LIMITED}tokenLimits: { tokensPerMinute: 9, key: env:GW_OWN }\n`,
-      ["tokenLimits", false, undefined],
-    ],
+    ["its own", `${LIMITED}tokenLimits: { tokensPerMinute: 9, key: env:GW_OWN }\n`, ["tokenLimits", false, undefined]],
     [
       "the account that has the same key",
       `${LIMITED}tokenLimits: { tokensPerMinute: 9, key: env:GW_LIMITED }\n`,

@@ -114,7 +114,7 @@ describe("failures", () => {
     expect(await upstream.ended()).toMatchObject({ end: "broken-off", sentEvents: 0 });
   });
 
-  test.each(["reset", "close"])("a stream that breaks off after three events by a %s", async (how) => {
+  test.each(["reset", "close"])("a stream that a %s interrupts after three events", async (how) => {
     await using upstream = await upstreamOf({ providers: { one: { models: { m: { break: { how, at: 3 } } } } } });
     const response = await upstream.post("chat/completions", chat("m", { stream: true }));
     const parts: string[] = [];
@@ -127,7 +127,7 @@ describe("failures", () => {
     expect(await upstream.ended()).toMatchObject({ end: "broken-off", sentEvents: 3 });
   });
 
-  test("a stall goes on until the gateway leaves", async () => {
+  test("a stall lasts until the gateway disconnects", async () => {
     await using upstream = await upstreamOf({
       providers: { one: { models: { m: { break: { how: "stall", at: "after-head" } } } } },
     });
@@ -149,7 +149,7 @@ describe("failures", () => {
 });
 
 describe("the log", () => {
-  test("has what came: in order, with credentials only as fingerprints", async () => {
+  test("lists what arrived: in order, with credentials only as fingerprints", async () => {
     await using upstream = await upstreamOf();
     const key = "sk-upstream-1234567890";
     const body = chat("m", { note: `my key is ${key}` });
@@ -182,7 +182,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("says when the gateway let go of a stream", async () => {
+  test("says when the gateway closed a stream", async () => {
     await using upstream = await upstreamOf({ providers: { one: { models: { m: { gapMs: 30, pieces: 1_000 } } } } });
     const leave = new AbortController();
     const response = await upstream.post("chat/completions", chat("m", { stream: true }), { signal: leave.signal });
@@ -239,16 +239,16 @@ describe("bytes", () => {
     const isDone = (text: string) => replies(text) === 3 && text.endsWith("}}");
     expect(replies(await upstream.raw([all], isDone))).toBe(3);
     expect(replies(await upstream.raw([...all].map(String), isDone))).toBe(3);
-    const came = await upstream.requests();
-    expect(came.every(({ body }) => body === BODY)).toBe(true);
-    expect(came.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 2]);
-    expect(came.map(({ earlier }) => earlier)).toEqual([0, 1, 2, 0, 1, 2]);
+    const received = await upstream.requests();
+    expect(received.every(({ body }) => body === BODY)).toBe(true);
+    expect(received.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 2]);
+    expect(received.map(({ earlier }) => earlier)).toEqual([0, 1, 2, 0, 1, 2]);
   });
 
   test("a client that waits for leave to send its body gets it", async () => {
     await using upstream = await upstreamOf();
     const head = `${HEAD}expect: 100-continue\r\ncontent-length: ${BODY.length}\r\n\r\n`;
-    const text = await upstream.raw([head], (came) => came.length > 0);
+    const text = await upstream.raw([head], (received) => received.length > 0);
     expect(text).toBe("HTTP/1.1 100 Continue\r\n\r\n");
   });
 

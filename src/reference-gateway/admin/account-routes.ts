@@ -18,7 +18,7 @@ export function accountRoutes(app: FastifyInstance, services: Services): void {
   const { accounts } = services;
   const accountOf = (id: string): Account => {
     const account = accounts.account(id);
-    if (account === undefined) throw new AdminError(404, `there is no account ${id}`);
+    if (account === undefined) throw new AdminError(404, `no account ${id}`);
     return account;
   };
 
@@ -50,7 +50,7 @@ function keyRoutes(app: FastifyInstance, services: Services, accountOf: (id: str
   const { accounts } = services;
   const keyOf = (id: string): ApiKey => {
     const key = accounts.key(id);
-    if (key === undefined) throw new AdminError(404, `there is no key ${id}`);
+    if (key === undefined) throw new AdminError(404, `no key ${id}`);
     return key;
   };
 
@@ -77,7 +77,7 @@ function keyRoutes(app: FastifyInstance, services: Services, accountOf: (id: str
 
   app.post("/keys/find", (request) => {
     const key = accounts.find(new Fields(request.body, ["key"]).text("key") ?? "");
-    if (key === undefined) throw new AdminError(404, "there is no key with this text");
+    if (key === undefined) throw new AdminError(404, "no key has this text");
     return keyView(key, services);
   });
 

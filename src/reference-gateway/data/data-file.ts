@@ -139,7 +139,7 @@ function makePrivate(path: string): void {
       cause,
     });
   }
-  throw new UsageError(`data: ${path} is no file`, { hint: NAME_ANOTHER });
+  throw new UsageError(`data: ${path} is not a file`, { hint: NAME_ANOTHER });
 }
 
 /** @param what start of the error message. @throws UsageError when the package is not installed. */
@@ -181,7 +181,7 @@ function prepare(path: string, db: SqliteConnection): void {
 const NAME_ANOTHER = "Name a file that is not there yet, or one that gauntlet gateway --data has made.";
 
 function notOurs(path: string): UsageError {
-  return new UsageError(`data: ${path} is no data file of a gateway`, { hint: NAME_ANOTHER });
+  return new UsageError(`data: ${path} is not a data file of a gateway`, { hint: NAME_ANOTHER });
 }
 
 function openProblem(path: string, error: unknown): UsageError {

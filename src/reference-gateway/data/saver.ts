@@ -95,6 +95,6 @@ export class Saver {
     const problem = `data: ${this.#file.path} cannot be written: ${messageOf(error)}`;
     return this.#isClosed
       ? `${problem}. What changed since it was written last is lost.`
-      : `${problem}. The gateway goes on in memory and tries again every ${RETRY_MS / 1_000} s.`;
+      : `${problem}. The gateway continues in memory and tries again every ${RETRY_MS / 1_000} s.`;
   }
 }

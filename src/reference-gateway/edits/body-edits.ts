@@ -9,9 +9,9 @@ import { type Apply, onDenial, wrap } from "./wrap.ts";
 type Body = Record<string, unknown>;
 
 /** Reads the body as if it were another one, so that requests that should be refused are served. */
-export function readAs(when: When, mend: (body: Body, call: Call) => Body): Apply {
+export function readAs(when: When, rewrite: (body: Body, call: Call) => Body): Apply {
   return wrap("readRequest", (next) => (call) => {
-    if (call.bodyError === undefined && isObject(call.parsed) && when(call)) call.parsed = mend(call.parsed, call);
+    if (call.bodyError === undefined && isObject(call.parsed) && when(call)) call.parsed = rewrite(call.parsed, call);
     return next(call);
   });
 }

@@ -51,7 +51,7 @@ export const edits =
 /** Replaces the refusal by another kind. */
 export const insteadOf =
   (reason: Reason, details: Partial<Omit<Refusal, "reason">> = {}): ResponseEdit =>
-  (_answer, call) =>
+  (_response, call) =>
     refuse(refusal(reason, details), call);
 
 /** Sends the refusal as the only item of a stream that itself looks like a success. */

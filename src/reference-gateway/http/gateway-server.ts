@@ -9,7 +9,7 @@ import { refusal } from "../pipeline/refusal.ts";
 import { runCall } from "../pipeline/run-call.ts";
 import type { Services } from "../services.ts";
 import { looksLikeJson } from "./content-type.ts";
-import { answerParseError } from "./parse-error.ts";
+import { respondToParseError } from "./parse-error.ts";
 import { purposeOf, ROUTES, routeAt } from "./paths.ts";
 import { receiveBody } from "./receive-body.ts";
 
@@ -41,7 +41,7 @@ export function gatewayServer(settings: ServerSettings) {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     http: { maxHeaderSize: MAX_HEADER_BYTES },
-    clientErrorHandler: answerParseError,
+    clientErrorHandler: respondToParseError,
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();
       take("other", "unknownPath", request.raw, reply.raw);

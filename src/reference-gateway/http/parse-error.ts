@@ -9,7 +9,7 @@ const BODIES: Readonly<Record<string, readonly [status: string, message: string]
  * Responds to bytes that are not an HTTP request. The connection cannot be reused, because the start of the next request is
  * unknown.
  */
-export function answerParseError(error: Error & { readonly code?: string }, socket: Duplex): void {
+export function respondToParseError(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

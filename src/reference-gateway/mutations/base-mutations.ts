@@ -9,9 +9,9 @@ import type { GatewayResponse } from "../pipeline/response.ts";
 const chatStream: When = (call) => call.endpoint === "chat" && streaming(call);
 
 const purpose =
-  (wanted: string): When =>
+  (purpose: string): When =>
   ({ arrival }) =>
-    arrival.purpose === wanted;
+    arrival.purpose === purpose;
 
 const page: GatewayResponse = {
   status: 200,

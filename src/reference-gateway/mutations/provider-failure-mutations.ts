@@ -34,7 +34,7 @@ const failedWith =
     upstreamFailure !== undefined && statuses.includes(upstreamFailure.status);
 
 /** Which provider served a call; known after it was called. */
-const lastAsked = remembered(() => new WeakMap<Call, string>());
+const lastProvider = remembered(() => new WeakMap<Call, string>());
 
 /** How a provider's failure is handled. */
 export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
@@ -178,14 +178,16 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
     all(
       wrap("nextProvider", (next) => (failed, call) => {
         const chosen = next(failed, call);
-        if (chosen !== undefined) lastAsked(call).set(call, failed.length === 0 ? "first" : "other");
+        if (chosen !== undefined) lastProvider(call).set(call, failed.length === 0 ? "first" : "other");
         return chosen;
       }),
       onRelayedReply((value, call) =>
-        lastAsked(call).get(call) === "other" ? { ...value, model: "other-large-2026" } : value,
+        lastProvider(call).get(call) === "other" ? { ...value, model: "other-large-2026" } : value,
       ),
       onRelayedText((text, call) =>
-        lastAsked(call).get(call) === "other" ? text.replace(/"model":"[^"]*"/g, '"model":"other-large-2026"') : text,
+        lastProvider(call).get(call) === "other"
+          ? text.replace(/"model":"[^"]*"/g, '"model":"other-large-2026"')
+          : text,
       ),
     ),
   ),

@@ -39,8 +39,11 @@ export const SECURITY_MUTATIONS: readonly Mutation[] = [
     EXACT,
     "Keys are compared case-insensitively.",
     wrap("findKey", (next) => (secret, call) => {
-      const wanted = secret.toLowerCase();
-      return next(secret, call) ?? [...call.services.accounts.keys].find((key) => key.secret.toLowerCase() === wanted);
+      const lowerCaseSecret = secret.toLowerCase();
+      return (
+        next(secret, call) ??
+        [...call.services.accounts.keys].find((key) => key.secret.toLowerCase() === lowerCaseSecret)
+      );
     }),
   ),
   mutation(

@@ -7,8 +7,8 @@ import type { Call } from "../pipeline/behaviour.ts";
 import type { GatewayResponse, Step, StreamEvent } from "../pipeline/response.ts";
 
 const chatStream: When = both(onChat, streaming);
-const gzipAsked: When = (call) => /gzip|br/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
-const usageAsked: When = (call) => call.request?.includeUsage === true && onChat(call);
+const acceptsGzip: When = (call) => /gzip|br/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
+const usageRequested: When = (call) => call.request?.includeUsage === true && onChat(call);
 const halfway = (steps: readonly Step[]) => Math.floor(steps.length / 2);
 
 /** Cuts the stream after this many milliseconds. */
@@ -53,7 +53,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     "stream.buffered-when-compression-is-accepted",
     ["STREAM-1"],
     "Streams to clients that accept compression are buffered until they are complete.",
-    onSteps(both(onChat, gzipAsked), allAtTheEnd),
+    onSteps(both(onChat, acceptsGzip), allAtTheEnd),
   ),
   mutation(
     "stream.buffered-for-second-key",
@@ -167,7 +167,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     "stream.never-ends-with-usage-option",
     ["STREAM-3", "COMPAT-CHAT-USAGE"],
     "The response of a stream is never finished when usage is requested.",
-    endingAs("hang", usageAsked),
+    endingAs("hang", usageRequested),
   ),
   mutation(
     "stream.ends-late",

@@ -137,13 +137,13 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
     "tokens.remaining-stays",
     ["TOKENS-REMAINING"],
     "The remaining tokens in a response are always the whole limit.",
-    changeRemaining((_told, { key }) => String(key?.account.tokens?.tokensPerMinute)),
+    changeRemaining((_stated, { key }) => String(key?.account.tokens?.tokensPerMinute)),
   ),
   loadMutation(
     "tokens.remaining-of-requests",
     ["TOKENS-REMAINING"],
     "The remaining tokens header has the remaining requests.",
-    changeRemaining((_told, { key, services }) =>
+    changeRemaining((_stated, { key, services }) =>
       String(key?.account.limiter.remaining(services.clock.monotonicUs()) ?? 0),
     ),
   ),

@@ -177,7 +177,7 @@ export const UPSTREAM_MUTATIONS: readonly Mutation[] = [
       (failure) => (response, call) =>
         insteadOf("upstream_error", {
           status: response.status,
-          message: failure.body || "The provider did not answer.",
+          message: failure.body || "The provider did not respond.",
         })(response, call),
     ),
   ),

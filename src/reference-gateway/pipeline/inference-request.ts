@@ -44,7 +44,7 @@ export function userTurn(text: string): Turn {
   return { role: "user", text, images: [] };
 }
 
-/** The text of the last user turn; of the last turn if there is no user turn. */
+/** The text of the last user turn; without one, of the last turn. */
 export function lastUserText(request: InferenceRequest): string {
   for (let at = request.turns.length - 1; at >= 0; at -= 1) {
     const turn = request.turns[at];

@@ -90,7 +90,13 @@ const REQUIREMENTS_OF = {
     "This path does not know this method.",
   ],
   upstream_error: [502, "retry_later", "server_error", "api_error", "The model provider failed."],
-  upstream_timeout: [504, "retry_later", "server_error", "timeout_error", "The model provider did not answer in time."],
+  upstream_timeout: [
+    504,
+    "retry_later",
+    "server_error",
+    "timeout_error",
+    "The model provider did not respond in time.",
+  ],
   internal_error: [500, "retry_later", "server_error", "api_error", "The gateway failed."],
 } as const satisfies Record<Reason, Requirement>;
 

@@ -34,7 +34,7 @@ export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> 
 function admit(call: Call, checks: readonly CheckName[]): Header[] {
   const { key, behaviour, services, model, request } = call;
   if (model !== undefined && request !== undefined) call.plan = behaviour.plan(model, request, call);
-  // A mutation serves a request with an unknown key: there is no account to count it on.
+  // A mutation serves a request with an unknown key, which belongs to no account.
   if (key === undefined) return [];
   const nowUs = services.clock.monotonicUs();
   const headers: Header[] = [];

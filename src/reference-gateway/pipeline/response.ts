@@ -99,11 +99,11 @@ export function withHeader(headers: readonly Header[], name: string, value: stri
 }
 
 export function withoutHeader(headers: readonly Header[], name: string): Header[] {
-  const wanted = name.toLowerCase();
-  return headers.filter(([present]) => present.toLowerCase() !== wanted);
+  const lowerCaseName = name.toLowerCase();
+  return headers.filter(([present]) => present.toLowerCase() !== lowerCaseName);
 }
 
 export function headerOf(headers: readonly Header[], name: string): string | undefined {
-  const wanted = name.toLowerCase();
-  return headers.find(([present]) => present.toLowerCase() === wanted)?.[1];
+  const lowerCaseName = name.toLowerCase();
+  return headers.find(([present]) => present.toLowerCase() === lowerCaseName)?.[1];
 }

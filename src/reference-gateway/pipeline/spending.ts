@@ -14,7 +14,7 @@ export function capReached(key: ApiKey, call: Call): boolean {
   if (key.capMicroUsd === undefined) return false;
   const { clock } = call.services;
   const spent = key.spend.onDay(call.behaviour.capDay(call), clock.monotonicUs());
-  // With a settling lag the tally only includes settled charges, like one kept by another service.
+  // With a settling lag the tally only includes settled charges, as if another service kept it.
   const running = call.behaviour.settlingLagMs(call) > 0 ? 0 : call.behaviour.heldBack(key, call);
   return spent + running >= key.capMicroUsd;
 }

@@ -32,7 +32,7 @@ export async function relay(call: Call, headers: readonly Header[], upstream: Up
     if (!("failure" in response)) return response;
     failed.push({ provider, hasBegun: true, ...response });
   }
-  const failure: ProviderFailure = failed.at(-1)?.failure ?? { status: 502, body: "no provider was asked" };
+  const failure: ProviderFailure = failed.at(-1)?.failure ?? { status: 502, body: "no provider was called" };
   call.upstreamFailure = failure;
   return behaviour.refuse(behaviour.upstreamRefusal(failure, call), call);
 }

@@ -52,7 +52,7 @@ function* withComments(steps: Iterable<Step>, everyMs: number): Generator<Step> 
   }
 }
 
-const gzipAsked: When = (call) => /\bgzip\b(?!;q=0)/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
+const acceptsGzip: When = (call) => /\bgzip\b(?!;q=0)/.test(String(call.arrival.headers["accept-encoding"] ?? ""));
 const chatStream = both(onChat, streaming, (call) => call.refused === undefined);
 
 /** Other ways to send the same stream. */
@@ -143,8 +143,8 @@ export const STREAM_VARIANTS: readonly Variant[] = [
     "stream.gzip",
     "Streams are compressed if the client accepts it, with a flush after each event.",
     all(
-      packed(gzipSteps, gzipAsked),
-      onParcel(both(streaming, gzipAsked), (parcel) =>
+      packed(gzipSteps, acceptsGzip),
+      onParcel(both(streaming, acceptsGzip), (parcel) =>
         parcel.body.kind === "steps" ? parcelHeader("Content-Encoding", "gzip")(parcel) : parcel,
       ),
     ),

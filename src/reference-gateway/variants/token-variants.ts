@@ -26,12 +26,12 @@ export const TOKEN_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "tokens.bucket",
-    "Tokens refill evenly, up to a minute's worth.",
+    "Tokens refill evenly, up to those of a minute.",
     tokenLimitersFrom((perMinute) => tokensInBucket(perMinute)),
   ),
   variant(
     "tokens.bucket-half",
-    "Tokens refill evenly, up to half a minute's worth.",
+    "Tokens refill evenly, up to those of half a minute.",
     tokenLimitersFrom((perMinute) => tokensInBucket(perMinute, perMinute / 2)),
   ),
   variant(
