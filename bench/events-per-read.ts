@@ -95,7 +95,7 @@ async function cpuNsPerEvent(
   { feed, found }: Reader,
 ): Promise<number> {
   let bytesRead = 0;
-  const expected = EVENT.length * events;
+  const bytesPerRead = EVENT.length * events;
   const buffer = Buffer.allocUnsafe(256 * 1_024);
   const before = process.cpuUsage();
   const socket = connect({
@@ -105,7 +105,7 @@ async function cpuNsPerEvent(
       callback: (count) => {
         feed(buffer.subarray(0, count));
         bytesRead += count;
-        if (bytesRead % expected === 0) socket.write("n");
+        if (bytesRead % bytesPerRead === 0) socket.write("n");
         return true;
       },
     },
@@ -113,10 +113,11 @@ async function cpuNsPerEvent(
   socket.write(`${events} ${reads}`);
   await once(socket, "close");
   const { user, system } = process.cpuUsage(before);
-  const wanted = events * reads;
-  if (bytesRead !== expected * reads) throw new Error(`${bytesRead} bytes were read, ${expected * reads} were sent`);
-  if (found() !== 0 && found() !== wanted) throw new Error(`${found()} of ${wanted} events were found`);
-  return ((user + system) * 1_000) / wanted;
+  const expected = events * reads;
+  if (bytesRead !== bytesPerRead * reads)
+    throw new Error(`${bytesRead} bytes were read, ${bytesPerRead * reads} were sent`);
+  if (found() !== 0 && found() !== expected) throw new Error(`${found()} of ${expected} events were found`);
+  return ((user + system) * 1_000) / expected;
 }
 
 if (process.argv[2] === "--send") send();

@@ -63,7 +63,7 @@ async function measure(ready: Ready, stream: boolean, stop: AbortSignal): Promis
     body: JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "Hello" }] }),
     connections: CONNECTIONS,
     durationS: SECONDS,
-    answerS: 10,
+    timeoutS: 10,
     maySend: () => true,
     onReply: ({ status, ending }) => {
       if (status === 200 && ending === "complete") replies++;

@@ -11,7 +11,7 @@ export interface PeakOptions {
   readonly connections: number;
   readonly durationS: number;
   /** Response timeout, seconds. */
-  readonly answerS: number;
+  readonly timeoutS: number;
   /** Called before each request; if false, the connection that would have sent it is closed. */
   readonly maySend: () => boolean;
   /** Times are µs on the clock of `performance.now()`. */
@@ -43,10 +43,10 @@ const NET_S = 10;
 /**
  * Keeps this many requests in flight until the duration is over or no more may be sent, and reports every reply. Closed loop
  * only: autocannon's rate mode sends in bursts and corrects latencies with invented values (p50 of 52 ms for an actual 100 ms),
- * so it is never used. Its counters are not used either: they miss connections that the server closes without a response.
+ * and is never used. Nor are its counters: they miss connections that the server closes without a response.
  */
 export async function closedLoopPeak(options: PeakOptions): Promise<void> {
-  const { url, headers, connections, durationS, answerS, stop } = options;
+  const { url, headers, connections, durationS, timeoutS, stop } = options;
   if (stop.aborted) return;
   let over = false;
   let body = "";
@@ -61,8 +61,8 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
       const settings = {
         url,
         connections,
-        duration: durationS + answerS + NET_S,
-        timeout: answerS,
+        duration: durationS + timeoutS + NET_S,
+        timeout: timeoutS,
         sampleInt: LOOK_MS,
         requests: [
           {
@@ -80,7 +80,7 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
             maySend: () => !over && options.maySend(),
             onReply: options.onReply,
             body: () => body,
-            answerUs: answerS * 1_000_000,
+            timeoutUs: timeoutS * 1_000_000,
           }),
       };
       autocannon(settings, (error: unknown) => (error ? reject(error) : resolve()));
@@ -94,11 +94,11 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
 interface Following extends Pick<PeakOptions, "maySend" | "onReply"> {
   /** Body of the reply that just arrived. */
   readonly body: () => string;
-  readonly answerUs: number;
+  readonly timeoutUs: number;
 }
 
 /** Listens to one connection: each request that it starts results in exactly one call of `onReply`. */
-function follow(client: Client, connection: number, { maySend, onReply, body, answerUs }: Following): void {
+function follow(client: Client, connection: number, { maySend, onReply, body, timeoutUs }: Following): void {
   let sentUs: number | undefined;
   let headUs: number | undefined;
   let head: Head | undefined;
@@ -119,7 +119,7 @@ function follow(client: Client, connection: number, { maySend, onReply, body, an
   };
   client.on("request", () => {
     // Restarted without an event for the previous request: the server closed the connection, or the request timed out.
-    ended(sentUs !== undefined && nowUs() - sentUs >= answerUs * 0.99 ? "deadline" : "reset");
+    ended(sentUs !== undefined && nowUs() - sentUs >= timeoutUs * 0.99 ? "deadline" : "reset");
     if (maySend()) {
       sentUs = nowUs();
       headUs = undefined;

@@ -58,14 +58,14 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
     const own = attempts[index] as O[];
     for (;;) {
       await parallelism.enter();
-      const answered = isLate() ? undefined : await attempt(index, own.length);
+      const exchange = isLate() ? undefined : await attempt(index, own.length);
       parallelism.leave();
-      if (answered === undefined) {
+      if (exchange === undefined) {
         counts.gaveUp++;
         return;
       }
-      own.push(answered);
-      const may = retryOf(answered);
+      own.push(exchange);
+      const may = retryOf(exchange);
       if (retryAfter === "ignoring" && may !== "served") {
         if (own.length >= retry.maxAttempts || !(await sleep(IGNORING_MS, signal))) {
           counts.gaveUp++;
@@ -74,7 +74,7 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
         continue;
       }
       const decision = decideRetry(
-        { retry: may, reason: reasonOf(answered), retryAfterMs: answered.retryAfterWaitMs, attempts: own.length },
+        { retry: may, reason: reasonOf(exchange), retryAfterMs: exchange.retryAfterWaitMs, attempts: own.length },
         random,
         retry,
       );
@@ -86,7 +86,7 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
       if (decision.kind === "uncertain") counts.uncertain++;
       if (decision.kind !== "wait") return;
       if (decision.fewer) parallelism.denied();
-      const elapsedMs = (nowUs() - answered.endUs) / 1_000;
+      const elapsedMs = (nowUs() - exchange.endUs) / 1_000;
       await sleep(decision.ms - elapsedMs + graceMs, signal);
     }
   };
@@ -94,7 +94,7 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
   return { ...counts, parallel: parallelism.lowest, attempts, ...audit(attempts) };
 }
 
-/** Whether there was no response before our deadline: the request may have been served. */
+/** Whether our deadline passed without a response: the request may have been served. */
 export const isTimedOut = ({ what }: Observation): boolean => what === "deadline" || what === "idle-timeout";
 
 const reasonOf = ({ outcome, what }: Observation): string | undefined => (outcome === "denied" ? what : undefined);
@@ -102,13 +102,13 @@ const reasonOf = ({ outcome, what }: Observation): string | undefined => (outcom
 /** What the retry rules require after an observation. */
 function retryOf(one: Observation): Retry | "served" {
   const { outcome, status } = one;
-  const answered = classify({
+  const classified = classify({
     status,
     reason: reasonOf(one),
     complete: outcome === "admitted" || outcome === "denied" || (status ?? 0) >= 500,
     timedOut: isTimedOut(one),
   });
-  return answered.kind === "admitted" ? "served" : answered.retry;
+  return classified.kind === "admitted" ? "served" : classified.retry;
 }
 
 /** Checks every attempt against the preceding response. */

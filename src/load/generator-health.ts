@@ -86,11 +86,11 @@ export class GeneratorHealth implements Disposable {
       );
     if (starved > bounds.starvedShare && scheduleLagMs.p99 > bounds.starvedLagP99Ms)
       problems.push(
-        `the processor was busy with something else: ${Math.round(starved * 100)} % of the time that it was wanted, bound ${bounds.starvedShare * 100} %`,
+        `other processes used ${Math.round(starved * 100)} % of the CPU time that the load generator needed, bound ${bounds.starvedShare * 100} %`,
       );
     if (loopBusyShare > (bounds.loopBusyShare ?? 1))
       problems.push(
-        `the generator had no time left: its event loop was busy for ${(loopBusyShare * 100).toFixed(1)} % of the run, bound ${(bounds.loopBusyShare ?? 1) * 100} %; the gateway may answer more than it could send`,
+        `the generator had no time left: its event loop was busy for ${(loopBusyShare * 100).toFixed(1)} % of the run, bound ${(bounds.loopBusyShare ?? 1) * 100} %; the gateway may serve more than it could send`,
       );
     return {
       valid: problems.length === 0,
@@ -139,7 +139,7 @@ export function mergeGenerators(
   };
 }
 
-/** Seconds that this thread ran, and that it was ready but not running, according to Linux; NaN elsewhere. */
+/** Seconds that this thread ran, and that it was ready but not running, according to Linux; NaN on other systems. */
 function schedulerTimes(): { ranS: number; waitedS: number } {
   try {
     const [ran = 0, waited = 0] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ").map(Number);

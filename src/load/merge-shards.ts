@@ -139,7 +139,7 @@ function instancesOf(shards: readonly FoundShard[], whole: readonly CompleteShar
       ...name,
       requests: file.share.tally.total.sent,
       complete: file.cut === "",
-      ended: file.cut === "" ? "came to its end" : file.cut,
+      ended: file.cut === "" ? "completed" : file.cut,
       ...clock,
       lateMs: file.lateMs,
       problems: problemsOf({ head, file }, whole),

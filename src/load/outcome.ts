@@ -2,7 +2,7 @@ import { classify } from "../dialects/index.ts";
 import type { Outcome } from "../judging/index.ts";
 import { isLimitReason } from "../limits/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
-import type { Answered, ReadReason } from "./read-reason.ts";
+import type { ReadReason, ResponseParts } from "./read-reason.ts";
 
 export interface RequestOutcome {
   readonly outcome: Outcome;
@@ -25,7 +25,7 @@ export function isStatedFailure(what: string): boolean {
 const ADMITTED: RequestOutcome = { outcome: "admitted", what: "" };
 
 /** What is needed of a finished request, whichever engine sent it. */
-export type Ended = Answered &
+export type EndedExchange = ResponseParts &
   Pick<LoadExchange, "ending" | "defect"> & {
     readonly prepared: Pick<LoadExchange["prepared"], "stream">;
     readonly scanner?: { readonly error: boolean } | undefined;
@@ -37,7 +37,7 @@ export type Ended = Answered &
  *
  * @param read reads the named reason in the target's format.
  */
-export function outcomeOf(exchange: Ended, read: ReadReason): RequestOutcome {
+export function outcomeOf(exchange: EndedExchange, read: ReadReason): RequestOutcome {
   const { status, ending, prepared, scanner, defect } = exchange;
   const served = status >= 200 && status < 300;
   if (ending === "complete" && served) {
@@ -51,7 +51,7 @@ export function outcomeOf(exchange: Ended, read: ReadReason): RequestOutcome {
   if (reason !== undefined && isLimitReason(reason)) return { outcome: "denied", what: reason };
   // The server timed out waiting for a request on an idle connection: nobody denied this request.
   if (status === REQUEST_TIMEOUT) return { outcome: "failed", what: `${status}` };
-  const came = classify({ status, reason, complete: true });
-  if (came.kind === "denial") return { outcome: "denied", what: reason ?? `${status}` };
+  const classified = classify({ status, reason, complete: true });
+  if (classified.kind === "denial") return { outcome: "denied", what: reason ?? `${status}` };
   return { outcome: "failed", what: `${status}` };
 }

@@ -7,10 +7,10 @@ import { headPattern } from "./http/head-fields.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 
 /** What is needed to read a reason, whichever engine sent the request. */
-export type Answered = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
+export type ResponseParts = Pick<LoadExchange, "status" | "headerOf" | "pieces">;
 
 /** The named reason of a denial, according to the target's contract; `undefined` if none is named. */
-export type ReadReason = (exchange: Answered) => string | undefined;
+export type ReadReason = (exchange: ResponseParts) => string | undefined;
 
 /** Maximum length of a reason, characters, and maximum number of gateway-specific reasons: each has counters and samples. */
 const MAX_REASON_CHARACTERS = 80;
@@ -52,6 +52,6 @@ export function isStatusOf(
 }
 
 /** Body of a denial: these are always kept. Coded bodies are not read here, only in the samples. */
-function bodyOf({ pieces }: Answered): string {
+function bodyOf({ pieces }: ResponseParts): string {
   return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString("utf8");
 }

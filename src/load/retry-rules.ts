@@ -21,7 +21,7 @@ export const DEFAULT_RETRY: RetryOptions = {
 };
 
 /** The parts of a response that determine a retry. */
-export interface Answered {
+export interface RetryInput {
   /** Whether and how this kind of response may be retried. */
   readonly retry: Retry | "served";
   readonly reason: string | undefined;
@@ -45,8 +45,8 @@ export type Decision =
  * A Retry-After is followed to the millisecond and never shortened. Without one, the wait grows exponentially, with full jitter
  * in its upper half, so that clients that were denied together do not retry together.
  */
-export function decideRetry(answered: Answered, random: Random, options: RetryOptions = DEFAULT_RETRY): Decision {
-  const { retry, reason, retryAfterMs, attempts } = answered;
+export function decideRetry(input: RetryInput, random: Random, options: RetryOptions = DEFAULT_RETRY): Decision {
+  const { retry, reason, retryAfterMs, attempts } = input;
   if (retry === "served") return { kind: "done" };
   if (retry === "uncertain") return { kind: "uncertain" };
   if (retry === "never") return { kind: "stop", why: reason ?? "not to be retried" };

@@ -27,7 +27,7 @@ export type ClosedLoopEngine = (options: {
   readonly body: string;
   readonly connections: number;
   readonly durationS: number;
-  readonly answerS: number;
+  readonly timeoutS: number;
   readonly maySend: () => boolean;
   readonly onReply: (reply: ReceivedReply) => void;
   readonly stop: AbortSignal;
@@ -49,15 +49,15 @@ function closedLoopOf({ name, arrivals, mix: [first] }: Workload) {
 }
 
 /**
- * Sends a closed loop with an external engine; the results are counted, bounded and judged like load of our own. Uses only the
- * first request class: the engine sends one kind.
+ * Sends a closed loop with an external engine; the results are counted, bounded and judged like load of the native
+ * engine. Uses only the first request class: the engine sends one kind.
  *
  * @throws UsageError unless the workload is a closed loop of non-streaming requests with a duration.
  */
 export async function runPeak(workload: Workload, context: LoadContext, engine: ClosedLoopEngine): Promise<RanLoad> {
   const { name } = workload;
   const { target, stop } = context;
-  const { first, inFlight: wanted, durationS } = closedLoopOf(workload);
+  const { first, inFlight: requested, durationS } = closedLoopOf(workload);
   assertRepeatable({ ...workload, mix: [first] }, "autocannon");
   const drawn = drawRequest({ mix: [first], seed: 0 }, 0);
   const spec = { ...specOf(target, drawn, 0), key: target.keys.valid };
@@ -80,14 +80,14 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     const elapsedS = (nowUs() - startUs) / 1_000_000;
     context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: durationS, inFlight }));
   }, TELL_MS);
-  const connections = Math.min(wanted, mostRequests(workload));
+  const connections = Math.min(requested, mostRequests(workload));
   try {
     await engine({
       ...plain,
       headers: Object.fromEntries(plain.headers),
       connections,
       durationS,
-      answerS: target.timeouts.answerMs / 1_000,
+      timeoutS: target.timeouts.answerMs / 1_000,
       stop: AbortSignal.any([stop, guard.signal]),
       maySend: () => {
         if (!guard.take()) return false;

@@ -178,8 +178,8 @@ export function recordShare(
 }
 
 /** Maximum number of threads that can share a workload: each needs a connection and something to send. */
-function workersOf(asked: number, workload: Workload, arrivals: Arrivals): number {
-  return Math.min(asked, boundOf(workload), planOf(arrivals).requests ?? asked);
+function workersOf(requested: number, workload: Workload, arrivals: Arrivals): number {
+  return Math.min(requested, boundOf(workload), planOf(arrivals).requests ?? requested);
 }
 
 /** Sends from this thread, or from workers if any are requested. */

@@ -77,7 +77,7 @@ export class Sessions {
   /** @returns the next turn, or `undefined` if the session is over: after its last turn, or when a turn was not admitted. */
   after(ordinal: number, exchange: LoadExchange, { outcome }: RequestOutcome): NextTurn | undefined {
     const session = this.#open.get(ordinal);
-    if (session === undefined) throw new InternalError(`session ${ordinal} was answered and is not open`);
+    if (session === undefined) throw new InternalError(`session ${ordinal} got a response and is not open`);
     if (outcome === "admitted" && session.turn < session.turns) {
       session.history.push({ role: "assistant", content: replyText(exchange) });
       const prepared = this.#next(ordinal, session);

@@ -211,8 +211,8 @@ export class Tally {
 
   /** 95 % interval of a part's share of all. */
   #shareInterval(share: number, part: Counted, all: readonly Counted[], durationS: number): [number, number] {
-    const worth = this.#counts.worth(part, all, durationS);
-    const { low, high } = wilson({ count: share * worth, of: worth }, 0.95);
+    const effectiveCount = this.#counts.effectiveCount(part, all, durationS);
+    const { low, high } = wilson({ count: share * effectiveCount, of: effectiveCount }, 0.95);
     return [low, high];
   }
 

@@ -75,8 +75,8 @@ export class TurnTallies {
     this.#of(turn).ended(exchange, outcome);
   }
 
-  #of(asked: number): TurnTally {
-    const turn = Math.min(asked, LAST_TURN);
+  #of(requested: number): TurnTally {
+    const turn = Math.min(requested, LAST_TURN);
     const known = this.#turns.get(turn) ?? new TurnTally(turn);
     this.#turns.set(turn, known);
     return known;

@@ -78,7 +78,7 @@ export class UntilKnown {
 
   /** The finding, over everything that was counted. */
   judge(tally: Tally): Finding {
-    const [name, title] = ["load.until", "The figure is known as well as was wanted"] as const;
+    const [name, title] = ["load.until", "The figure is as precise as requested"] as const;
     const { text, withinShare } = this.#until;
     const worst = this.#worst(tally);
     const within = `±${Number((withinShare * 100).toPrecision(6))} %`;
@@ -129,7 +129,7 @@ export function boundedBy(workload: Workload, atMostS: number | undefined): Work
   if (isOurs && (arrivals?.kind === "constant" || arrivals?.kind === "poisson"))
     return { ...workload, arrivals: { ...arrivals, durationS: atMostS ?? arrivals.durationS } };
   const what = tier === undefined ? `${arrivals?.kind} arrivals, sent by ${engine}` : "the phases of a tier";
-  throw new UsageError(`--until is for a load that goes on evenly, and ${name} has ${what}`, {
+  throw new UsageError(`--until needs uniform load, and ${name} has ${what}`, {
     hint: "Name a workload file with constant, poisson or closed arrivals and the native engine.",
   });
 }

@@ -40,21 +40,21 @@ const arrivals = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("replay"),
     file: z.string().min(1).meta({ description: "Trace file; its path is relative to the workload file." }),
-    format: optional(z.enum(TRACE_FORMATS), "default auto: told by the first line"),
+    format: optional(z.enum(TRACE_FORMATS), "default auto: determined by the first line"),
     speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
-    ratePerS: optional(rate, "Mean rate: requests are left out or repeated, and the time it takes is the same."),
-    requests: optional(whole, "Only so many from the beginning of the trace."),
+    ratePerS: optional(rate, "Mean rate: requests are dropped or repeated, and the duration stays the same."),
+    requests: optional(whole, "Only this many from the beginning of the trace."),
   }),
   z.strictObject({
     kind: z.literal("sessions"),
     ratePerS: rate.meta({ description: "Sessions that begin per second." }),
-    durationS: seconds.meta({ description: "Sessions begin within it; those that have begun come to their end." }),
+    durationS: seconds.meta({ description: "Sessions begin within it; those that have begun run to their end." }),
     spacing: optional(z.enum(["even", "poisson"]), "How sessions arrive; default even."),
     turns: lengthsSchema.meta({ description: "Requests of a session." }),
-    thinkS: optional(secondsSchema, "From the end of an answer to the next turn; default 0."),
+    thinkS: optional(secondsSchema, "From the end of a reply to the next turn; default 0."),
     sharedPrefix: optional(
       z.strictObject({ share: z.number().min(0).max(1), tokens: whole }),
-      "System prompt: this share of the sessions has the same one, the others one of their own.",
+      "System prompt: this share of the sessions has the same one, each of the others its own.",
     ),
     header: optional(
       z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header"),
@@ -150,7 +150,7 @@ export const workloadSchema = z
     { message: "has images or toolCalls: the turns of sessions are texts", path: ["mix"] },
   )
   .superRefine(({ objectives = [], mix = [], arrivals: given }, context) => {
-    // The lines of our own traces specify whether they stream.
+    // The lines of our trace format specify whether they stream.
     if (given?.kind === "replay" || mix.some(({ stream }) => stream === true)) return;
     for (const [index, text] of objectives.entries())
       if (isOfStreams(text))

@@ -8,7 +8,7 @@ const ROWS = 25 * ROWS_PER_OCTAVE;
 const MAX_US = 2 ** 31 - 1;
 /** Initial width of a block, µs. */
 const FIRST_WIDTH_US = 25_000;
-/** Maximum number of blocks; then neighbours are merged, so that a long run is no larger than a short one. */
+/** Maximum number of blocks; then neighbours are merged, so that a long run takes as much space as a short one. */
 const MAX_BLOCKS = 128;
 
 /** Transfer format for another thread or process. Each block: its index, then row, count, row, count, … */
@@ -168,7 +168,7 @@ function countBelow(cells: readonly number[], row: number): BelowOfBlock {
   return { count, below };
 }
 
-/** In the first two octaves' worth of rows, a row is a microsecond wide; above them, `ROWS_PER_OCTAVE` rows make an octave. */
+/** In the first two octaves of rows, a row is a microsecond wide; above them, `ROWS_PER_OCTAVE` rows make an octave. */
 function rowOf(us: number): number {
   const whole = us >= MAX_US ? MAX_US : us > 0 ? Math.round(us) : 0;
   const shift = Math.max(0, 31 - Math.clz32(whole) - ROWS_PER_OCTAVE_LOG);

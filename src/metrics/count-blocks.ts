@@ -75,7 +75,7 @@ export class CountBlocks<Name extends string> {
   }
 
   /** Effective number of independent events for a share of them: fewer if neighbours in time correlate. */
-  worth(part: Name, all: readonly Name[], durationS: number): number {
+  effectiveCount(part: Name, all: readonly Name[], durationS: number): number {
     const wholes = all.map((name) => this.#series(name, durationS));
     const blocks = this.#series(part, durationS).map((own, index) => ({
       count: wholes.reduce((sum, series) => sum + (series[index] ?? 0), 0),

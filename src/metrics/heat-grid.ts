@@ -1,6 +1,6 @@
 /** Rows per decade: neighbouring bounds differ by a quarter (10^0.1), too little to see in a drawing. */
 export const ROWS_PER_DECADE = 10;
-/** Maximum number of columns; then neighbours are merged, so that a long run is no larger than a short one. */
+/** Maximum number of columns; then neighbours are merged, so that a long run takes as much space as a short one. */
 const MAX_COLUMNS = 180;
 
 /** Counts of durations over time, small enough to be stored for every phase. */

@@ -31,8 +31,8 @@ export function quantileIntervals(histogram: Histogram, blocks: BlockCounts): Qu
     const inflation = inflationOf(blocksAt[index] ?? []);
     // The few values beyond a high quantile may not show their correlation; the others do.
     if (inflation > CLEARLY) clearly = Math.max(clearly, inflation);
-    const worth = Math.min(histogram.count / clearly, histogram.count / inflation);
-    const isSupported = share ** worth <= TAIL && (1 - share) ** worth <= TAIL;
+    const effectiveCount = Math.min(histogram.count / clearly, histogram.count / inflation);
+    const isSupported = share ** effectiveCount <= TAIL && (1 - share) ** effectiveCount <= TAIL;
     return [name, isSupported ? intervalOf(histogram, share, histogram.count / inflation) : null] as const;
   });
   return Object.fromEntries(entries) as QuantileIntervals;
@@ -44,14 +44,14 @@ function inflationOf(blocks: readonly BelowOfBlock[]): number {
   return inflation === undefined ? 1 : Math.max(MIN_INFLATION, inflation);
 }
 
-function intervalOf(histogram: Histogram, share: number, worth: number): [number, number] {
+function intervalOf(histogram: Histogram, share: number, effectiveCount: number): [number, number] {
   const { count, maxUs } = histogram;
   // Fractions of a rank are rounded outwards.
   const atRank = (rank: number) => Math.min(histogram.quantileUs(rank / count), maxUs) / 1_000;
-  const scale = count / worth;
+  const scale = count / effectiveCount;
   return [
-    atRank(Math.max(1, Math.floor(rankWith(share, worth, 1 - TAIL) * scale))),
-    atRank(Math.ceil(rankWith(share, worth, TAIL) * scale)),
+    atRank(Math.max(1, Math.floor(rankWith(share, effectiveCount, 1 - TAIL) * scale))),
+    atRank(Math.ceil(rankWith(share, effectiveCount, TAIL) * scale)),
   ];
 }
 
@@ -59,13 +59,14 @@ function intervalOf(histogram: Histogram, share: number, worth: number): [number
  * The fractional rank whose value is below the quantile with a probability: the share of all values below rank r has the
  * distribution Beta(r, n + 1 - r).
  */
-function rankWith(share: number, worth: number, probability: number): number {
-  const variance = worth * share * (1 - share);
-  if (variance > MANY) return worth * share - Math.sign(probability - 0.5) * NORMAL_DEVIATIONS * Math.sqrt(variance);
-  let [low, high] = [0, worth + 1];
+function rankWith(share: number, effectiveCount: number, probability: number): number {
+  const variance = effectiveCount * share * (1 - share);
+  if (variance > MANY)
+    return effectiveCount * share - Math.sign(probability - 0.5) * NORMAL_DEVIATIONS * Math.sqrt(variance);
+  let [low, high] = [0, effectiveCount + 1];
   for (let step = 0; step < 30; step++) {
     const middle = (low + high) / 2;
-    if (incompleteBeta(share, middle, worth + 1 - middle) > probability) low = middle;
+    if (incompleteBeta(share, middle, effectiveCount + 1 - middle) > probability) low = middle;
     else high = middle;
   }
   return low;

@@ -31,7 +31,7 @@ describe("without k6", () => {
       "--k6",
       "/no/such/k6",
     ]);
-    expect([code, stderr.includes("there is no k6 at /no/such/k6")]).toEqual([2, true]);
+    expect([code, stderr.includes("no k6 found at /no/such/k6")]).toEqual([2, true]);
   });
 
   test("closed loops are not played by it", async () => {

@@ -34,11 +34,12 @@ async function begin(address: string): Promise<void> {
 }
 
 test.skipIf(K6 === undefined)(
-  `three instances in network namespaces of their own offer the schedule of one${WITHOUT}`,
+  `three instances in separate network namespaces offer the schedule of one${WITHOUT}`,
   { timeout: 120_000 },
   async ({ skip }) => {
     using network = makeNamespaces(3);
-    if (network === undefined) return skip("network namespaces cannot be made here; three processes are tested beside");
+    if (network === undefined)
+      return skip("network namespaces cannot be created here; another test uses three processes");
     using folder = temporaryFolder();
     await using gateway = await loggedGateway(["--host", network.host]);
     const target = join(folder.path, "gauntlet.yaml");

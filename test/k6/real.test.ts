@@ -60,11 +60,11 @@ async function expectAgreement(run: JudgedRun, outputs: readonly string[], gatew
     refused,
     0,
   ]);
-  const told = (await Promise.all(outputs.map(readOutput))).flatMap(({ requests }) =>
+  const reported = (await Promise.all(outputs.map(readOutput))).flatMap(({ requests }) =>
     requests.flatMap((one) => one.retryAfter ?? []),
   );
   const given = log.arrivals.flatMap((one) => one.retryAfter ?? []);
-  expect(told.sort()).toEqual(given.sort());
+  expect(reported.sort()).toEqual(given.sort());
   return log;
 }
 
@@ -224,7 +224,7 @@ allow: { deniedShare: 1 }
       "k6",
       ["0:1/2", "1/2:1"],
     ]);
-    // One after the other, seconds apart: all samples are present, and the output says that there was no common schedule.
+    // One after the other, seconds apart: all samples are present, and the output reports separate schedules.
     expect([done.code, run.reasons.join()]).toEqual([4, expect.stringMatching(/instances began .* s apart/)]);
     for (const one of run.instances ?? [])
       expect(Math.abs(one.clockOffsetMs ?? 9e9)).toBeLessThanOrEqual((one.clockUncertaintyMs ?? 0) + 100);
@@ -237,7 +237,7 @@ allow: { deniedShare: 1 }
   });
 });
 
-describe.skipIf(K6 === undefined)(`k6 beside the native engine${WITHOUT}`, () => {
+describe.skipIf(K6 === undefined)(`k6 compared with the native engine${WITHOUT}`, () => {
   test("what goes wrong has the same names", async () => {
     await using b = await bench(
       [],

@@ -11,7 +11,7 @@ const denied = (more: Partial<RetryInput>): RetryInput => ({
   ...more,
 });
 
-describe("how an answer may be retried (specification, section 7)", () => {
+describe("how a response may be retried (specification, section 7)", () => {
   test.each([
     ["rule 1: a rate denial passes by waiting", 429, "rate_limit_exceeded", "retry-after"],
     ["rule 1: so does one for concurrency", 429, "concurrency_limit_exceeded", "retry-after"],
@@ -23,7 +23,7 @@ describe("how an answer may be retried (specification, section 7)", () => {
     ["rule 2: a revoked key", 401, "key_revoked", "never"],
     ["an unknown model stays unknown", 404, "model_not_found", "never"],
     ["a failure of the gateway", 503, "", "backoff"],
-    ["no answer at all", 0, "", "backoff"],
+    ["no response at all", 0, "", "backoff"],
     ["served", 200, "", "served"],
   ])("%s", (_, status, reason, retry) => {
     expect(retryOf(status, reason, true, false)).toBe(retry);
@@ -34,7 +34,7 @@ describe("how an answer may be retried (specification, section 7)", () => {
     expect(decideRetry(denied({ retry: "uncertain" }), 0, OPTIONS)).toEqual({ kind: "uncertain" });
   });
 
-  test("rule 4: a partial stream may be asked for again, as a new generation", () => {
+  test("rule 4: a partial stream may be requested again, as a new generation", () => {
     expect(retryOf(200, "", false, false)).toBe("backoff");
   });
 });
@@ -52,7 +52,7 @@ describe("how long a client waits", () => {
     expect(waits.map((wait) => (wait.kind === "wait" ? wait.ms : 0))).toEqual([250, 500, 1_000, 4_000]);
   });
 
-  test("after a denial for concurrency it waits longer than asked, and never shorter: fewer are then in flight", () => {
+  test("after a concurrency denial it waits longer than Retry-After, never less: fewer are then in flight", () => {
     const wait = decideRetry(denied({ reason: "concurrency_limit_exceeded" }), 0, OPTIONS);
     expect(wait).toEqual({ kind: "wait", ms: 2_250, fromRetryAfter: true });
   });

@@ -120,7 +120,7 @@ test("a limiter that lets a pulse through whole, or admits too much, is found", 
   expect(play95(slidingLog(RPM))).toEqual([]);
 });
 
-test("that the limit holds is decided only by a burst that came while little of it was left", () => {
+test("only a burst that arrived when little of the limit was left decides that the limit holds", () => {
   const even = OVERLOAD.filter(({ role }) => role === "even");
   const alone = play([...BEFORE, ...even], slidingLog(RPM), {}, "over-rate-limit");
   const secondOf = (one: Observation | undefined) => ((one?.sentUs ?? 0) - ORIGIN_US) / 1e6;
@@ -142,7 +142,7 @@ test("that the limit holds is decided only by a burst that came while little of 
   expect(outcomeOf(even, slidingLog(RPM / 2))).toBe("met");
 });
 
-test("a denial below the limit is found also where something else came late", () => {
+test("a denial below the limit is found even if other responses were late", () => {
   const facts = [...WARM, ...BELOW].map(({ atS, role }, index) =>
     sent(atS, {
       role,
@@ -170,7 +170,7 @@ describe("what we read late", () => {
   // Sent when the process resumed, before the ends of the streams were read.
   const late = sent(6.5, { role: "extra" });
 
-  test("ends that piled up while we stood still are no streams that still ran", () => {
+  test("ends that piled up while this process stood still do not count as running streams", () => {
     const facts = [...endingAt(6.52), late];
     const still = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
     expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, limit, still }))).toEqual([]);
@@ -179,7 +179,7 @@ describe("what we read late", () => {
     expect(brokenIn(judgeConcurrencyLimit(held, { all: held, limit, still: [] }))).toEqual(["concurrency.exceeded"]);
   });
 
-  test("streams that came in one piece after a standstill were not held back", () => {
+  test("streams that arrived in one piece after a standstill were not buffered", () => {
     const long = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
     const wave = (firstS: number, endS: number) =>
       Array.from({ length: 8 }, () =>

@@ -25,7 +25,7 @@ test.each(REQUIREMENTS_OF)(
     const { key, cert, certPath } = selfSigned(folder.path);
     const versions = new Set<string>();
     let requests = 0;
-    const answer = (request: Pick<Http2ServerRequest, "httpVersion" | "resume">, response: Http2ServerResponse) => {
+    const respond = (request: Pick<Http2ServerRequest, "httpVersion" | "resume">, response: Http2ServerResponse) => {
       requests++;
       versions.add(request.httpVersion);
       request.resume();
@@ -34,8 +34,8 @@ test.each(REQUIREMENTS_OF)(
     };
     const server =
       offers === "both"
-        ? createSecureServer({ key, cert, allowHTTP1: true }, answer)
-        : createTlsServer({ key, cert }, answer as never);
+        ? createSecureServer({ key, cert, allowHTTP1: true }, respond)
+        : createTlsServer({ key, cert }, respond as never);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const file = (name: string, value: object) => {

@@ -7,10 +7,10 @@ import { Redactor } from "../../src/http-recorder/index.ts";
 import { DEFAULT_ALLOW, runWorkload, type Sample, type Workload } from "../../src/load/index.ts";
 import { parseTarget } from "../../src/target/index.ts";
 
-type Answer = (stream: ServerHttp2Stream, count: number) => void;
+type Respond = (stream: ServerHttp2Stream, count: number) => void;
 
 /** An HTTP/2 server without TLS that keeps its own count. */
-async function http2Server(answer: Answer, maxConcurrentStreams = 1_000) {
+async function http2Server(respond: Respond, maxConcurrentStreams = 1_000) {
   const seen = { streams: 0, sessions: 0, peakOfOne: 0, inFlight: 0, peak: 0, paths: new Set<string>(), bodies: 0 };
   const sessions = new Set<ServerHttp2Session>();
   const server: Http2Server = createServer({ settings: { maxConcurrentStreams } });
@@ -41,7 +41,7 @@ async function http2Server(answer: Answer, maxConcurrentStreams = 1_000) {
       });
       stream.on("end", () => {
         if (JSON.parse(body).model === "m") seen.bodies++;
-        answer(stream, count);
+        respond(stream, count);
       });
     });
   });
@@ -146,7 +146,7 @@ describe.concurrent("load over HTTP/2", () => {
     expect(JSON.stringify(samples)).not.toContain(KEY);
   });
 
-  test("the first token is not the role that came before it", async () => {
+  test("the first token is not the role that precedes it", async () => {
     await using server = await http2Server((stream) => streamed(stream, 2, 150));
     const { phase } = await run(server.url, { arrivals: { kind: "closed", inFlight: 1, requests: 3, rampS: 0 } });
     const [only] = phase?.classes ?? [];
@@ -164,7 +164,7 @@ describe.concurrent("load over HTTP/2", () => {
     expect(server.seen.peakOfOne).toBeLessThanOrEqual(10);
   });
 
-  test("denials are read, streams that break off are unfinished, whichever way they do", async () => {
+  test("denials are read, interrupted streams are unfinished, however they end", async () => {
     let cutAll = (): void => undefined;
     await using server = await http2Server((stream, count) => {
       if (count <= 2) {
@@ -198,7 +198,7 @@ describe.concurrent("load over HTTP/2", () => {
     expect(phase?.connections).toBe(server.seen.sessions);
   });
 
-  test("silence is given up on, and the connection carries on", async () => {
+  test("a silent response times out, and the connection stays in use", async () => {
     await using server = await http2Server((stream, count) => {
       if (count > 1) return streamed(stream, 1, 5);
       stream.respond({ ":status": 200, "content-type": "text/event-stream" });

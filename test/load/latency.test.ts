@@ -48,7 +48,7 @@ function judged(
 describe("a gateway that becomes slow in the middle of a phase", () => {
   test.each([
     ["for fifteen seconds", during(60, 75, 3_000)],
-    ["for so long that the median of the phase changes as well", during(55, 95, 3_000)],
+    ["for long enough to change the median of the phase as well", during(55, 95, 3_000)],
     ["from the start of the phase", during(40, 120, 3_000)],
     ["for ten seconds by less than a factor of 20", during(60, 72, 1_500)],
   ])("%s", (_name, msAt) => {

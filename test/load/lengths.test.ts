@@ -81,12 +81,12 @@ describe("engines that repeat one body", () => {
 });
 
 describe("the text of a prompt", () => {
-  test.each([1, 2, 5, 6, 7, 20, 511, 4_096, 4_097, 10_000])("of %i tokens has so many", (tokens) => {
+  test.each([1, 2, 5, 6, 7, 20, 511, 4_096, 4_097, 10_000])("of %i tokens has exactly that many", (tokens) => {
     expect(tokensOf(promptOf(tokens))).toBe(tokens);
     expect(tokensOf(promptOf(tokens, 123_456))).toBe(tokens);
   });
 
-  test("of so many bytes has so many, and no more tokens than were counted", () => {
+  test("of a given size has exactly that many bytes, and no more tokens than were counted", () => {
     for (const bytes of [1, 3, 4, 5, 6, 99, 65_537]) {
       expect(Buffer.byteLength(promptOfBytes(bytes))).toBe(bytes);
       // A cut inside a word may make two tokens of it.

@@ -58,7 +58,7 @@ test.each<[string, string | undefined, RegExp | undefined]>([
   else expect(why).toMatch(expected);
 });
 
-test("the budget of requests ends the run and is no early stop", () => {
+test("the request budget ends the run and does not count as an early stop", () => {
   const guard = new LoadGuard({ budget: { requests: 3 }, circuit: RULE });
   expect([1, 2, 3, 4, 5].map(() => guard.take())).toEqual([true, true, true, false, false]);
   expect(guard.signal.aborted).toBe(true);

@@ -110,7 +110,7 @@ describe("response parser", () => {
     });
   });
 
-  test("bytes beyond the message are told", () => {
+  test("bytes beyond the message are reported", () => {
     expect(parse(["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!!"])).toMatchObject({ ended: true, surplus: 2 });
   });
 

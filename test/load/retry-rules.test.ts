@@ -27,11 +27,11 @@ type Seen = Observation & { readonly received: LoadExchange; readonly text: stri
 
 /** Clients of the harness against a server that sends the next of the given responses to each request. */
 async function clientsAgainst(
-  answers: readonly (string | undefined)[],
+  replies: readonly (string | undefined)[],
   options: Partial<ClientsOptions<Seen>> & { stream?: boolean; deadlineMs?: number } = {},
 ) {
   await using server = await rawServer((socket, _request, count) => {
-    const text = answers[Math.min(count, answers.length) - 1];
+    const text = replies[Math.min(count, replies.length) - 1];
     if (text === undefined) return;
     socket.write(text);
     if (text.includes("transfer-encoding") && !text.endsWith("0\r\n\r\n")) socket.end();
@@ -179,9 +179,9 @@ describe("the harness's own clients follow the retry rules", () => {
 
   test("RETRY-11: the numbers are options with documented defaults", () => {
     expect(DEFAULT_RETRY).toEqual({ maxAttempts: 6, baseMs: 500, maxBackoffMs: 30_000, longestRetryAfterMs: 120_000 });
-    const answered = { retry: "retry-after", reason: "rate_limit_exceeded", retryAfterMs: 5_000, attempts: 2 } as const;
+    const denied = { retry: "retry-after", reason: "rate_limit_exceeded", retryAfterMs: 5_000, attempts: 2 } as const;
     const decide = (options: Partial<typeof DEFAULT_RETRY>) =>
-      decideRetry(answered, seededRandom(1), { ...DEFAULT_RETRY, ...options }).kind;
+      decideRetry(denied, seededRandom(1), { ...DEFAULT_RETRY, ...options }).kind;
     expect(decide({})).toBe("wait");
     expect(decide({ maxAttempts: 2 })).toBe("stop");
     expect(decide({ longestRetryAfterMs: 4_000 })).toBe("stop");

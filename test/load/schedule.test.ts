@@ -47,7 +47,7 @@ describe("schedules", () => {
     expect([...once].sort((a, b) => a - b)).toEqual(once);
   });
 
-  test("replay: the moments of the trace, faster when told so", () => {
+  test("replay: the times of the trace, faster on request", () => {
     const entry = { dialect: "chat", stream: false, promptTokens: 1, maxTokens: 1 } as const;
     const entries = [
       { offsetMs: 0, ...entry },

@@ -26,12 +26,12 @@ test("streams that come piece by piece in both dialects are as they should be", 
   expect(buffered([...streams("chat", 200), ...streams("messages", 300)])).toBe("met");
 });
 
-test("one dialect whose streams are held back is seen beside the other", () => {
+test("one dialect whose streams are buffered is detected although the other's are not", () => {
   expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)])).toBe("broken");
   expect(buffered([...streams("chat", 1_990), ...streams("messages", 200)])).toBe("broken");
 });
 
-test("a dialect whose single stream came at once is not judged by its concurrent streams", () => {
+test("a dialect whose single stream arrived at once is not judged by its concurrent streams", () => {
   const long = { ...LONG, spread: { chat: 0.9, messages: 0 } };
   expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)], long)).toBe("met");
 });

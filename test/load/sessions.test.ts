@@ -5,8 +5,8 @@ import type { UpstreamRequest } from "../../src/upstream/index.ts";
 import { type SentBody, sentTo } from "./support/upstream-load.ts";
 
 const REPLY = "a reply of some words that are part of the next turn";
-const answering = (behaviour: object) => ({ providers: { one: { models: { "*": behaviour } } } });
-const answered = answering({ text: REPLY, pieces: 4, latencyMs: 400 });
+const scenarioWith = (behaviour: object) => ({ providers: { one: { models: { "*": behaviour } } } });
+const serving = scenarioWith({ text: REPLY, pieces: 4, latencyMs: 400 });
 
 interface Seen {
   readonly request: UpstreamRequest;
@@ -39,11 +39,11 @@ describe.concurrent("sessions", () => {
     ["chat", true],
     ["messages", false],
   ])(
-    "of %s, streaming %j: each turn has all turns before it, and waits for the answer and the think time",
+    "of %s, streaming %j: each turn has all turns before it, and waits for the reply and the think time",
     async (dialect, stream) => {
       const { requests, phase, run } = await sentTo(
         { arrivals: sessions({}), mix: [{ dialect, stream, promptTokens: { kind: "uniform", from: 5, to: 40 } }] },
-        { scenario: answered },
+        { scenario: serving },
       );
       const all = sessionsIn(requests);
       expect(all.size).toBe(10);
@@ -77,10 +77,10 @@ describe.concurrent("sessions", () => {
     },
   );
 
-  test("begin by the clock, whatever the answers do: later turns alone wait", async () => {
+  test("begin on schedule, whatever the replies do: only later turns wait", async () => {
     const { requests, run } = await sentTo(
       { arrivals: sessions({ turns: 2, thinkS: 0 }) },
-      { scenario: answering({ latencyMs: 2_500 }) },
+      { scenario: scenarioWith({ latencyMs: 2_500 }) },
     );
     const firsts = [...sessionsIn(requests).values()].map(([first]) => first?.request.receivedMs ?? Number.NaN);
     expect(firsts).toHaveLength(10);
@@ -89,7 +89,7 @@ describe.concurrent("sessions", () => {
       expect(Math.abs(at - begin - index * 50)).toBeLessThan(latenessOf(run.generator));
   });
 
-  test("share a prefix of so many tokens as a part of them has it, and the others have one of their own", async () => {
+  test("the configured share has a common prefix of the configured length, the others separate ones", async () => {
     for (const dialect of ["chat", "messages"]) {
       const { requests } = await sentTo(
         {
@@ -99,7 +99,7 @@ describe.concurrent("sessions", () => {
           }),
           mix: [{ dialect }],
         },
-        { scenario: answering({}) },
+        { scenario: scenarioWith({}) },
       );
       const bodies = [...sessionsIn(requests, "x-conversation").values()].map(([first]) => first?.body);
       expect(bodies).toHaveLength(40);
@@ -122,7 +122,7 @@ describe.concurrent("sessions", () => {
       mix: [{ dialect: "chat", promptTokens: { kind: "uniform", from: 5, to: 40 } }],
       objectives: ["response_ms < 60000"],
     };
-    const scenario = answering({ text: REPLY, pieces: 4 });
+    const scenario = scenarioWith({ text: REPLY, pieces: 4 });
     const whole = await sentTo(workload, { scenario });
     const parts = await Promise.all([0, 1].map((index) => sentTo(workload, { scenario, part: { index, of: 2 } })));
     const sent = parts.flatMap(({ requests }) => requests.map(({ body }) => body));
@@ -144,7 +144,7 @@ describe.concurrent("sessions", () => {
   test("end with a turn that is not admitted", async () => {
     const { phase, requests } = await sentTo(
       { arrivals: sessions({ ratePerS: 2 }), allow: { failedShare: 1 } },
-      { scenario: answering([{ text: REPLY }, { error: { status: 500 } }]) },
+      { scenario: scenarioWith([{ text: REPLY }, { error: { status: 500 } }]) },
     );
     expect(requests.map(({ status }) => status)).toEqual([200, 500]);
     expect(phase?.sessions).toMatchObject({ started: 1, completed: 0 });
@@ -158,7 +158,7 @@ describe.concurrent("sessions", () => {
     const { phase, requests } = await sentTo(
       { arrivals: sessions({ thinkS: 600, turns: { kind: "uniform", from: 2, to: 3 } }) },
       {
-        scenario: answering({}),
+        scenario: scenarioWith({}),
         stopWhen: (all) => all.length === 10 && all.every(({ end }) => end === "complete"),
       },
     );

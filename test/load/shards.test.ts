@@ -24,8 +24,8 @@ const SLOWER = 3;
 const SHIFT_MS = 400;
 const LATE_MS = 50;
 
-async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(answer);
+async function listen(respond: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(respond);
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

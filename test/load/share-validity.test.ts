@@ -25,7 +25,7 @@ const late = loadRun("scale", {
   generator: { ...loadRun("scale").generator, valid: false, problems: ["sends were late"] },
 });
 
-test("a tier beside one whose generator was late says nothing that rests on moments", () => {
+test("a tier concurrent with one whose generator was late says nothing that depends on timing", () => {
   const [growth] = shareValidity([failing("growth", "timing"), late]);
   expect(growth).toMatchObject({
     verdict: "inconclusive",
@@ -35,7 +35,7 @@ test("a tier beside one whose generator was late says nothing that rests on mome
   expect(growth?.phases[0]?.verdict).toBe("inconclusive");
 });
 
-test("what was answered wrongly is wrong all the same", () => {
+test("wrong replies are wrong all the same", () => {
   const [growth] = shareValidity([failing("growth", "content"), late]);
   expect(growth?.verdict).toBe("fail");
 });

@@ -6,16 +6,16 @@ import { sent } from "./support/observations.ts";
 const NO_STALLS = { still: [], late: [], busy: [] };
 
 /** A request this many seconds into the run, whose response began this many ms later. */
-function answered(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
+function observation(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
   const one = sent(atS, more);
   return { ...one, headUs: one.sentUs + ms * 1_000, endUs: one.sentUs + ms * 1_000 + 1_000 };
 }
 
 /** Twenty a second for ten seconds. */
 const steady = (ms: (atS: number) => number) =>
-  Array.from({ length: 200 }, (_, index) => answered(index / 20, ms(index / 20)));
+  Array.from({ length: 200 }, (_, index) => observation(index / 20, ms(index / 20)));
 
-test("a gateway that answers evenly does not stand still, however slow it is", () => {
+test("a gateway that responds evenly does not stall, however slow it is", () => {
   expect(
     stallsIn(
       steady(() => 20),
@@ -38,9 +38,9 @@ test("a silence in which several waited, and which ended for all of them at once
   expect(others).toEqual([]);
 });
 
-test("denials that always take their time are no stall, also when nothing else is answered meanwhile", () => {
+test("denials that are always slow are not a stall, even if nothing else gets a response meanwhile", () => {
   const denial = { outcome: "denied", what: "rate_limit_exceeded", status: 429 } as const;
-  const pulses = [12, 14, 16, 18].flatMap((atS) => Array.from({ length: 12 }, () => answered(atS, 500, denial)));
+  const pulses = [12, 14, 16, 18].flatMap((atS) => Array.from({ length: 12 }, () => observation(atS, 500, denial)));
   expect(stallsIn([...steady(() => 20), ...pulses], NO_STALLS)).toEqual([]);
 });
 

@@ -71,7 +71,7 @@ function shownOf(tally: Tally, atUs: number) {
   };
 }
 
-test("what workers told of as they went on adds up to what they hand over at their end", () => {
+test("what workers report while running adds up to their final results", () => {
   const random = seededRandom(11);
   const workers = [1, 2, 3].map(() => new Tally(START_US, { keep: true }));
   const readers = workers.map((tally) => new GrowthReader(tally));

@@ -17,18 +17,18 @@ const sorted = (sizes: readonly (readonly number[])[]) => sizes.map((pair) => pa
 
 function expectReplayed(
   { requests, bodies, phase, run }: Awaited<ReturnType<typeof sentTo>>,
-  wanted: readonly Arrived[],
+  expected: readonly Arrived[],
   speed = 1,
 ) {
-  expect(phase).toMatchObject({ offered: wanted.length, sent: wanted.length, admitted: wanted.length });
-  expect(sorted(sizesOf(bodies))).toEqual(sorted(wanted.map(({ prompt, output }) => [prompt, output])));
+  expect(phase).toMatchObject({ offered: expected.length, sent: expected.length, admitted: expected.length });
+  expect(sorted(sizesOf(bodies))).toEqual(sorted(expected.map(({ prompt, output }) => [prompt, output])));
   // Sends may be late, and read late, by as much as the run itself has measured: the first one too, and then the others seem
   // early.
   const { scheduleLagMs, loopDelayMs } = run.generator;
   const toleranceMs = 5 + scheduleLagMs.max + (loopDelayMs?.max ?? 0);
   const first = requests[0]?.receivedMs ?? Number.NaN;
   const lags = requests.map(
-    ({ receivedMs }, index) => receivedMs - first - (wanted[index]?.atMs ?? Number.NaN) / speed,
+    ({ receivedMs }, index) => receivedMs - first - (expected[index]?.atMs ?? Number.NaN) / speed,
   );
   expect(Math.min(...lags)).toBeGreaterThan(-toleranceMs);
   expect(Math.max(...lags)).toBeLessThan(toleranceMs);
@@ -42,7 +42,7 @@ describe.concurrent("a trace is replayed with its arrivals and sizes", () => {
     ["azure", azure(trace)],
     ["burstgpt", burstGpt(trace)],
     ["burstgpt with sessions", burstGpt(trace, true)],
-  ])("%s, told by its first line", async (_format, text) => {
+  ])("%s, determined by its first line", async (_format, text) => {
     const replayed = await sentTo({ arrivals: { kind: "replay", file: "t", speed: 2 } }, { files: { t: text } });
     expectReplayed(replayed, trace, 2);
     expect(replayed.run.tokenizer?.vocabulary).toBe("o200k_base");
@@ -86,7 +86,7 @@ describe.concurrent("the rate of a trace", () => {
     );
   });
 
-  test("only its beginning is sent where so many requests are wanted", async () => {
+  test("only its beginning is sent if the number of requests is limited", async () => {
     const { bodies } = await sentTo(
       { arrivals: { kind: "replay", file: "t", requests: 7, speed: 10 } },
       { files: { t: azure(trace) } },

@@ -16,7 +16,7 @@ const REPLY =
   '{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"content":[{"type":"text","text":"ok"}]}';
 
 /** A server that keeps its own count of the requests. */
-async function countingServer(answer: (count: number, response: ServerResponse) => void) {
+async function countingServer(respond: (count: number, response: ServerResponse) => void) {
   const seen = { requests: 0, paths: new Map<string, number>(), inFlight: 0, peak: 0, connections: 0 };
   const waiting = new Set<() => void>();
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -27,7 +27,7 @@ async function countingServer(answer: (count: number, response: ServerResponse) 
     response.on("close", () => seen.inFlight--);
     request.resume();
     for (const look of waiting) look();
-    answer(seen.requests, response);
+    respond(seen.requests, response);
   });
   server.keepAliveTimeout = 60_000;
   server.on("connection", () => seen.connections++);
@@ -158,7 +158,7 @@ describe.concurrent("worker threads", () => {
     expect(record.load?.runs[0]?.generator.workers).toBe(2);
   });
 
-  test("denials of all of them stand in one place, and each waits as told", async () => {
+  test("denials of all of them are combined, and each waits as Retry-After states", async () => {
     let denied = 0;
     await using server = await countingServer((count, response) => {
       if (count % 10 !== 0) return reply(response);

@@ -66,7 +66,7 @@ const stream = {
 } as const;
 
 describe("a workload", () => {
-  test("every arrival is counted once, in the class that it came to", async () => {
+  test("every arrival is counted once, by its outcome", async () => {
     const { run: done, samples, secret } = await run({});
     const [phase] = done.phases;
     expect(phase).toMatchObject({ offered: 100, sent: 100, admitted: 100, denied: 0, failed: 0, dropped: 0 });
@@ -97,7 +97,7 @@ describe("a workload", () => {
     expect(phase?.steady).toEqual({ fromS: null, toS: null, kind: "too-short" });
   });
 
-  test("streams: every gap is counted, connections are reused, as many run as were asked for", async () => {
+  test("streams: every gap is counted, connections are reused, as many run as requested", async () => {
     const { run: done } = await run(
       { arrivals: { kind: "closed", inFlight: 10, requests: 30, rampS: 0 }, mix: [stream] },
       { pieces: 6, paceMs: 10 },
@@ -111,7 +111,7 @@ describe("a workload", () => {
     expect(only?.outputTokens).toBeGreaterThan(30 * 5);
   });
 
-  test("denied, unfinished and failed are classes of their own, and fail the run", async (context) => {
+  test("denied, unfinished and failed are separate classes, and fail the run", async (context) => {
     const denied = await run({}, { limits: { rpm: 20, inFlight: 4 } });
     expect(denied.run.phases[0]?.classes.map(({ outcome }) => outcome).sort()).toEqual(["admitted", "denied"]);
     const cut = await run({

@@ -59,7 +59,7 @@ describe("workload files", () => {
       ["3 mix.0.promptBytes"],
     ],
     [
-      "what is no objective of a request",
+      "what is not an objective of a request",
       "name: a\narrivals: { kind: closed, inFlight: 1, requests: 1 }\nobjectives:\n  - response_ms < 9\n  - ttft_ms p99 < 3\n",
       ["5 objectives.1"],
     ],

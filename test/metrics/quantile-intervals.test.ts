@@ -66,7 +66,7 @@ describe("intervals of quantiles", () => {
     const [histogram, blocks] = [new Histogram(), new BlockCounts()];
     for (let index = 0; index < count; index++) {
       histogram.record(1_000 + index);
-      // All at the same moment: there are no blocks that could be correlated.
+      // All at the same moment: no blocks could be correlated.
       blocks.record(1_000 + index, 0);
     }
     expect(quantileIntervals(histogram, blocks)[quantile] !== null).toBe(isSupported);
@@ -114,10 +114,10 @@ describe("counts by blocks of time", () => {
     expect(new CountBlocks<"failed">().rateInterval("failed", 60)).toEqual([0, expect.closeTo(3.84 / 60, 2)]);
   });
 
-  test("failures that come in one burst are worth fewer than as many that come by chance", () => {
+  test("failures in one burst count for fewer than the same number at random times", () => {
     const counts = new CountBlocks<"admitted" | "failed">();
     for (let index = 0; index < 6_000; index++)
       counts.count(index >= 3_000 && index < 3_300 ? "failed" : "admitted", index * 10_000);
-    expect(counts.worth("failed", ["admitted", "failed"], 60)).toBeLessThan(600);
+    expect(counts.effectiveCount("failed", ["admitted", "failed"], 60)).toBeLessThan(600);
   });
 });

@@ -12,10 +12,10 @@ const INSTALL = `Install it with \`go install go.k6.io/k6@v${K6_VERSION}\`, or n
  * @throws UsageError with install instructions if there is none.
  */
 export function findK6(named: string | undefined, environment: NodeJS.ProcessEnv): string {
-  const wanted = named ?? environment["K6_PATH"];
-  if (wanted !== undefined && wanted !== "") {
-    if (isProgram(wanted)) return wanted;
-    throw new UsageError(`there is no k6 at ${wanted}`, { hint: INSTALL });
+  const requested = named ?? environment["K6_PATH"];
+  if (requested !== undefined && requested !== "") {
+    if (isProgram(requested)) return requested;
+    throw new UsageError(`no k6 found at ${requested}`, { hint: INSTALL });
   }
   const found = (environment["PATH"] ?? "")
     .split(delimiter)

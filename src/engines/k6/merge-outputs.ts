@@ -71,7 +71,7 @@ export function mergeOutputs({ outputs, groups, keys, sameClock }: MergeOptions)
       segment: output.segment,
       requests: output.requests.length,
       complete: output.ended && ended === "",
-      ended: ended === "" ? (output.ended ? "came to its end" : "has no end in its output") : ended,
+      ended: ended === "" ? (output.ended ? "completed" : "has no end in its output") : ended,
       clockOffsetMs: offset === undefined ? null : offset.offsetMs,
       clockUncertaintyMs: offset === undefined ? null : offset.uncertaintyMs,
     })),

@@ -98,8 +98,8 @@ export function judgeExternal(run: ExternalRun): RanLoad {
             ...judgeTierPhase(name, own, run, { limits, script }),
           ];
     // Without any response, compliant clients prove nothing, least of all about the gateway.
-    const answered = tally.total.admitted + tally.total.denied > 0;
-    const rules = limits === null && answered && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
+    const hasResponses = tally.total.admitted + tally.total.denied > 0;
+    const rules = limits === null && hasResponses && fleet !== undefined ? [judgeOwnClients(fleet)] : [];
     const durationS = Math.max(endMs * 1_000, lastEndUs(own)) / 1_000_000 - startMs / 1_000;
     histograms.push(...tally.histograms(`${workload.name}.${name}`, startedAtMs + startMs, startedAtMs + endMs));
     return phaseRecord({

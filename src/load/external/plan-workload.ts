@@ -44,7 +44,7 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
       untilMs: retryAfter === "none" ? 120_000 : UNTIL_MS,
     };
   });
-  if (warmupS > 0) remarks.push("the warm-up is left out: the scripts measure from the first request");
+  if (warmupS > 0) remarks.push("the warm-up is skipped: the scripts measure from the first request");
   return { phases: [{ name, title: name, startMs: 0, endMs: atMs }], groups, remarks };
 }
 

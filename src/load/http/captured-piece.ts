@@ -2,7 +2,7 @@
 export class CapturedPiece {
   readonly atUs: number;
   #length: number;
-  /** May have spare capacity: chunks that came with the same read are appended. */
+  /** May have spare capacity: chunks of the same read are appended. */
   #buffer: Buffer;
 
   constructor(atUs: number, bytes: Buffer) {

@@ -34,7 +34,7 @@ export function decodedText(coded: Buffer, contentEncoding: string): DecodedText
 /** Shorter texts cannot contain enough values to matter, characters. */
 const MIN_SCANNED_CHARACTERS = 65_536;
 
-/** Whether a text has so many values that parsing it would take too much memory. */
+/** Whether a text has too many values to parse it without using too much memory. */
 export function hasTooManyValues(text: string): boolean {
   return text.length > MIN_SCANNED_CHARACTERS && isBeyondUse(text);
 }

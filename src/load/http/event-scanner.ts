@@ -127,7 +127,7 @@ export class EventScanner implements StreamFacts {
     return this.#content.outputs - before;
   }
 
-  /** Small pieces are joined into flat strings: V8 keeps an object of its own for each piece of a concatenation. */
+  /** Small pieces are joined into flat strings: V8 keeps a separate object for each piece of a concatenation. */
   #extend(piece: string): void {
     this.#recent += piece;
     if (this.#recent.length < FLAT_CHARS) return;

@@ -19,11 +19,11 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
   #ordinal = 0;
 
   async open(count: number): Promise<number> {
-    const wanted = Math.min(count, this.options.maxConnections) - this.#free.length - this.busy.size;
-    for (let left = wanted; left > 0 && !this.closed; left -= OPEN_AT_ONCE) {
-      const came = await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
+    const missing = Math.min(count, this.options.maxConnections) - this.#free.length - this.busy.size;
+    for (let left = missing; left > 0 && !this.closed; left -= OPEN_AT_ONCE) {
+      const opened = await Promise.all(Array.from({ length: Math.min(left, OPEN_AT_ONCE) }, () => this.#openIdle()));
       // Do not wait a hundred times for a host that accepts no connection.
-      if (!came.includes(true)) break;
+      if (!opened.includes(true)) break;
     }
     return this.#free.length + this.busy.size;
   }

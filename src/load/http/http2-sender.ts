@@ -27,11 +27,11 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
   }
 
   async open(count: number): Promise<number> {
-    const wanted = Math.min(count, this.options.maxConnections);
-    while (!this.closed && this.#room() + this.busy.size < wanted) {
+    const target = Math.min(count, this.options.maxConnections);
+    while (!this.closed && this.#room() + this.busy.size < target) {
       const before = this.#connections.size;
       // The first connection shows how many streams each may carry.
-      const missing = before === 0 ? 1 : Math.ceil((wanted - this.#room() - this.busy.size) / this.#each());
+      const missing = before === 0 ? 1 : Math.ceil((target - this.#room() - this.busy.size) / this.#each());
       await Promise.all(Array.from({ length: Math.min(missing, OPEN_AT_ONCE) }, () => this.#connect()));
       if (this.#connections.size === before) break;
     }
@@ -86,8 +86,8 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
   }
 
   async #connectForWaiting(): Promise<void> {
-    const wanted = Math.ceil(this.#waiting.length / this.#each());
-    await Promise.all(Array.from({ length: Math.min(wanted, OPEN_AT_ONCE) }, () => this.#connect()));
+    const needed = Math.ceil(this.#waiting.length / this.#each());
+    await Promise.all(Array.from({ length: Math.min(needed, OPEN_AT_ONCE) }, () => this.#connect()));
     this.#connecting = undefined;
     // Without a connection, none of them can be sent, and each one reports that.
     const count = this.#room() === 0 ? this.#waiting.length : this.#room();

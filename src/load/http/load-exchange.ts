@@ -131,7 +131,7 @@ export class LoadExchange implements ResponseListener {
     return headValue(this.head, RETRY_AFTER);
   }
 
-  /** The requested wait before the next attempt, ms from now; `undefined` if there is no usable wait. */
+  /** The requested wait before the next attempt, ms from now; `undefined` without a usable wait. */
   get retryAfterWaitMs(): number | undefined {
     const { retryAfter } = this;
     // Most responses have none: skip parsing their dates.

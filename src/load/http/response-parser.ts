@@ -174,7 +174,7 @@ export class ResponseParser {
     }
     if (coding !== undefined && length !== undefined) {
       // Two lengths: recipients that use the other one split the responses differently (RFC 9112, 6.3).
-      this.#broken("a Content-Length beside Transfer-Encoding");
+      this.#broken("a Content-Length in addition to Transfer-Encoding");
       return;
     }
     if (coding !== undefined) {

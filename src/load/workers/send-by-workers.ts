@@ -96,7 +96,7 @@ function startThreads(options: WorkersOptions, inFlight: Int32Array): Thread[] {
   });
 }
 
-/** Shows the combined counts of the threads while they send. @returns `undefined` if there is no live display. */
+/** Shows the combined counts of the threads while they send. @returns `undefined` without a live display. */
 function show(
   { onRunning, start: { workload }, originUs, totalS }: WorkersOptions,
   threads: readonly Thread[],

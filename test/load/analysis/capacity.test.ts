@@ -9,7 +9,7 @@ import { Histogram } from "../../../src/metrics/index.ts";
 import { loadClass, loadPhase, quantiles } from "../../support/load-records.ts";
 
 describe("an objective", () => {
-  test("is read, and refuses denials by itself", () => {
+  test("is read, and rejects denials by default", () => {
     expect(parseObjective("ttft_ms p99 < 800, failed < 0.1%")).toMatchObject([
       { kind: "quantile", figure: "ttft", quantile: 0.99, belowMs: 800 },
       { kind: "share", of: "failed", below: 0.001 },
@@ -20,7 +20,7 @@ describe("an objective", () => {
   });
 
   test.each(["", "ttft_ms < 800", "ttft_ms p42 < 1", "toString p99 < 1", "failed > 1%"])("refuses %j", (text) => {
-    expect(() => parseObjective(text)).toThrow(/is no part of an objective/);
+    expect(() => parseObjective(text)).toThrow(/is not a clause of an objective/);
   });
 
   describe("is refused where the mix cannot measure it", () => {

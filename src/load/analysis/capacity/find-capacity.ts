@@ -53,7 +53,7 @@ export interface CapacityPlan {
 export interface Capacity extends Searched<CapacityStep> {
   /** The objective as a function of load, with intervals, at every level that the generator could send. */
   readonly frontier: readonly FrontierPoint[];
-  /** The best level, held for longer than any one-minute window; `undefined` if there was no time. */
+  /** The best level, held for longer than any one-minute window; `undefined` if time ran out. */
   readonly held: CapacityStep | undefined;
   readonly binds: Binds;
   readonly confidence: "high" | "medium" | "low" | "none";
@@ -121,15 +121,15 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
       best = nextGuess(best, long, plan.unit);
     }
   }
-  const answer = held ?? (best?.met === true ? best : undefined);
+  const capacity = held ?? (best?.met === true ? best : undefined);
   return {
-    best: answer,
+    best: capacity,
     beyond,
     steps,
     frontier: frontierOf(steps.filter(({ binds }) => binds !== "generator").map(({ point }) => point)),
     held,
     binds: bindsOf(beyond),
-    confidence: confidenceOf(answer, held, beyond),
+    confidence: confidenceOf(capacity, held, beyond),
     cut,
   };
 }

@@ -52,7 +52,7 @@ export function parseObjective(text: string): readonly Clause[] {
   return [...clauses, ...silent.map((of) => ({ kind: "share" as const, text: `${of} < 0.1%`, of, below: 0.001 }))];
 }
 
-type Asked =
+type ObjectiveClause =
   | Pick<Extract<Clause, { kind: "quantile" }>, "kind" | "text" | "figure">
   | Extract<Clause, { kind: "share" }>;
 
@@ -65,7 +65,7 @@ const BETWEEN_TOKENS: readonly string[] = ["eventGap", "itl", "perToken"];
  *
  * @throws UsageError for a latency that none of its requests has: the search would report a capacity of 0.
  */
-export function assertMeasurable(clauses: readonly Asked[], mix: Workload["mix"]): void {
+export function assertMeasurable(clauses: readonly ObjectiveClause[], mix: Workload["mix"]): void {
   const streams = mix.filter(({ stream }) => stream);
   for (const clause of clauses) {
     if (clause.kind === "share" || !OF_STREAMS.includes(clause.figure)) continue;
@@ -103,7 +103,7 @@ function parseClause(text: string): Clause {
   if (share !== null && of !== undefined) {
     return { kind: "share", text, of, below: Number(share[2]) / (share[3] === "%" ? 100 : 1) };
   }
-  throw new UsageError(`"${text}" is no part of an objective`, {
+  throw new UsageError(`"${text}" is not a clause of an objective`, {
     hint: `For example "ttft_ms p99 < 800, failed < 0.1%". Figures: ${Object.keys(FIGURES).join(", ")}; at ${Object.keys(QUANTILES).join(", ")}; shares: ${SHARES.join(", ")}.`,
   });
 }

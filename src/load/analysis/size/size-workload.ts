@@ -114,9 +114,12 @@ function plannedBy(workload: Workload, durationOf: DurationOf, seed: number): Pl
     throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
   }
   if (arrivals.kind === "sessions") {
-    throw new UsageError(`${workload.name} is of sessions, and when their turns arrive depends on the answers`, {
-      hint: "Describe the requests by a rate, or replay a trace.",
-    });
+    throw new UsageError(
+      `${workload.name} consists of sessions, whose turns arrive at times that depend on the responses`,
+      {
+        hint: "Describe the requests by a rate, or replay a trace.",
+      },
+    );
   }
   const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
   let drawn = 0;
