@@ -8,7 +8,7 @@ import { type Attempt, headerOf } from "./observation.ts";
  */
 export function evidenceOf({ id, request, answer }: Attempt, scenario: string, startMs: number): ExchangeLine {
   const us = (ms: number) => Math.round((ms - startMs) * 1_000);
-  const answered = answer?.beganMs === undefined ? undefined : answer;
+  const begun = answer?.beganMs === undefined ? undefined : answer;
   return {
     requested: { endpoint: request.endpoint, mode: request.stream ? "streaming" : "non-streaming", intent: scenario },
     exchange: {
@@ -23,22 +23,23 @@ export function evidenceOf({ id, request, answer }: Attempt, scenario: string, s
       },
       timeline: { dueUs: us(request.atMs), sentUs: us(request.atMs), endUs: us(answer?.endedMs ?? request.atMs) },
       ending: endingOf(answer),
-      ...(answered === undefined
+      ...(begun === undefined
         ? {}
         : {
             response: {
-              status: answered.status,
-              headers: answered.headers,
+              status: begun.status,
+              headers: begun.headers,
               trailers: [],
-              body: { text: answered.body, bytes: Buffer.byteLength(answered.body), pieces: [] },
+              body: { text: begun.body, bytes: Buffer.byteLength(begun.body), pieces: [] },
             },
           }),
     },
   };
 }
 
-function endingOf(answer: Attempt["answer"]): { readonly kind: string; readonly detail?: string } {
-  if (answer?.outcome === "broken") return { kind: "reset", detail: "the scenario cuts the stream" };
-  if (answer === undefined || answer.outcome === "interrupted") return { kind: "aborted", detail: "the client left" };
+function endingOf(response: Attempt["answer"]): { readonly kind: string; readonly detail?: string } {
+  if (response?.outcome === "broken") return { kind: "reset", detail: "the scenario cuts the stream" };
+  if (response === undefined || response.outcome === "interrupted")
+    return { kind: "aborted", detail: "the client disconnected" };
   return { kind: "complete" };
 }

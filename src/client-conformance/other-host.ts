@@ -6,7 +6,7 @@ import type { ForeignRequest } from "./observation.ts";
 export interface OtherHost extends AsyncDisposable {
   /** Scheme, host and port: both host name and port differ from the gateway's. */
   readonly origin: string;
-  readonly came: readonly ForeignRequest[];
+  readonly received: readonly ForeignRequest[];
 }
 
 /** How much of a body is searched for the key, characters. */
@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 1 << 20;
 
 /** A host for which the client has no key. It records every request and responds with 404. */
 export async function startOtherHost(key: string): Promise<OtherHost> {
-  const came: ForeignRequest[] = [];
+  const received: ForeignRequest[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("latin1").on("data", (text: string) => {
@@ -31,7 +31,7 @@ export async function startOtherHost(key: string): Promise<OtherHost> {
             : body.includes(key)
               ? "the body"
               : undefined;
-      came.push({ method: request.method ?? "", url: url.replaceAll(key, "…"), keyIn, bodyBytes: body.length });
+      received.push({ method: request.method ?? "", url: url.replaceAll(key, "…"), keyIn, bodyBytes: body.length });
       response.writeHead(404, { "Content-Type": "application/json" });
       response.end('{"error":{"message":"This host is another one.","type":"invalid_request_error","code":404}}');
     });
@@ -40,7 +40,7 @@ export async function startOtherHost(key: string): Promise<OtherHost> {
   await once(server, "listening");
   return {
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    came,
+    received,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -84,13 +84,13 @@ function timelineOf(runs: readonly ClientRun[]): string {
 }
 
 function outcomeOf({ answer }: Attempt): string {
-  if (answer?.beganMs === undefined) return "no answer";
+  if (answer?.beganMs === undefined) return "no response";
   return answer.outcome === "broken" ? `${answer.status} and cut` : String(answer.status);
 }
 
 function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenario): string {
   const sent = attempts.length + others.length;
-  return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; ${calls === 1 ? "one call was" : `${calls} calls were`} asked for`;
+  return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; ${calls === 1 ? "one call was" : `${calls} calls were`} requested`;
 }
 
 /** Why a command sent nothing that could be judged, as far as the traffic shows. */

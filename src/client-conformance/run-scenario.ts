@@ -52,7 +52,7 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
     options.signal.removeEventListener("abort", interrupt);
   }
   for (let waited = 0; watch.open > 0 && waited < SETTLE_MS; waited += POLL_MS) await sleep(POLL_MS);
-  return { ...watch.seen(), otherHost: [...other.came], ending };
+  return { ...watch.seen(), otherHost: [...other.received], ending };
 }
 
 /** Records the requests to one scripted gateway. */
@@ -61,7 +61,7 @@ class Watch {
   readonly #name: string;
   readonly #most: number;
   readonly #requests: ScriptedRequest[] = [];
-  readonly #answers = new Map<string, ScriptedResponse>();
+  readonly #responses = new Map<string, ScriptedResponse>();
   /** Calls by request, for requests that the scenario responds to. */
   readonly #calls = new Map<string, string>();
   readonly #serving = new Set<string>();
@@ -82,7 +82,7 @@ class Watch {
 
   /** Number of open requests. */
   get open(): number {
-    return this.#requests.length - this.#answers.size;
+    return this.#requests.length - this.#responses.size;
   }
 
   script(scenario: Scenario, otherHost: () => string): Script {
@@ -108,9 +108,9 @@ class Watch {
         if (turn.do === "serve") this.#serving.add(request.id);
         return turn;
       },
-      ended: (request, answer) => {
+      ended: (request, response) => {
         this.#serving.delete(request.id);
-        this.#answers.set(request.id, answer);
+        this.#responses.set(request.id, response);
       },
     };
   }
@@ -121,7 +121,7 @@ class Watch {
         id: `${this.#name}.${index + 1}`,
         request,
         call: this.#calls.get(request.id) ?? "",
-        answer: this.#answers.get(request.id),
+        answer: this.#responses.get(request.id),
       }),
     );
     return {

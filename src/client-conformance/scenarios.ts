@@ -46,7 +46,7 @@ function withRetryAfter(name: string, title: string, denials: readonly (() => Re
     },
     judge: (runs, verdict, { mostAttempts }) => {
       if (judgeWaits("RETRY-1", runs, verdict) === 0)
-        verdict.note("RETRY-1", "no automatic retry, so that there was no wait to judge");
+        verdict.note("RETRY-1", "no automatic retry, hence no wait to judge");
       else judgeBounded("RETRY-1", runs, verdict, mostAttempts);
     },
   };
@@ -187,7 +187,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "no-answer",
-    title: "A request that stays without an answer is not repeated blindly",
+    title: "A request that gets no response is not repeated blindly",
     requirements: ["RETRY-7"],
     giveUpS: 2,
     watchMs: 20_000,
@@ -199,7 +199,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "stream-cut",
-    title: "A stream that is asked for again is another generation, and is not appended to the first",
+    title: "A stream that is requested again is another generation, and is not appended to the first",
     requirements: ["RETRY-8"],
     stream: true,
     turn: (_request, { before }) =>
@@ -212,7 +212,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "redirect",
-    title: "The key goes to no other host, also when an answer redirects there",
+    title: "The key goes to no other host, even when a response redirects there",
     requirements: ["KEY-ONE-HOST"],
     passMessage: "findings",
     turn: (request, { otherHost }) => ({ do: "redirect", to: otherHost + request.url }),

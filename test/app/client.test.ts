@@ -108,14 +108,14 @@ describe("gauntlet client", () => {
     expect(code).toBe(status === "inconclusive" ? 4 : 1);
   });
 
-  test("a blind repeat after a time-out warns: whether it has effects elsewhere does not show on the wire", async () => {
+  test("a blind repeat after a timeout warns: its side effects do not show on the wire", async () => {
     const { code, of } = await judge("repeats", ["no-answer"]);
     expect(of("no-answer")).toMatchObject({ status: "warn", violated: ["RETRY-13"] });
     expect(of("no-answer").message).toMatch(/charged more than once.* 3 attempts/);
     expect(code).toBe(0);
   });
 
-  test("a client that crashes is told so with its last words, and nothing passes", async () => {
+  test("a client that crashes is reported with its last output, and nothing passes", async () => {
     const { code, of } = await judge("crashes", ["served", "key-invalid"]);
     expect(of("served")).toMatchObject({ status: "blocked" });
     expect(of("served").message).toMatch(/it sent nothing to GAUNTLET_BASE_URL and ended with exit code 1/);
