@@ -1,5 +1,5 @@
 /**
- * The public interface for suites of one's own, and for programs that read run records.
+ * The public interface for your own suites, and for programs that read run records.
  *
  * A suite is an array of checks made with `defineCheck` or `defineInvariant`; `gauntlet explain` shows how the built-in ones
  * decide. Records are read with `readRun`, and their form is `schemas/run.schema.json`.

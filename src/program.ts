@@ -18,18 +18,18 @@ export interface Bundle {
 /** How a bundle begins: its own digest, so that nothing has to be computed at a start. */
 const DIGEST = /^\/\*([0-9a-f]{16,64})\*\//;
 
-/** @throws when there is no bundle, or the file is none. */
+/** @throws if the bundle is missing, or the file is not one. */
 export function readBundle(path: string): Bundle {
   // It is ASCII (esbuild escapes the rest), which is read in half the time.
   const text = readFileSync(path, "latin1");
   const digest = DIGEST.exec(text)?.[1];
-  if (digest === undefined) throw new Error(`${path} is no bundle of this program`);
+  if (digest === undefined) throw new Error(`${path} is not a bundle of this program`);
   return { path, text, compiledPath: join(dirname(path), compiledName(digest)) };
 }
 
 /**
- * V8 compares version and flags of its own and the length of the text, and no more: Node 20.19.0 crashes by what 20.20.2
- * made, and a changed text of the same length would go unseen. So the name says which text, and which executable exactly.
+ * V8 compares only its version, its flags and the length of the text: Node 20.19.0 crashes on a cache made by 20.20.2, and a
+ * changed text of the same length would go unnoticed. So the name identifies the text and the exact executable.
  */
 function compiledName(digest: string): string {
   const { version, platform, arch, execPath } = process;

@@ -39,18 +39,18 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
   if (status === 404 || status === 405) return pathAdvice(new URL(target.baseUrl));
   if (/html/i.test(list.header("content-type") ?? "")) {
     return {
-      cause: `a web page came in place of a model list (${status})`,
+      cause: `a web page instead of a model list (${status})`,
       next: "A login page or a proxy is in the way, or baseUrl points at a website.",
     };
   }
   if (status === 502 || status === 503 || status === 504) {
     return {
       cause: `it may be asleep or starting (${describeResponse(list)})`,
-      next: "Wait for it, or ask it once by hand, and start again.",
+      next: "Wait for it, or send one request by hand, and start again.",
     };
   }
   if (list.admitted)
-    return { cause: "the model list is not JSON", next: "baseUrl may point at something that is no gateway." };
+    return { cause: "the model list is not JSON", next: "baseUrl may point at something that is not a gateway." };
   return {
     cause: `the model list is not served (${describeResponse(list)})`,
     next: "Its log says why. Where models.chat names a model, no list is needed to begin.",
@@ -68,11 +68,11 @@ function pathAdvice({ pathname }: URL): Advice {
     };
   if (!/\/v\d+\/?$/.test(pathname))
     return {
-      cause: `there is no model list below ${pathname}`,
+      cause: `no model list below ${pathname}`,
       next: "baseUrl should end in the version segment, such as /v1.",
     };
   return {
-    cause: "there is no model list below baseUrl",
+    cause: "no model list below baseUrl",
     next: "Check the path of baseUrl; it ends in the version segment and nothing after it.",
   };
 }

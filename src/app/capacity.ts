@@ -117,7 +117,7 @@ function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefin
   const limit = limits && (streams ? limits.inFlight : limits.rpm / 60);
   const first = from ?? (limit === undefined ? FROM : Math.max(FROM, limit / 4));
   const last = to ?? (limit === undefined ? TO : limit * BEYOND);
-  if (!(first > 0) || last < first) throw new UsageError(`--from ${first} --to ${last} is no range of load.`);
+  if (!(first > 0) || last < first) throw new UsageError(`--from ${first} --to ${last} is not a range of load.`);
   return streams ? { from: Math.ceil(first), to: Math.ceil(last) } : { from: first, to: last };
 }
 

@@ -5,7 +5,7 @@ export interface CiJob {
   readonly text: string;
 }
 
-/** By path: a bare name could resolve to a package that someone else published under it. */
+/** By path: a bare name could resolve to another author's package of that name. */
 const RUN = "./node_modules/.bin/gauntlet run --target gauntlet.yaml --policy gauntlet-policy.yaml --out gauntlet-run";
 /** Keeps the figures of the run for years, in a file that CI passes from job to job. */
 const KEEP = "./node_modules/.bin/gauntlet history gauntlet-run --html gauntlet-run/trends.html";

@@ -61,7 +61,7 @@ interface FactsFrom extends Omit<Facts, "command" | "target" | "seed" | "started
   readonly durationMs: number;
 }
 
-/** The same for a run that was started elsewhere: its head and all qualifiers of its verdict are known. */
+/** The same for a run that another process started: its head and all qualifiers of its verdict are known. */
 export function composeFrom(facts: FactsFrom): RunRecord {
   const { head, durationMs, results, qualifiers = [] } = facts;
   const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;

@@ -25,7 +25,7 @@ export class TierRuns {
   readonly #options: StepOptions;
   readonly #provisioner: Provisioner | undefined;
   readonly #gauges: (() => number)[] = [];
-  #beside: Promise<JudgedLoad | undefined> | undefined;
+  #concurrent: Promise<JudgedLoad | undefined> | undefined;
   #sentBefore = 0;
 
   constructor(options: StepOptions, provisioner: Provisioner | undefined) {
@@ -52,19 +52,19 @@ export class TierRuns {
     const calibration = await calibrate({ signal: control.interruption.signal });
     const slow = problemsOf(calibration, CONCURRENT_LOAD_BOUNDS);
     if (slow.length > 0) {
-      const text = `this machine is too busy for load beside the checks (${slow.join("; ")}): it comes after them`;
+      const text = `this machine is too busy for load concurrently with the checks (${slow.join("; ")}): the load follows them`;
       control.onProgress({ kind: "note", text });
       return undefined;
     }
     const loaded = await this.#withOwnAccounts(target);
-    this.#beside = runTiers({
+    this.#concurrent = runTiers({
       ...this.#options,
       target: loaded,
       calibration,
       unusedForMs: () => Number.POSITIVE_INFINITY,
       onGauge: (gauge) => this.#gauges.push(gauge),
     });
-    const ended = this.#beside.then(
+    const ended = this.#concurrent.then(
       () => undefined,
       // Errors are reported when the result is requested.
       () => undefined,
@@ -75,12 +75,13 @@ export class TierRuns {
   /** The load, after the checks are over. */
   async result(traffic: Traffic): Promise<JudgedLoad | undefined> {
     const { interruption, onProgress } = this.#options.control;
-    if (this.#beside !== undefined) {
-      const first = await this.#beside.catch((error: unknown) => messageOf(error));
+    if (this.#concurrent !== undefined) {
+      const first = await this.#concurrent.catch((error: unknown) => messageOf(error));
       if (typeof first !== "string" && (interruption.signal.aborted || first === undefined || hasPassed(first)))
         return first;
       if (interruption.signal.aborted) return undefined;
-      const why = typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass beside the checks`;
+      const why =
+        typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass concurrently with the checks`;
       const { permit, plan } = this.#options;
       if (!permit.more(sumOf(plan.parts, true))) {
         onProgress({ kind: "note", text: `${why}; the budget has no room to repeat the load on the tiers` });
@@ -88,7 +89,7 @@ export class TierRuns {
         return first;
       }
       this.#options.folder.journal({ event: LOAD_DISCARDED });
-      onProgress({ kind: "note", text: `load on the tiers is generated again, with nothing beside it: ${why}` });
+      onProgress({ kind: "note", text: `load on the tiers is generated again, without concurrent checks: ${why}` });
       this.#sentBefore += typeof first === "string" ? 0 : sentBy(first);
       const target = await this.#withOwnAccounts(traffic.target);
       return runTiers({ ...this.#options, target, unusedForMs: () => Number.POSITIVE_INFINITY });

@@ -237,7 +237,7 @@ async function outcomeOf(found: RunRecord, folder: RunFolder, interruption: Inte
 function policyOf({ policy, baseline, confirm }: ConformOptions, checks: readonly Check[]): Policy | undefined {
   if (policy !== undefined) return readPolicy(policy, { baseline, checks });
   if (confirm !== true) return undefined;
-  throw new UsageError("--confirm measures failed gates once more, and there is no policy", {
+  throw new UsageError("--confirm measures failed gates once more and needs a policy", {
     hint: "Name one with --policy.",
   });
 }

@@ -29,7 +29,7 @@ export function dialectAdvice(
     if (first === undefined || !seen.every(({ status = 0 }) => NOT_THERE.includes(status))) continue;
     if (!good(served).some(({ admitted }) => admitted)) continue;
     return {
-      cause: `every request to ${PATHS[missing]} was answered ${first.status}, and ${PATHS[served]} is served`,
+      cause: `every request to ${PATHS[missing]} got ${first.status}, and ${PATHS[served]} is served`,
       next: `If the gateway has no ${missing} dialect, declare it in the target file: dialects: [${served}]`,
     };
   }

@@ -94,7 +94,7 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   const tls = target.baseUrl.startsWith("https:") ? "over TLS" : "without TLS";
   const reach: Symptom =
     advice === undefined
-      ? { about: "reach", level: "good", text: `answers ${tls} in ${Math.round(list.durationMs)} ms` }
+      ? { about: "reach", level: "good", text: `responds ${tls} in ${Math.round(list.durationMs)} ms` }
       : {
           about: "reach",
           level:
@@ -140,8 +140,8 @@ function noReply(about: string, { status }: Response): Symptom {
   return {
     about,
     level: "bad",
-    text: `answered ${status} with something that is no reply`,
-    next: "baseUrl may point at something that is no gateway.",
+    text: `responded with ${status} and a body that is not a reply`,
+    next: "baseUrl may point at something that is not a gateway.",
   };
 }
 

@@ -12,8 +12,8 @@ export function findWorkload(name: string): Workload {
   const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
   // A bare word that is not a file is a mistyped name.
   if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
-    throw new UsageError(`there is no tier, shipped workload or file "${name}"`, {
-      hint: `${didYouMean(name, SHIPPED)}Shipped are ${SHIPPED.join(", ")}; a workload of your own is a YAML file.`,
+    throw new UsageError(`no tier, shipped workload or file is named "${name}"`, {
+      hint: `${didYouMean(name, SHIPPED)}Shipped are ${SHIPPED.join(", ")}; your own workloads are YAML files.`,
     });
   }
   return loadWorkload(shipped ?? name);

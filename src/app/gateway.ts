@@ -88,7 +88,7 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
 function tokensOf({ "tokens-per-minute": perMinute, "token-counts": counts }: ServeOptions): GatewayOptions["tokens"] {
   if (perMinute !== undefined) return { perMinute, counts: counts as TokenCounts | undefined };
   if (counts === undefined) return undefined;
-  throw new UsageError("token-counts: there is no limit on tokens", { hint: "Say --tokens-per-minute N as well." });
+  throw new UsageError("token-counts needs a limit on tokens", { hint: "Add --tokens-per-minute N." });
 }
 
 function providersOf({ upstream, "upstream-key": keys }: ServeOptions): NonNullable<GatewayOptions["upstream"]> {

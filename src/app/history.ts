@@ -107,7 +107,7 @@ const MAX_DEPTH = 4;
 /** @throws UsageError when there are none. */
 function runFolders(path: string): string[] {
   if (!isFolder(path))
-    throw new UsageError(existsSync(path) ? `${path} is no folder` : `there is no folder ${path}`, {
+    throw new UsageError(existsSync(path) ? `${path} is not a folder` : `no folder ${path}`, {
       hint: "Name folders of runs, or a single history file.",
     });
   const found = below(path, MAX_DEPTH);
@@ -146,11 +146,11 @@ function comparable(runs: readonly StoredRun[], ids: ReadonlySet<string> | undef
       part,
       key: JSON.stringify([target, address, part.name, part.workload, part.machine]),
     }));
-  const wanted = new Set(
+  const required = new Set(
     runs.filter(({ runId }) => ids.has(runId)).flatMap((run) => keysOf(run).map(({ key }) => key)),
   );
   return runs.flatMap((run) => {
-    const measured = keysOf(run).flatMap(({ part, key }) => (wanted.has(key) ? [part] : []));
+    const measured = keysOf(run).flatMap(({ part, key }) => (required.has(key) ? [part] : []));
     return measured.length > 0 || ids.has(run.runId) ? [{ ...run, measured }] : [];
   });
 }

@@ -56,12 +56,12 @@ export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void 
 }
 
 /** What our own reader says about one input, as soon as it is entered; `undefined` when it is valid. */
-export function problemOf(answer: Partial<InitAnswers>): string | undefined {
+export function problemOf(given: Partial<InitAnswers>): string | undefined {
   const others: InitAnswers = { baseUrl: DEFAULT_BASE_URL, name: "gateway", model: "", messagesModel: "", limits: "" };
-  if (answer.limits !== undefined && !/^(starter|growth|scale|[1-9]\d*:[1-9]\d*)?$/.test(answer.limits))
+  if (given.limits !== undefined && !/^(starter|growth|scale|[1-9]\d*:[1-9]\d*)?$/.test(given.limits))
     return "starter, growth, scale, or numbers above 0 such as 300:64";
   try {
-    parseTarget(targetFile({ ...others, ...answer }), "gauntlet.yaml", { [KEY_VARIABLE]: "to-be-set" });
+    parseTarget(targetFile({ ...others, ...given }), "gauntlet.yaml", { [KEY_VARIABLE]: "to-be-set" });
     return undefined;
   } catch (error) {
     return error instanceof ConfigError ? error.problems.map(({ message }) => message).join(" ") : messageOf(error);

@@ -53,7 +53,7 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
   const check = all.find((candidate) => candidate.id === base);
   if (check !== undefined) return explanationText(explanationOf(check));
   if (!isRequirementId(id))
-    throw new UsageError(`there is no check or requirement "${id}"`, {
+    throw new UsageError(`unknown check or requirement "${id}"`, {
       hint: `${didYouMean(id, [...all.map((one) => one.id), ...REQUIREMENTS.map((one) => one.id)])}\`gauntlet checks\` lists all.`,
     });
   const requirement = requirementOf(id);

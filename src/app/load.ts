@@ -146,14 +146,14 @@ function withUntil(
 function withEngine(workload: Workload, engine: string | undefined): Workload {
   if (engine === undefined || engine === workload.engine) return workload;
   if (engine !== "native" && engine !== "autocannon" && engine !== "k6")
-    throw new UsageError(`there is no engine "${engine}"`, { hint: "native, autocannon or k6." });
+    throw new UsageError(`unknown engine "${engine}"`, { hint: "native, autocannon or k6." });
   return { ...workload, engine };
 }
 
 /** With more threads on one machine, coordination outweighs the load. */
 const MAX_WORKERS = 64;
 
-/** Threads are for plain workloads of our own engine; a tier run says so and sends from one. */
+/** Threads are for plain workloads of the native engine; a tier run says so and sends from one. */
 function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], onProgress: OnProgress): void {
   if (!Number.isInteger(workers) || workers < 0 || workers > MAX_WORKERS)
     throw new UsageError(`--workers must be a whole number from 0 to ${MAX_WORKERS}`);

@@ -27,7 +27,7 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
     {
       about: "open files",
       level: enough ? "good" : "bad",
-      text: files === undefined ? "the limit cannot be read here" : `${files} allowed, ${most + 100} wanted`,
+      text: files === undefined ? "the limit cannot be read here" : `${files} allowed, ${most + 100} needed`,
       next: enough ? undefined : `ulimit -n ${most + 1_000}`,
     },
     {
@@ -39,7 +39,7 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
   ];
 }
 
-/** `undefined` if there is no such limit, or no shell to query it. */
+/** `undefined` without such a limit, or without a shell to query it. */
 function openFiles(): number | undefined {
   if (process.platform === "win32") return undefined;
   const { stdout, status } = spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" });

@@ -192,7 +192,7 @@ function levelsOf({ concurrency, promptBytes }: OverheadCommandOptions): Level[]
 function numbersOf(text: string, option: string, most: number): number[] {
   const numbers = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
   if (numbers.every((number) => number >= 1 && number <= most)) return [...new Set(numbers)];
-  throw new UsageError(`${option}: "${text}" is no list of whole numbers from 1 to ${most}`, {
+  throw new UsageError(`${option}: "${text}" is not a list of whole numbers from 1 to ${most}`, {
     hint: `For example ${option} 1,8,32.`,
   });
 }

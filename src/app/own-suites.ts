@@ -29,7 +29,7 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
       if (known !== undefined) throw new UsageError(`${file}: there is already a check "${check.id}"`);
       if (CHECKS.some(({ id }) => suiteOf(id) === suiteOf(check.id))) {
         throw new UsageError(`${file}: the suite of "${check.id}" is one of the built-in ones`, {
-          hint: "Begin the ids with a name of your own.",
+          hint: "Begin the ids with your own name.",
         });
       }
       checks.push(check);
@@ -48,7 +48,7 @@ async function loadSuite(file: string): Promise<readonly Check[]> {
   }
   const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
   if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
-  throw new UsageError(`${file} is no suite: its default export must be a list of checks`, {
+  throw new UsageError(`${file} is not a suite: its default export must be a list of checks`, {
     hint: "Make them with defineCheck or defineInvariant of gateway-gauntlet.",
   });
 }

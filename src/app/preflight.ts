@@ -57,7 +57,7 @@ async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> 
   const what = clean(seen.map(shown).join("; "));
   const isDown = seen.every(({ status = 0 }) => status === 502 || status === 503 || status === 504);
   if (isDown) throw new UnreachableError(`${target.baseUrl} is not up: ${what}`, { hint });
-  const message = `${target.baseUrl} is no model gateway: ${what}`;
+  const message = `${target.baseUrl} does not look like a model gateway: ${what}`;
   throw new ConfigError([{ file: target.source, path: "baseUrl", message, hint }]);
 }
 
@@ -71,7 +71,7 @@ function shown(response: Response): string {
     response.json === undefined && type !== undefined
       ? `${response.summary}, ${type.slice(0, 60)}`
       : describeResponse(response);
-  return `/${PATHS[endpoint]} answers ${what}`;
+  return `/${PATHS[endpoint]} responds with ${what}`;
 }
 
 /** Whether only a gateway responds like this: a list, a reply, or a machine-readable error. */

@@ -23,7 +23,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
   const { record } = stored;
   if (record.overhead !== undefined) {
     throw new UsageError("a measurement of overhead has no recording that could be judged again", {
-      hint: "Its figures stand in run.json and in its report.",
+      hint: "Its figures are in run.json and in its report.",
     });
   }
   const judged = record.command === "client" ? rejudgeClient(stored, dir) : rejudgeChecks(stored, checks, dir);
@@ -80,7 +80,7 @@ function rejudgeChecks(
       .filter(isExchangeLine)
       .map(({ requested, exchange }) => [exchange.id, new Response(exchange, requested, rules)]),
   );
-  const answerOf = (id: string): Response => {
+  const responseOf = (id: string): Response => {
     const response = responses.get(id);
     if (response === undefined) throw truncatedFile(dir, EXCHANGES, `exchange ${id}, to which a recording refers`);
     return response;
@@ -99,7 +99,7 @@ function rejudgeChecks(
       rounds.map(({ status, message }, round) => {
         const recording = recorded[round];
         if (recording === undefined) return { ...facts, status, message, rounds: undefined };
-        return resultOf(instance, thaw(recording, answerOf), before);
+        return resultOf(instance, thaw(recording, responseOf), before);
       }),
     );
   });

@@ -33,7 +33,7 @@ export function evidenceOf(folder: string, record: RunRecord): ReportSource["evi
   return (id) => readEvidence(lines.get(id));
 }
 
-interface Wanted {
+interface ReportOptions {
   readonly formats?: readonly Format[];
   readonly layout?: Layout;
 }
@@ -45,7 +45,7 @@ interface Wanted {
  */
 export function writeReports(
   folder: string,
-  { formats = DEFAULT_FORMATS, layout = "single" }: Wanted = {},
+  { formats = DEFAULT_FORMATS, layout = "single" }: ReportOptions = {},
   source = openSource(folder),
 ): string[] {
   return formats.flatMap((format) => writeReport(folder, format, source, layout));

@@ -21,7 +21,7 @@ export const repeat = {
   default: 1,
 } as const;
 export const dryRun = flag("print what each suite would send, and send nothing");
-export const suite = many("module with a suite of your own (.ts, .js); may be repeated");
+export const suite = many("module with your own suite (.ts, .js); may be repeated");
 export const policy = text("policy file: gates, required suites and requirements, levels");
 export const baseline = {
   ...text("baseline file; default: the one that the policy names"),

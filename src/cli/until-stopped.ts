@@ -5,7 +5,7 @@ export async function untilStopped(onReady: () => void): Promise<void> {
   const requested = new AbortController();
   const stop = () => requested.abort();
   process.on("SIGTERM", stop).on("SIGINT", stop);
-  // Started by one of our runs: without it there are no clients, and nobody would stop us.
+  // Started by one of our runs: if that run is gone, no clients are left and nobody would stop this process.
   if (process.connected) process.once("disconnect", stop);
   // The parent ended before this point.
   else if (process.send !== undefined) stop();

@@ -41,7 +41,7 @@ const RULES: readonly Rule[] = [
       );
       return {
         message:
-          known.usage === undefined ? `there is no command ${what}` : `${wordsOf(known.usage)} does not take ${what}`,
+          known.usage === undefined ? `unknown command ${what}` : `${wordsOf(known.usage)} does not take ${what}`,
         hint: guess + nextStep(known),
       };
     },
@@ -49,7 +49,7 @@ const RULES: readonly Rule[] = [
   [
     /^Unknown commands?: (.+)$/s,
     ([name = ""], known) => ({
-      message: `there is no command "${name}"`,
+      message: `unknown command "${name}"`,
       hint: didYouMean(name, known.commands) + nextStep(known),
     }),
   ],

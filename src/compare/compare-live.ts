@@ -115,7 +115,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
       metric.verdict === "improved" ||
       (isPrimary(metric) && Math.abs(metric.change ?? 0) > metric.margin && excludesZero(metric)),
   );
-  if (metrics.length === 0) return { fit: false, message: "There was no control.", metrics };
+  if (metrics.length === 0) return { fit: false, message: "The control is missing.", metrics };
   if (odd.length === 0) {
     return { fit: true, message: "The first build does not differ from itself beyond the margins.", metrics };
   }
@@ -141,7 +141,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const open = metrics.filter(mayHideRegression);
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const reasons = [
-    ...(control?.fit === true ? [] : [control?.message ?? "There was no control."]),
+    ...(control?.fit === true ? [] : [control?.message ?? "The control is missing."]),
     ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
     ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
     ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),

@@ -18,7 +18,7 @@ export interface ComparedResponse {
 export interface Behaviour {
   readonly checks: readonly CheckResult[];
   /** By exchange id. */
-  readonly answers: ReadonlyMap<string, ComparedResponse>;
+  readonly responses: ReadonlyMap<string, ComparedResponse>;
 }
 
 type Difference = Comparison["drift"][number];
@@ -44,7 +44,7 @@ function placeOf({ kind, where, what }: Difference): string {
 }
 
 function differences(a: Behaviour, b: Behaviour): Difference[] {
-  return [...byCheck(a, b), ...byAnswer(a, b)];
+  return [...byCheck(a, b), ...byResponse(a, b)];
 }
 
 function byCheck(a: Behaviour, b: Behaviour): Difference[] {
@@ -71,16 +71,16 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
   });
 }
 
-function answersOf({ exchanges }: CheckResult, { answers }: Behaviour): ComparedResponse[] {
-  return exchanges.flatMap((id) => answers.get(id) ?? []);
+function responsesOf({ exchanges }: CheckResult, { responses }: Behaviour): ComparedResponse[] {
+  return exchanges.flatMap((id) => responses.get(id) ?? []);
 }
 
 function statusesOf(check: CheckResult, side: Behaviour): Set<string> {
-  return new Set(answersOf(check, side).map(({ status }) => String(status)));
+  return new Set(responsesOf(check, side).map(({ status }) => String(status)));
 }
 
 function reasonsOf(check: CheckResult, side: Behaviour): Set<string> {
-  return new Set(answersOf(check, side).map(({ reason = "none" }) => reason));
+  return new Set(responsesOf(check, side).map(({ reason = "none" }) => reason));
 }
 
 function observedOf({ findings }: CheckResult, requirement: string): Set<string> {
@@ -139,9 +139,9 @@ interface Part {
   readonly values: Set<string>;
 }
 
-function formsOf({ answers }: Behaviour): Map<string, Form> {
+function formsOf({ responses }: Behaviour): Map<string, Form> {
   const forms = new Map<string, Form>();
-  for (const { kind, status, reason, headers, documents, message } of answers.values()) {
+  for (const { kind, status, reason, headers, documents, message } of responses.values()) {
     const key = [kind, status, ...(reason === undefined ? [] : [reason])].join(" ");
     const form = forms.get(key) ?? { count: 0, headers: new Map(), fields: new Map(), messages: new Set() };
     forms.set(key, form);
@@ -192,7 +192,7 @@ function collectFields(value: unknown, path: string, fields: Map<string, string>
   }
 }
 
-function byAnswer(a: Behaviour, b: Behaviour): Difference[] {
+function byResponse(a: Behaviour, b: Behaviour): Difference[] {
   const later = formsOf(b);
   return [...formsOf(a)].flatMap(([where, before]): Difference[] => {
     const now = later.get(where);

@@ -54,7 +54,7 @@ function resampledPivot(differences: readonly number[], middle: number, random: 
   }
   const average = sum / count;
   const variance = (squares - count * average * average) / (count - 1);
-  // All draws are the same pair: there is no spread to measure by, so this resample is ignored.
+  // All draws are the same pair: without any spread, this resample is ignored.
   return variance > 1e-24 ? average / Math.sqrt(variance / count) : Number.NaN;
 }
 
@@ -68,8 +68,8 @@ export function quantile(sorted: readonly number[], share: number): number {
 }
 
 /**
- * Two-sided sign-flip permutation test of the mean of paired differences: if there were no difference, each sign would be equally
- * likely. Exact up to 16 pairs.
+ * Two-sided sign-flip permutation test of the mean of paired differences: under the null hypothesis, each sign is
+ * equally likely. Exact up to 16 pairs.
  */
 export function signFlipP(differences: readonly number[], seed: number): number {
   const count = differences.length;

@@ -1,6 +1,6 @@
 import { UnreachableError } from "./errors.ts";
 
-/** Why there was no response, and what to do next. */
+/** Why no response arrived, and what to do next. */
 export interface ConnectionAdvice {
   readonly cause: string;
   readonly next: string;
@@ -37,8 +37,8 @@ const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string]
     "Use the name that the certificate has in baseUrl.",
   ],
   [/ECONNREFUSED/, "nothing listens there", "Start the gateway, or correct host and port in baseUrl."],
-  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to that network", "Check the network or the VPN."],
-  [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not answer", "A firewall may be in the way; check host, port and VPN."],
+  [/EHOSTUNREACH|ENETUNREACH/, "that network is unreachable", "Check the network or the VPN."],
+  [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not respond", "A firewall may be in the way; check host, port and VPN."],
 ];
 
 /** How the recorder describes a response that is not HTTP/1.1. */
@@ -55,17 +55,20 @@ function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.P
   }
   if (baseUrl.startsWith("http:") && /reset|socket|EOF|Expected HTTP|HPE_|closed/i.test(detail)) {
     return {
-      cause: "the connection was closed without an HTTP answer",
+      cause: "the connection was closed without an HTTP response",
       next: "If the port speaks TLS, write https:// in baseUrl.",
     };
   }
   if (/deadline|idle/.test(detail)) {
     return {
-      cause: "it takes a connection and does not answer",
+      cause: "it accepts a connection and does not respond",
       next: "A sleeping gateway may need a first request: try again, or raise timeouts.answerS.",
     };
   }
-  return { cause: "no HTTP answer came", next: "Check baseUrl in the target file, and that the gateway is running." };
+  return {
+    cause: "no HTTP response arrived",
+    next: "Check baseUrl in the target file, and that the gateway is running.",
+  };
 }
 
 /**
@@ -85,5 +88,5 @@ export function noAnswer(
     return new UnreachableError(`no valid HTTP response from ${baseUrl}: ${malformed}`, { hint, cause: detail });
   }
   const { cause, next } = connectionAdvice(baseUrl, detail, environment);
-  return new UnreachableError(`no answer from ${baseUrl}: ${cause}`, { hint: next, cause: detail });
+  return new UnreachableError(`no response from ${baseUrl}: ${cause}`, { hint: next, cause: detail });
 }

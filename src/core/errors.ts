@@ -84,8 +84,8 @@ export function messageOf(thrown: unknown): string {
 
 /** Operating system error codes of a path, as text. */
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of its path is no folder",
+  ENOENT: "no such file or folder",
+  ENOTDIR: "a part of its path is not a folder",
   EISDIR: "it is a folder",
   EACCES: "the permission is missing",
   EPERM: "it is not permitted",

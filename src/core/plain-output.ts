@@ -1,7 +1,7 @@
 /** Characters that control a terminal, that reorder or hide text, or that some readers treat as line ends. */
 const UNPLAIN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const CONTROL = /[^\n\t\P{Cc}]/gu;
-/** Starts the colours of our own output. */
+/** Starts the colours of our output. */
 const ESCAPE = "\u001b";
 
 const hexOf = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, "0");

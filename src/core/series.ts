@@ -1,4 +1,4 @@
-/** The median by rank, the upper one of two; 0 if there are no values. */
+/** The median by rank, the upper one of two; 0 without values. */
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

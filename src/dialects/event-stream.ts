@@ -1,4 +1,4 @@
-/** One item of an event stream, with the bytes it came from (offsets into the decoded body). */
+/** One item of an event stream, with the bytes it was read from (offsets into the decoded body). */
 export type StreamItem =
   | {
       readonly kind: "event";

@@ -3,8 +3,8 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** Every value sent under a name, in order. Names are case-insensitive (RFC 9110, 5.1). */
 export function headerValues(headers: HeaderList, name: string): readonly string[] {
-  const wanted = name.toLowerCase();
-  return headers.filter(([candidate]) => candidate.toLowerCase() === wanted).map(([, value]) => value);
+  const lowerCaseName = name.toLowerCase();
+  return headers.filter(([candidate]) => candidate.toLowerCase() === lowerCaseName).map(([, value]) => value);
 }
 
 /** The value of a header: repeated fields are one list, joined by commas (RFC 9110, 5.3). `undefined` if absent. */

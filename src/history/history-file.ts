@@ -83,7 +83,7 @@ export class HistoryFile implements Disposable {
     const path = resolve(name);
     const there = existsSync(path);
     if (there ? !statSync(path).isFile() : !make)
-      throw new UsageError(there ? `${name} is no file` : `there is no history ${name}`, {
+      throw new UsageError(there ? `${name} is not a file` : `no history file ${name}`, {
         hint: "`gauntlet history DIR --db FILE` makes one from the folders of runs.",
       });
     const Database = await loadSqlite("history");
@@ -175,7 +175,7 @@ function prepare(db: SqliteConnection, name: string): void {
     .get() as { application: number; format: number; tables: number };
   if (application === 0 && tables === 0) db.exec(`BEGIN EXCLUSIVE; ${SCHEMA} COMMIT`);
   else if (application !== APPLICATION_ID)
-    throw new UsageError(`${name} is no history of runs`, { hint: "Name another file with --db." });
+    throw new UsageError(`${name} is not a history of runs`, { hint: "Name another file with --db." });
   else if (format !== FORMAT)
     throw new UsageError(
       `${name} has format ${format}, written by ${format > FORMAT ? "a newer" : "an older"} version; this version reads format ${FORMAT}`,
@@ -186,7 +186,7 @@ function prepare(db: SqliteConnection, name: string): void {
 function problem(name: string, error: unknown): UsageError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "SQLITE_NOTADB")
-    return new UsageError(`${name} is no history of runs`, { hint: "Name another file with --db.", cause: error });
+    return new UsageError(`${name} is not a history of runs`, { hint: "Name another file with --db.", cause: error });
   return new UsageError(`the history ${name} cannot be opened: ${messageOf(error)}`, {
     hint: "Name a file in a folder that exists and can be written.",
     cause: error,

@@ -71,7 +71,7 @@ const MARGIN_COUNT = 0.5;
 /** If even this change would go undetected, detecting none says nothing: twice the value, or a fifth of all requests. */
 const MAX_DETECTABLE = { relative: 1, difference: 0.2 };
 
-/** Tails vary so much that an undecided one alone does not make the history inconclusive. */
+/** Tails vary a lot: an undecided one alone does not make the history inconclusive. */
 const TAIL = / p99$/;
 
 /** Every selected metric of every group of runs. @param runs oldest first. */

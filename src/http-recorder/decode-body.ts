@@ -98,7 +98,7 @@ function decompressor(coding: string, whole: boolean) {
       return createBrotliDecompress(whole ? { flush: brotliFlush } : { flush: brotliFlush, finishFlush: brotliFlush });
     }
     default:
-      throw new Error("a content coding that was not asked for");
+      throw new Error("a content coding that was not requested");
   }
 }
 

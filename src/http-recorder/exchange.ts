@@ -28,7 +28,7 @@ export interface Ending {
 export interface Timeline {
   /** When it was scheduled to be sent. */
   readonly dueUs: number;
-  /** When writing the request began; `undefined` if there was no connection. */
+  /** When writing the request began; `undefined` without a connection. */
   readonly sentUs: number | undefined;
   /** First byte of the response, including interim responses. */
   readonly firstByteUs: number | undefined;

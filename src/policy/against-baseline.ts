@@ -59,7 +59,7 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
       ...(checks.lost.length === 0 ? [] : [`${checks.lost.length} checks are no longer decided`]),
       ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
       ...of("inconclusive").map(({ name, why }) => `${name} is not decided: ${why}`),
-      ...(decided === 0 ? ["nothing of this run stands in the baseline"] : []),
+      ...(decided === 0 ? ["the baseline contains nothing of this run"] : []),
     ],
     seed: null,
     order: [],

@@ -137,7 +137,7 @@ function round(value: number): number {
  */
 export function acceptBaseline(before: BaselineFile | undefined, record: RunRecord): BaselineFile {
   if (!record.complete)
-    throw new UsageError("a run that was cut short is no baseline", { hint: "Let it run to its end." });
+    throw new UsageError("a run that was cut short cannot be a baseline", { hint: "Let it run to its end." });
   const runs = record.load?.runs ?? [];
   const invalid = runs.find(({ generator }) => !generator.valid);
   if (invalid !== undefined) {
@@ -185,7 +185,7 @@ export function parseBaseline(text: string, file: string): BaselineFile {
   try {
     return baselineSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new ConfigError([{ file, path: "", message: `is no baseline: ${messageOf(error)}` }], {
+    throw new ConfigError([{ file, path: "", message: `is not a baseline: ${messageOf(error)}` }], {
       hint: "`gauntlet baseline accept DIR` writes one.",
       cause: error,
     });
@@ -210,7 +210,7 @@ export function baselineFigure(
   record: RunRecord,
   threshold: Threshold,
 ): BaselineFigure {
-  if (baseline === undefined) return { why: "missing", message: "there is no baseline" };
+  if (baseline === undefined) return { why: "missing", message: "no baseline exists" };
   const tier = threshold.labels["tier"];
   const runs = (record.load?.runs ?? []).filter(({ name }) => tier === undefined || tier === name);
   const name = figureName(threshold);

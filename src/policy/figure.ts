@@ -15,7 +15,7 @@ export interface Figure {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Why there is no figure. Never a pass. */
+/** Why the figure is missing. Never a pass. */
 export interface NoFigure {
   readonly why: string;
   readonly samples: number;
@@ -40,12 +40,12 @@ export function figureOf(record: RunRecord, threshold: Threshold): Figure | NoFi
 
 function ofDistributions(all: readonly DistributionSeries[], threshold: Threshold): Figure | NoFigure {
   const { labels, stat = "max" } = threshold;
-  const wanted =
+  const withOutcome =
     "outcome" in labels || !all.some((series) => "outcome" in series.labels)
       ? labels
       : { ...labels, outcome: "admitted" };
-  const series = all.filter((entry) => matches(wanted, entry.labels) && entry.quantiles !== null);
-  if (series.length === 0) return nothing(all, wanted);
+  const series = all.filter((entry) => matches(withOutcome, entry.labels) && entry.quantiles !== null);
+  if (series.length === 0) return nothing(all, withOutcome);
   const samples = Math.min(...series.map((entry) => entry.samples));
   if (series.some(({ valid }) => !valid)) return { why: "the generator broke its bounds", samples };
   const needed = MIN_SAMPLES[stat];

@@ -95,8 +95,8 @@ const rate = (name: "admitted" | "sent"): Metric =>
   );
 
 /**
- * Denials by reason, dialect and mode. If requests of a dialect and mode were sent and none was denied, the count is 0. If none
- * were sent, there is no count.
+ * Denials by reason, dialect and mode. If requests of a dialect and mode were sent and none was denied, the count is 0; if
+ * none were sent, it is missing.
  */
 const denied: Metric = {
   kind: "sum",
@@ -269,8 +269,8 @@ const PHASE_ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Whether the labels of a threshold select a series. */
-export function matches(wanted: Labels, series: Labels): boolean {
-  return Object.entries(wanted).every(([label, value]) => {
+export function matches(requested: Labels, series: Labels): boolean {
+  return Object.entries(requested).every(([label, value]) => {
     const given = series[label];
     return given === value || (label === "phase" && given === PHASE_ALIASES[value]);
   });

@@ -33,7 +33,7 @@ const RELATIVE = new RegExp(`^baseline(?:\\s*\\*\\s*(${NUMBER}))?(?:\\s*([+-])\\
  */
 export function parseThreshold(text: string): Threshold | string {
   const match = FORM.exec(text);
-  if (match === null) return "is no threshold; expected for example `ttft_ms{stream=true} p99 < 800`";
+  if (match === null) return "is not a threshold; expected for example `ttft_ms{stream=true} p99 < 800`";
   const [, name = "", labelText, stat, operator, boundText = ""] = match;
   if (!isMetricName(name)) return `knows no metric "${name}"; there are ${METRIC_NAMES.join(", ")}`;
   const metric = metricOf(name);

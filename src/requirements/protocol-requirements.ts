@@ -348,6 +348,6 @@ export const PROTOCOL_REQUIREMENTS = [
     level: "MUST",
     binds: "client",
     source: "specification 5.R2; RFC 9110, 15.4",
-    text: "A key is sent only to the host it was configured for, even when a response redirects elsewhere.",
+    text: "A key is sent only to the host it was configured for, even when a response redirects to another host.",
   },
 ] as const satisfies readonly ProtocolRequirement[];

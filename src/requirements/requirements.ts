@@ -54,7 +54,7 @@ const BY_ID: ReadonlyMap<string, Requirement> = new Map(
 
 export function requirementOf(id: RequirementId): Requirement {
   const requirement = BY_ID.get(id);
-  if (requirement === undefined) throw new Error(`there is no requirement ${id}`);
+  if (requirement === undefined) throw new Error(`unknown requirement ${id}`);
   return requirement;
 }
 

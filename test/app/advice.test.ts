@@ -52,7 +52,7 @@ describe("what a new user gets wrong is named, with the next step", () => {
       () => file(ready.baseUrl, "models: { chat: echo-fats }\n"),
       /models\.chat is "echo-fats", which is not in the model list\. Did you mean "echo-fast"\?/,
     ],
-  ])("%s: the run goes on, and says so", async (_what, target, says) => {
+  ])("%s: the run continues, and says so", async (_what, target, says) => {
     const { stderr, code } = await attempt(target());
     expect(stderr).toMatch(says);
     expect([0, 1, 4]).toContain(code);
@@ -110,7 +110,7 @@ describe("what a new user gets wrong is named, with the next step", () => {
     await once(server, "listening");
     const { stderr, code } = await attempt(file(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`));
     server.close();
-    expect(stderr).toMatch(/closed without an HTTP answer[\s\S]*write https:\/\//);
+    expect(stderr).toMatch(/closed without an HTTP response[\s\S]*write https:\/\//);
     expect(code).toBe(3);
   });
 
@@ -122,11 +122,11 @@ describe("what a new user gets wrong is named, with the next step", () => {
       "",
       /redirects to https:\/\/gw\.example\.test/,
     ],
-    ["a login page", 200, { "content-type": "text/html" }, "<html></html>", /a web page came in place of a model list/],
+    ["a login page", 200, { "content-type": "text/html" }, "<html></html>", /a web page instead of a model list/],
     ["asleep", 503, {}, "", /it may be asleep or starting \(503\)[\s\S]*start again/],
     ["asleep, in words", 503, {}, "no healthy\nupstream\u001b[31m", /\(503: "no healthy upstream \[31m"\)/],
     [
-      "a header that is wanted",
+      "a required header",
       400,
       {},
       '{"status":"failure","message":"Either x-portkey-config or x-portkey-provider header is required"}',

@@ -39,7 +39,7 @@ const statusOf = (id: string, got: string) =>
     ],
   });
 
-test("a cause is told once, when its first failure is judged, in one line and without keys", () => {
+test("a cause is reported once, when its first failure is judged, in one line and without keys", () => {
   const { progress, events } = follow(instancesOf("auth"));
   progress.finished(statusOf("auth.unknown-key[chat]", "403 forbidden"));
   progress.finished(statusOf("auth.unknown-key[messages]", "403 forbidden"));
@@ -79,7 +79,7 @@ test("a suite has its verdict when nothing more is sent for it, and says what is
   ]);
 });
 
-test("a wait is told with the suite that it holds up", () => {
+test("a wait is reported with the suite that it delays", () => {
   const { progress, events } = follow(instancesOf("limits"));
   progress.waiting({ by: "limits.rate-enforced", what: "the rate window of limited.0", forMs: 43_000 });
   expect(ofKind(events, "wait")).toEqual([

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
-test("two stored runs: what fails now, what was lost, what is answered otherwise", async () => {
+test("two stored runs: new failures, lost checks, changed responses", async () => {
   using folder = temporaryFolder();
   const at = folder.path;
   await gauntlet(["conform", "--target", "embedded", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
@@ -42,7 +42,7 @@ test("two stored runs: what fails now, what was lost, what is answered otherwise
 
 test.each<[what: string, args: string[], says: RegExp]>([
   [
-    "so few pairs that no verdict can be reached",
+    "too few pairs for a verdict",
     ["--start-a", "gauntlet gateway", "--start-b", "gauntlet gateway", "--pairs", "5"],
     /5 pairs cannot reach a verdict[\s\S]*--pairs \d+/,
   ],

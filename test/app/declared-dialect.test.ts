@@ -48,7 +48,7 @@ async function gatewayOf(dialect: Dialect, declared: boolean) {
   };
   writeFileSync(join(folder.path, "t.yaml"), JSON.stringify(target));
   return {
-    asked: requested,
+    requested,
     path: folder.path,
     run: (...args: string[]) => gauntlet([...args, "--target", "t.yaml"], environment, folder.path),
     /** Sends a workload, given as text. */
@@ -85,7 +85,7 @@ function notRight({ checks }: Document): string[] {
 }
 
 describe.each(["chat", "messages"] as const)("a gateway that serves the %s dialect only, and says so", (dialect) => {
-  test("passes what it can be judged by, under load too, and is never asked in the other", {
+  test("passes all applicable checks, under load too, and gets no request in the other", {
     timeout: 400_000,
   }, async () => {
     await using gateway = await gatewayOf(dialect, true);
@@ -94,7 +94,7 @@ describe.each(["chat", "messages"] as const)("a gateway that serves the %s diale
     expect(notRight(document)).toEqual([]);
     expect([0, 4]).toContain(code);
     expect(stdout).toContain(`(${dialect} dialect only; quick`);
-    expect(gateway.asked).toEqual([]);
+    expect(gateway.requested).toEqual([]);
     const other = dialect === "chat" ? "messages" : "chat";
     const checksIn = (name: string) => document.checks.filter(({ id }) => new RegExp(`\\[${name}[,\\]]`).test(id));
     expect(checksIn(dialect).some(({ status }) => status === "pass")).toBe(true);
@@ -115,7 +115,7 @@ describe("a gateway without the messages dialect", () => {
     expect(document.checks.map(({ id, status }) => `${id} ${status}`).sort()).toEqual(
       only.map((check) => `${check} pass`).sort(),
     );
-    expect(gateway.asked).toEqual([]);
+    expect(gateway.requested).toEqual([]);
   });
 
   test("fails as it always did when it does not say so, with a hint to declare it", { timeout: 200_000 }, async () => {
@@ -128,7 +128,7 @@ describe("a gateway without the messages dialect", () => {
     ]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      "every request to /messages was answered 404, and /chat/completions is served. If the gateway has no messages dialect, declare it in the target file: dialects: [chat]",
+      "every request to /messages got 404, and /chat/completions is served. If the gateway has no messages dialect, declare it in the target file: dialects: [chat]",
     );
     const looked = await gateway.run("doctor");
     expect(looked.stdout).toContain("declare it in the target file: dialects: [chat]");
@@ -142,7 +142,7 @@ describe("a gateway without the messages dialect", () => {
     const { runs } = recordIn(gateway.path, "load-both").load ?? { runs: [] };
     const dialects = runs.flatMap(({ phases }) => phases.flatMap(({ classes }) => classes.map((one) => one.dialect)));
     expect([...new Set(dialects)]).toEqual(["chat"]);
-    expect(gateway.asked).toEqual([]);
+    expect(gateway.requested).toEqual([]);
     const other = await gateway.load("other", `{ name: other, arrivals: ${arrivals}, mix: [{ dialect: messages }] }`);
     expect(other).toMatchObject({ code: 2 });
     expect(other.stderr).toContain("other has no request in a dialect that the target serves");

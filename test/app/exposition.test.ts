@@ -38,7 +38,7 @@ test.each([
   ["a page", "<!doctype html>"],
   ["JSON", '{"up": 1}'],
   ["more than any sample has", `up{a="${"x".repeat(5_000)}"} 1`],
-])("%s is left out, and what follows is read", (_what, line) => {
+])("%s is skipped, and what follows is read", (_what, line) => {
   const { samples, lines } = all(`${line}\nup 7`);
   expect(samples).toEqual([{ name: "up", labels: {}, kind: "gauge", value: 7 }]);
   expect(lines).toBe(1);

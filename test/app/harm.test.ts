@@ -24,7 +24,7 @@ async function against(behaviour: Behaviour, args: readonly string[], more = "")
     `baseUrl: ${server.baseUrl}\nkeys: { valid: env:K }\nmodels: { chat: plain }\n${more}`,
   );
   writeFileSync(join(folder.path, "flood.yaml"), LOAD);
-  const ran = await gauntlet([...args, "--target", "t.yaml"], { K: "ck-harm-0123456789abcdef" }, folder.path);
+  const ran = await gauntlet([...args, "--target", "t.yaml"], { K: "ck-load-0123456789abcdef" }, folder.path);
   return { ...ran, requests: server.requests() };
 }
 
@@ -60,7 +60,7 @@ describe("a run that is of no use stops early", () => {
   });
 });
 
-describe("load to somebody else's host", () => {
+describe("load to a host of a third party", () => {
   const onOtherHost = async (more: string, args: readonly string[]) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "flood.yaml"), LOAD);
@@ -68,7 +68,7 @@ describe("load to somebody else's host", () => {
       join(folder.path, "t.yaml"),
       `baseUrl: http://gw.example.invalid/v1\nkeys: { valid: env:K }\nlimits: starter\n${more}`,
     );
-    return await gauntlet([...args, "--target", "t.yaml"], { K: "ck-harm-0123456789abcdef" }, folder.path);
+    return await gauntlet([...args, "--target", "t.yaml"], { K: "ck-load-0123456789abcdef" }, folder.path);
   };
 
   test.each([["load", "flood.yaml"], ["limits"], ["capacity", "--objective", "failed < 1%"]])(

@@ -14,8 +14,8 @@ async function against(baseUrl: string, command: readonly string[], key = "sk-12
   return await gauntlet([...command, "--target", "t.yaml"], { GW_KEY: key }, folder.path);
 }
 
-async function withServer<T>(answer: RequestListener, use: (origin: string) => Promise<T>): Promise<T> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
+async function withServer<T>(respond: RequestListener, use: (origin: string) => Promise<T>): Promise<T> {
+  const server = createServer(respond).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   try {
     return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -34,22 +34,22 @@ const json =
   (_request, response) =>
     void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 
-const CASES: readonly (readonly [what: string, answer: RequestListener, code: number, says: RegExp])[] = [
+const CASES: readonly (readonly [what: string, respond: RequestListener, code: number, says: RegExp])[] = [
   [
     "the page of a web server",
     page(200, "Welcome to nginx!"),
     2,
-    /\/models answers 200, text\/html; .*a web page came/s,
+    /\/models responds with 200, text\/html; .*a web page instead/s,
   ],
-  ["a web server that knows no such path", page(404, "404 Not Found"), 2, /\/messages answers 404/],
-  ["a web server that takes no POST", page(405, "405 Not Allowed"), 2, /is no model gateway/],
+  ["a web server without these paths", page(404, "404 Not Found"), 2, /\/messages responds with 404/],
+  ["a web server that takes no POST", page(405, "405 Not Allowed"), 2, /does not look like a model gateway/],
   ["a framework that knows no such path", json(404, { detail: "Not Found" }), 2, /404: "Not Found"/],
-  ["another service", json(200, { status: "ok" }), 2, /is no model gateway/],
-  ["a proxy with nobody behind it", page(502, "502 Bad Gateway"), 3, /is not up: \/models answers 502/],
+  ["another service", json(200, { status: "ok" }), 2, /does not look like a model gateway/],
+  ["a proxy without an upstream", page(502, "502 Bad Gateway"), 3, /is not up: \/models responds with 502/],
 ];
 
-test.each(CASES)("%s is no gateway that could fail", async (_what, answer, code, says) => {
-  await withServer(answer, async (origin) => {
+test.each(CASES)("%s is not judged as a gateway", async (_what, respond, code, says) => {
+  await withServer(respond, async (origin) => {
     const done = await against(`${origin}/v1`, ["conform", "models"]);
     expect(done.stdout).not.toContain("FAIL");
     expect(done.stderr).toMatch(says);
@@ -61,14 +61,14 @@ test("a wrong path of a real gateway", async () => {
   await using gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse(await gateway.printed("\n"));
   const done = await against(`${ready.baseUrl}/v2`, ["conform", "models"], ready.keys.valid);
-  expect(done.stderr).toContain("is no model gateway");
+  expect(done.stderr).toContain("does not look like a model gateway");
   expect(done.code).toBe(2);
 });
 
 test("doctor does not say of a web page that it serves a dialect", async () => {
   await withServer(page(200, "Welcome to nginx!"), async (origin) => {
     const { stdout, code } = await against(`${origin}/v1`, ["doctor"]);
-    expect(stdout).toMatch(/messages dialect: answered 200 with something that is no reply/);
+    expect(stdout).toMatch(/messages dialect: responded with 200 and a body that is not a reply/);
     expect(stdout).not.toMatch(/: served/);
     expect(code).toBe(4);
   });

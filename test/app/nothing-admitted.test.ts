@@ -15,7 +15,7 @@ const denied = (status: string, reason?: string, more = "") =>
   });
 
 /** Gateways that admit nothing, each in a different way. */
-const GATEWAYS: readonly (readonly [name: string, answer: (socket: Socket) => void])[] = [
+const GATEWAYS: readonly (readonly [name: string, respond: (socket: Socket) => void])[] = [
   ["401 invalid_api_key", (socket) => void socket.write(denied("401 No", "invalid_api_key"))],
   ["402 insufficient_credits", (socket) => void socket.write(denied("402 No", "insufficient_credits"))],
   ["404 model_not_found", (socket) => void socket.write(denied("404 No", "model_not_found"))],
@@ -42,8 +42,8 @@ const WORKLOADS: Readonly<Record<string, string>> = {
     "name: w\nretryAfter: compliant\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
 };
 
-async function load(answer: (socket: Socket) => void, workload: string, more = "") {
-  await using server = await rawServer(answer);
+async function load(respond: (socket: Socket) => void, workload: string, more = "") {
+  await using server = await rawServer(respond);
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "w.yaml"), workload);
   writeFileSync(
@@ -59,11 +59,11 @@ async function load(answer: (socket: Socket) => void, workload: string, more = "
 }
 
 describe.concurrent("a gateway that admits nothing never passes a load", () => {
-  const cases = GATEWAYS.flatMap(([name, answer]) =>
-    Object.entries(WORKLOADS).map(([kind, workload]) => [kind, name, answer, workload] as const),
+  const cases = GATEWAYS.flatMap(([name, respond]) =>
+    Object.entries(WORKLOADS).map(([kind, workload]) => [kind, name, respond, workload] as const),
   );
-  test.each(cases)("%s: %s", async (_kind, _name, answer, workload) => {
-    const { code, verdict } = await load(answer, workload);
+  test.each(cases)("%s: %s", async (_kind, _name, respond, workload) => {
+    const { code, verdict } = await load(respond, workload);
     expect(["fail", "inconclusive"]).toContain(verdict);
     expect([1, 4]).toContain(code);
   });
@@ -123,11 +123,11 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.concurrent("a gateway that admits nothing is not sized, measured or analysed", () => {
-  const cases = GATEWAYS.flatMap(([name, answer]) =>
-    Object.entries(COMMANDS).map(([command, args]) => [command, name, answer, args] as const),
+  const cases = GATEWAYS.flatMap(([name, respond]) =>
+    Object.entries(COMMANDS).map(([command, args]) => [command, name, respond, args] as const),
   );
-  test.each(cases)("%s: %s", { timeout: 120_000 }, async (command, _name, answer, args) => {
-    await using server = await rawServer(answer);
+  test.each(cases)("%s: %s", { timeout: 120_000 }, async (command, _name, respond, args) => {
+    await using server = await rawServer(respond);
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "w.yaml"), OPEN);
     writeFileSync(
@@ -155,7 +155,7 @@ describe("what a plan announces is never exceeded", () => {
       }),
     );
 
-  test("answers that are longer than the plan said end at the target's budget of tokens", async () => {
+  test("replies that are longer than planned end at the target's token budget", async () => {
     const workload =
       "name: w\narrivals: { kind: constant, ratePerS: 200, durationS: 3 }\nmix: [{ dialect: chat, stream: true, maxTokens: 16 }]\n";
     const { code, verdict, requests } = await load(streamed, workload, "budget: { outputTokens: 10000 }\n");

@@ -23,15 +23,15 @@ const check = (name, judge, more = {}) => defineCheck({
   covers: ["BASE-3", "BASE-4", "CHAT-8", "BASE-5"],
   explains: "One of the nine things that can become of a check.",
   cost: { requests: 1 },
-  async run(t) { return { answer: await t.send(), turn: ++turn }; },
+  async run(t) { return { response: await t.send(), turn: ++turn }; },
   judge,
   ...more,
 });
 export default [
-  check("pass", ({ answer }, v) => v.must("BASE-3", answer.status, 200)),
-  check("fail", ({ answer }, v) => v.must("BASE-3", answer.status, 299)),
-  check("warn", ({ answer }, v) => v.should("BASE-4", answer.status, 299)),
-  check("observed", ({ answer }, v) => v.observe("BASE-5", answer.status)),
+  check("pass", ({ response }, v) => v.must("BASE-3", response.status, 200)),
+  check("fail", ({ response }, v) => v.must("BASE-3", response.status, 299)),
+  check("warn", ({ response }, v) => v.should("BASE-4", response.status, 299)),
+  check("observed", ({ response }, v) => v.observe("BASE-5", response.status)),
   check("not-applicable", (_, v) => v.notApplicable("not here")),
   check("blocked", () => {}, { needs: ["key.revoked"] }),
   check("inconclusive", (_, v) => v.inconclusive("cannot tell")),
@@ -40,7 +40,7 @@ export default [
 ];
 `;
 
-describe("suites of one's own", () => {
+describe("your own suites", () => {
   test("each of the nine statuses is produced, and rejudge agrees", async () => {
     using folder = project();
     writeFileSync(join(folder.path, "nine.mjs"), NINE);
@@ -84,7 +84,7 @@ describe("suites of one's own", () => {
     "commonjs",
     "module",
   ])(
-    "the documented one runs from TypeScript in a %s package, is explained, and its facts stand in the record",
+    "the documented one runs from TypeScript in a %s package, is explained, and its facts are in the record",
     async (type) => {
       using folder = project();
       writeFileSync(join(folder.path, "package.json"), JSON.stringify({ type }));
@@ -141,12 +141,12 @@ describe("suites of one's own", () => {
   test.each<[what: string, text: string, says: RegExp]>([
     ["is not there", "", /cannot be loaded: /],
     ["does not parse", "export default [", /cannot be loaded: /],
-    ["exports no checks", "export default [1];", /is no suite: its default export must be a list of checks/],
-    ["exports nothing", "export const x = 1;", /is no suite/],
+    ["exports no checks", "export default [1];", /is not a suite: its default export must be a list of checks/],
+    ["exports nothing", "export const x = 1;", /is not a suite/],
     [
       "takes an id that is taken",
       NINE.replaceAll("acme.", "auth."),
-      /the suite of "auth\.pass" is one of the built-in ones[\s\S]*a name of your own/,
+      /the suite of "auth\.pass" is one of the built-in ones[\s\S]*your own name/,
     ],
     ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /there is already a check "acme\.pass"/],
   ])("a module that %s is refused with exit code 2", async (what, text, says) => {

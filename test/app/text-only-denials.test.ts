@@ -20,11 +20,11 @@ const served = response(
 
 test("load: denials are classified, and their Retry-After is followed, by their text", async () => {
   // The first reaches its limit, the second has used up its budget: only the text says that waiting is useless.
-  const answers = [
+  const replies = [
     denied("Slow down: 3 per minute", "Retry-After: 1\r\n"),
     denied("Budget 3 is used up", "Retry-After: 1\r\n"),
   ];
-  await using server = await rawServer((socket) => void socket.write(answers.shift() ?? served));
+  await using server = await rawServer((socket) => void socket.write(replies.shift() ?? served));
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "w.yaml"),
@@ -55,7 +55,7 @@ contract:
   expect(client).toMatchObject({ retries: 1, forbiddenRetries: 0, earlySends: 0 });
 });
 
-test("limits: a limit that says so in its text is no unnamed one", { timeout: 60_000 }, async () => {
+test("limits: a denial whose text names the limit is not unnamed", { timeout: 60_000 }, async () => {
   const command = [process.execPath, MAIN, "gateway", "--variant", "wording.text-only"] as const;
   await using embedded = await startEmbedded({ command });
   const { target } = embedded;

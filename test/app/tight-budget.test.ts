@@ -18,7 +18,7 @@ function writeTarget(folder: string, baseUrl: string, more: string): void {
   );
 }
 
-test("a budget without room for the expensive checks: they are left out, each once with what it takes, and the others decide", {
+test("a budget too small for the expensive checks: they are omitted, each once with its cost, and the others decide", {
   timeout: 120_000,
 }, async () => {
   using folder = temporaryFolder();
@@ -28,10 +28,10 @@ test("a budget without room for the expensive checks: they are left out, each on
   const run = ["conform", "models", "limits", "--target", "t.yaml", "--out", "run", "--json"];
   const { code, stdout } = await gauntlet(run, { GW_KEY: ready.keys.valid }, folder.path);
   const { checks, exitCode } = JSON.parse(stdout) as Document;
-  const leftOut = checks.filter(({ message }) => message.startsWith("left out:"));
-  const ofConcurrency = leftOut.filter(({ id }) => id.startsWith("limits.concurrency-"));
+  const omitted = checks.filter(({ message }) => message.startsWith("left out:"));
+  const ofConcurrency = omitted.filter(({ id }) => id.startsWith("limits.concurrency-"));
   expect(ofConcurrency.length).toBeGreaterThan(5);
-  for (const { status, message, unblock } of leftOut) {
+  for (const { status, message, unblock } of omitted) {
     expect(status).toBe("blocked");
     expect(message).toMatch(
       /it takes about [\d,]+ requests?, and the budget has room for \d+ after the cheaper checks/,
@@ -39,7 +39,7 @@ test("a budget without room for the expensive checks: they are left out, each on
     expect(unblock).toEqual(["budget:", expect.stringMatching(/^ {2}requests: \d{3,}$/)]);
   }
   // The scenario of all concurrency checks is planned once: every line reports the same budget.
-  expect(new Set(leftOut.map(({ unblock }) => unblock?.[1])).size).toBe(1);
+  expect(new Set(omitted.map(({ unblock }) => unblock?.[1])).size).toBe(1);
   expect(checks.filter(({ message }) => message.includes("is used up"))).toEqual([]);
   const models = checks.filter(({ id }) => id.startsWith("models."));
   expect(models.filter(({ status }) => status === "pass").length).toBeGreaterThan(5);
@@ -49,7 +49,7 @@ test("a budget without room for the expensive checks: they are left out, each on
   expect(traffic.requests).toBeLessThanOrEqual(BUDGET);
 });
 
-test("a limit that is declared as none is no failure and no block, and the verdict names the gap", async () => {
+test("a limit that is declared as none neither fails nor blocks, and the verdict names the gap", async () => {
   using folder = temporaryFolder();
   await using gateway = startGauntlet(["gateway", "--limits", "100000:100000"]);
   const ready = JSON.parse(await gateway.printed("\n"));

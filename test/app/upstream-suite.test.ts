@@ -50,7 +50,7 @@ async function inFront({ model = "upstream-model", section = named, options = []
 
 const statuses = ({ checks }: RunRecord) => [...new Set(checks.map(({ status }) => status))].sort();
 
-test("without providers of ours: left out where nobody names the suite, blocked where somebody does", async () => {
+test("without our providers: omitted unless the suite is named, blocked if it is", async () => {
   await using gateway = await inFront({ section: () => "" });
   const plan = await gateway.run("conform", "--dry-run");
   expect(plan.stdout).toContain("errors");
@@ -83,7 +83,7 @@ test("a model that other providers serve says nothing of these: blocked, never p
 });
 
 test.each([
-  ["nobody listens", () => 'upstream: { controlUrl: "http://127.0.0.1:1", token: env:UPSTREAM_TOKEN }', /no answer/],
+  ["nobody listens", () => 'upstream: { controlUrl: "http://127.0.0.1:1", token: env:UPSTREAM_TOKEN }', /no response/],
   ["the token is another", (ready: Upstream) => named(ready).replace("UPSTREAM_TOKEN", "GW_KEY"), /refused: 401/],
 ])("where the control interface cannot be used, the run ends with 2 and says so: %s", async (_what, section, says) => {
   await using gateway = await inFront({ section });

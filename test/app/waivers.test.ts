@@ -22,7 +22,7 @@ const run = (folder: string, name: string, mutation: string, ...more: string[]) 
   );
 
 describe("waivers, from the failure to the day they are of no more use", () => {
-  test("suggested, filled in, applied, kept by rejudge, and failing the run when they do not fit any more", async () => {
+  test("suggested, filled in, applied, preserved by rejudge, and failing the run when stale", async () => {
     using folder = temporaryFolder();
     const { path } = folder;
     const file = join(path, "waivers.yaml");

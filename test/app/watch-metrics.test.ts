@@ -24,10 +24,10 @@ interface Seen {
   readonly ofLoad: Set<Socket>;
 }
 
-type Answer = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
+type Respond = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
 
 /** A gateway whose metrics are at /metrics, next to its interface. */
-async function gateway(answer: Answer) {
+async function gateway(respond: Respond) {
   const seen: Seen = { served: 0, scrapes: [], keys: new Set(), connections: new Set(), ofLoad: new Set() };
   const server = createServer((request, response) => {
     request.resume();
@@ -35,7 +35,7 @@ async function gateway(answer: Answer) {
       seen.scrapes.push(seen.served);
       seen.keys.add(request.headers.authorization);
       seen.connections.add(request.socket);
-      return answer(seen, response, request);
+      return respond(seen, response, request);
     }
     seen.served++;
     seen.ofLoad.add(request.socket);
@@ -57,7 +57,7 @@ process_cpu_seconds_total ${served / 100}
 http_requests_total{path="/v1/chat/completions",code="200"} ${served}
 `;
 
-const plain: Answer = ({ served }, response) => {
+const plain: Respond = ({ served }, response) => {
   response.writeHead(200, { "content-type": "text/plain; version=0.0.4" });
   response.end(text(served));
 };
@@ -178,7 +178,7 @@ test("series beyond the limit are listed by name; a pattern chooses others", asy
   ]);
 });
 
-test("a process that is started again is told, and no rate is below nothing", async () => {
+test("a restarted process is reported, and no rate is negative", async () => {
   await using target = await gateway((seen, response) => {
     const count = seen.scrapes.length < 8 ? 1_000 + seen.served : seen.served;
     response.end(`# TYPE http_requests_total counter\nhttp_requests_total ${count}\n`);
@@ -190,24 +190,28 @@ test("a process that is started again is told, and no rate is below nothing", as
   expect(html).toContain("reset once");
 });
 
-describe("an endpoint that does not answer as it should is told of once, and changes nothing", () => {
-  test.each<[what: string, answer: Answer, message: string]>([
-    ["refuses", (_, response) => void response.writeHead(401).end(), "answered 401"],
+describe("an endpoint with an unusable response is reported once, and changes nothing", () => {
+  test.each<[what: string, respond: Respond, message: string]>([
+    ["refuses", (_, response) => void response.writeHead(401).end(), "responded with 401"],
     [
       "is a page",
       (_, response) => void response.setHeader("content-type", "text/html").end("<html>\nhello 1\n</html>"),
-      "answered a page and no Prometheus text",
+      "the response is a web page, not Prometheus text",
     ],
-    ["says something else", (_, response) => void response.end('{"status":"ok"}'), "answered no Prometheus text"],
+    [
+      "says something else",
+      (_, response) => void response.end('{"status":"ok"}'),
+      "the response is not Prometheus text",
+    ],
     [
       "redirects",
       (_, response) => void response.writeHead(302, { location: "/metrics/other" }).end(),
-      "answered 302: redirects are not followed",
+      "responded with 302: redirects are not followed",
     ],
     ["hangs up", (_, response) => void response.destroy(), "ECONNRESET"],
-    ["is far too long", (_, response) => void response.end("x".repeat(9 * MIB)), "answered more than 8 MiB"],
-  ])("%s", async (_what, answer, message) => {
-    await using target = await gateway(answer);
+    ["is far too long", (_, response) => void response.end("x".repeat(9 * MIB)), "the response exceeds 8 MiB"],
+  ])("%s", async (_what, respond, message) => {
+    await using target = await gateway(respond);
     const { code, document, metrics, stderr, html } = await load(target.origin);
     expect(stderr.split("--watch-metrics: ").slice(1)).toEqual([
       expect.stringMatching(new RegExp(`^${message}; the load does not depend on it`)),
@@ -237,7 +241,7 @@ describe("an endpoint that does not answer as it should is told of once, and cha
     });
     const { metrics } = await load(target.origin, { durationS: 2 });
     expect(metrics.failed).toBe(Math.floor(target.seen.scrapes.length / 3));
-    expect(metrics.firstFailure?.message).toBe("answered 503");
+    expect(metrics.firstFailure?.message).toBe("responded with 503");
     expect(named(metrics, "http_requests_total")?.values).toHaveLength(metrics.atS.length);
     expect(
       Math.max(...(named(metrics, "http_requests_total")?.values ?? []).map((value) => value ?? 0)),

@@ -189,8 +189,13 @@ describe.skipIf(!LINUX || !canMakeGroups())("units, in a control group of the ke
 describe("refused before anything is sent", () => {
   const unit = ["--watch-unit", "gw"];
   test.each<[what: string, options: string[], systemctl: string | undefined, message: RegExp]>([
-    ["no systemctl", unit, undefined, /there is no systemctl in PATH[\s\S]*--watch-unit \/sys\/fs\/cgroup/],
-    ["no such unit", unit, says(UNKNOWN), /there is no unit gw, neither of the system nor of this user/],
+    [
+      "no systemctl",
+      unit,
+      undefined,
+      /systemctl, which could find the unit, is not in PATH[\s\S]*--watch-unit \/sys\/fs\/cgroup/,
+    ],
+    ["no such unit", unit, says(UNKNOWN), /no unit gw, neither of the system nor of this user/],
     [
       "a unit that does not run",
       unit,
@@ -213,9 +218,9 @@ describe("refused before anything is sent", () => {
       "a group that is not there",
       unit,
       says({ ...RUNS, MainPID: 1, ControlGroup: "/there/is/none" }),
-      /\/there\/is\/none is no control group \(version 2\)/,
+      /\/there\/is\/none is not a control group \(version 2\)/,
     ],
-    ["a folder that is none", ["--watch-unit", "/tmp/"], undefined, /\/tmp\/ is no control group/],
+    ["a folder that is none", ["--watch-unit", "/tmp/"], undefined, /\/tmp\/ is not a control group/],
     ["a name that is none", ["--watch-unit", "a b"], undefined, /takes the name of a unit, or the path/],
     ["both", [...unit, "--watch-pid", "1"], undefined, /--watch-pid and --watch-unit do not go together/],
     ["nothing to watch", ["--watch-interval-s", "1"], undefined, /--watch-interval-s is for what is watched/],
@@ -236,7 +241,7 @@ describe("refused before anything is sent", () => {
     using folder = temporaryFolder();
     const seen = join(folder.path, "seen");
     const { stderr } = await loaded(["--watch-unit=--help"], `echo "$@" > '${seen}'\n${says(UNKNOWN)}`);
-    expect(stderr).toContain("there is no unit --help");
+    expect(stderr).toContain("no unit --help");
     expect(readFileSync(seen, "utf8")).toMatch(/ -- --help\n$/);
   });
 });

@@ -46,9 +46,9 @@ describe("exit codes", () => {
     [
       "a target file that is not there",
       ["conform", "--target", "no-such.yaml"],
-      /no-such\.yaml: cannot be read: there is no such file or folder\.\n/,
+      /no-such\.yaml: cannot be read: no such file or folder\.\n/,
     ],
-    ["an unknown requirement to explain", ["explain", "AUTH-99"], /no check or requirement "AUTH-99"/],
+    ["an unknown requirement to explain", ["explain", "AUTH-99"], /unknown check or requirement "AUTH-99"/],
     ["a folder without a run", ["rejudge", "."], /holds no readable run record/],
     ["an unknown mutation", ["conform", "models", "--mutation", "no.such"], /no\.such/],
   ])("2: %s", async (_what, args, says) => {
@@ -73,11 +73,13 @@ describe("exit codes", () => {
     expect(stderr).not.toContain("canary");
   });
 
-  test("3: nothing answers", async () => {
+  test("3: nothing responds", async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     const { code, stderr } = await gauntlet([...QUICK, "--target", "t.yaml"], { K: "sk-canary" }, folder.path);
-    expect(stderr).toMatch(/no answer from http:\/\/127\.0\.0\.1:9\/v1: nothing listens there\n {2}Start the gateway/);
+    expect(stderr).toMatch(
+      /no response from http:\/\/127\.0\.0\.1:9\/v1: nothing listens there\n {2}Start the gateway/,
+    );
     expect(stderr).not.toContain("ECONNREFUSED");
     expect(code).toBe(3);
   });
@@ -166,7 +168,7 @@ describe("exit codes", () => {
     expect(code).toBe(2);
   });
 
-  test("what qualifies a verdict stands in its first line: contract, header names, declared gaps", async () => {
+  test("what qualifies a verdict is in its first line: contract, header names, declared gaps", async () => {
     using folder = temporaryFolder();
     await using gateway = startGauntlet(["gateway", "--mutation", "auth.unknown-key-403"]);
     const ready = JSON.parse(await gateway.printed("\n"));

@@ -68,7 +68,7 @@ describe("init", () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test("off a terminal, options and defaults answer; what it writes is right, and the whole path works", async () => {
+  test("without a terminal, options and defaults are used, and the whole path works", async () => {
     using folder = temporaryFolder();
     const options = ["--base-url", ready.baseUrl, "--model", "echo-fast", "--limits", "6000:256", "--ci", "gitlab"];
     const made = await gauntlet(["init", "--yes", ...options], {}, folder.path);
@@ -158,7 +158,7 @@ describe("doctor", () => {
     }
 
     /** The messages about a gateway, with and without a terminal's reader; the key is the reference gateway's. */
-    async function told(baseUrl: string, more = "") {
+    async function expectTarget(baseUrl: string, more = "") {
       using folder = temporaryFolder();
       writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${baseUrl}\nkeys: { valid: env:V }\n${more}`);
       const environment = { V: ready.keys["valid"] ?? "" };
@@ -177,14 +177,14 @@ describe("doctor", () => {
           response.end(JSON.stringify({ status: "failure", message }));
           return;
         }
-        const answer = await fetch(new URL(ready.baseUrl).origin + url, {
+        const relayed = await fetch(new URL(ready.baseUrl).origin + url, {
           method: method ?? "GET",
           headers: { authorization: headers.authorization ?? "", "content-type": "application/json" },
           ...(body === "" ? {} : { body }),
         });
-        response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+        response.writeHead(relayed.status, { "content-type": "application/json" }).end(await relayed.text());
       });
-      const without = await told(server.baseUrl);
+      const without = await expectTarget(server.baseUrl);
       for (const about of ["reach", "key valid", "messages dialect"]) {
         expect(without.of(about)).toMatchObject({
           level: "bad",
@@ -195,7 +195,7 @@ describe("doctor", () => {
       const [, page = "", heading = ""] = /\((docs\/[\w.-]+), "(.*)"\)/.exec(without.of("reach")?.next ?? "") ?? [];
       expect(readFileSync(join(ROOT, page), "utf8")).toContain(`## ${heading}\n`);
       expect(without.code).toBe(4);
-      const sent = await told(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
+      const sent = await expectTarget(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
       expect(sent.plain).toContain("Ready to run");
       expect(sent.code).toBe(0);
     });
@@ -214,7 +214,7 @@ describe("doctor", () => {
     ])("%s", async (_what, status, body, says) => {
       const key = ready.keys["valid"] ?? "";
       await using server = await httpServer((_request, _body, response) => response.writeHead(status).end(body(key)));
-      const { plain, of } = await told(server.baseUrl);
+      const { plain, of } = await expectTarget(server.baseUrl);
       const text = of("key valid")?.text ?? "";
       if (says === "500") expect(text).toBe("500");
       else expect(text).toContain(says);
@@ -227,16 +227,16 @@ describe("doctor", () => {
       await using server = await httpServer((_request, _body, response) =>
         response.writeHead(500).end('{"error":"boom"}'),
       );
-      const nameless = await told(server.baseUrl);
+      const nameless = await expectTarget(server.baseUrl);
       expect(nameless.of("reach")).toMatchObject({ level: "bad", text: 'the model list is not served (500: "boom")' });
       expect(nameless.of("key valid")?.next).toContain("chat: <model id>");
-      const named = await told(server.baseUrl, "models: { chat: mine }\n");
+      const named = await expectTarget(server.baseUrl, "models: { chat: mine }\n");
       expect(named.of("reach")).toMatchObject({ level: "note" });
       expect(named.of("key valid")).toMatchObject({ text: '500: "boom"', next: expect.stringContaining("its log") });
     });
   });
 
-  test("when nothing answers, says why, with exit code 3", async () => {
+  test("if nothing responds, says why, with exit code 3", async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     const { stderr, code } = await gauntlet(["doctor", "--target", "t.yaml"], { K: "sk-12345678" }, folder.path);

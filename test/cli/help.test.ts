@@ -32,7 +32,7 @@ describe("the overview", () => {
       expect(OVERVIEW).toContain(`\n${group}\n`);
   });
 
-  test("finds a command that stands in no group, and a group's command that there is not", () => {
+  test("finds a command without a group, and a group's command that does not exist", () => {
     const described = COMMANDS.map((command) => ({ command, describe: "" }));
     expect(ungrouped(described)).toEqual([]);
     expect(ungrouped([...described.slice(1), { command: "new [x]", describe: "" }])).toEqual(["new", COMMANDS[0]]);
@@ -66,11 +66,11 @@ test.each([...PLAIN, ...WITH_ACTIONS])("%s %s shows two examples", async (...com
   expect(examples.match(new RegExp(`^ {2}gauntlet ${words.join(" ")}\\b`, "gm"))).toHaveLength(2);
 });
 
-describe("a command line that is wrong is told in words of ours, with what was probably meant", () => {
+describe("a wrong command line gets a message in plain words, with what was probably meant", () => {
   test.each<[args: string[], says: string]>([
     [[], "no command is named\n  `gauntlet --help` lists the commands."],
-    [["conforn"], 'there is no command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
-    [["frobnicate"], 'there is no command "frobnicate"\n  `gauntlet --help` lists the commands.'],
+    [["conforn"], 'unknown command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
+    [["frobnicate"], 'unknown command "frobnicate"\n  `gauntlet --help` lists the commands.'],
     [
       ["conform", "--tarket", "x"],
       'conform does not take --tarket\n  Did you mean "--target"? `gauntlet conform --help` shows what it takes.',
@@ -86,7 +86,7 @@ describe("a command line that is wrong is told in words of ours, with what was p
     ],
     [["k6", "exprot"], 'Did you mean "export"?'],
     [["k6"], "an argument is missing: gauntlet k6 <action>"],
-    [["load", "grwoth"], 'there is no tier, shipped workload or file "grwoth"\n  Did you mean "growth"?'],
+    [["load", "grwoth"], 'no tier, shipped workload or file is named "grwoth"\n  Did you mean "growth"?'],
     [["explain", "auth.unknwon-key"], 'Did you mean "auth.unknown-key"?'],
     [["size", "peek"], 'Did you mean "peak"?'],
   ])("%j", async (args, says) => {

@@ -25,7 +25,7 @@ function errorOf({ stdout }: { readonly stdout: string }) {
 }
 
 describe("with --json every ending is one document on stdout", () => {
-  test.each(WITH_TARGET)("%s: nothing answers", async (...command) => {
+  test.each(WITH_TARGET)("%s: nothing responds", async (...command) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "gauntlet.yaml"), NOBODY);
     const done = await gauntlet([...command, "--json", "--target", "gauntlet.yaml"], KEY, folder.path);

@@ -76,7 +76,7 @@ async function load() {
   return { updates, scrapes, otlp, sent: gateway.traceparents, phases, workers, stderr };
 }
 
-test("two threads a load: page, metrics and spans show their sum while it goes on, and end as the record has it", async () => {
+test("two threads: page, metrics and spans show their sum during the run, and end with the record's values", async () => {
   const { updates, scrapes, otlp, sent, phases, workers, stderr } = await load();
   expect(workers, stderr).toEqual([2, 2]);
   expect(sent).toHaveLength(500);
@@ -136,10 +136,10 @@ test("two threads a load: page, metrics and spans show their sum while it goes o
     expect(asInt, `${run} ${outcome}`).toBe(phase[outcome as (typeof COUNTS)[number]]);
   }
   expect(points.length).toBeGreaterThanOrEqual(COUNTS.length);
-  const told = spansOf(otlp.traces);
+  const spans = spansOf(otlp.traces);
   const sampled = sent.filter((traceparent) => traceparent !== undefined);
   // Of 200 requests each; of 300 every second one.
   expect(sampled).toHaveLength(350);
-  expect(new Set(told.map(({ traceparent }) => traceparent))).toEqual(new Set(sampled));
-  expect(told).toHaveLength(sampled.length);
+  expect(new Set(spans.map(({ traceparent }) => traceparent))).toEqual(new Set(sampled));
+  expect(spans).toHaveLength(sampled.length);
 });

@@ -31,10 +31,10 @@ function counted(text: string, name: string, run: string): number {
 }
 
 /** Polls until the result is as expected. */
-async function until<T>(read: () => Promise<T>, wanted: (got: T) => boolean): Promise<T> {
+async function until<T>(read: () => Promise<T>, isExpected: (got: T) => boolean): Promise<T> {
   for (;;) {
     const got = await read();
-    if (wanted(got)) return got;
+    if (isExpected(got)) return got;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -51,7 +51,7 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
   });
 }
 
-test("--metrics-port: counters grow while the run goes on, and end as the record has them", async () => {
+test("--metrics-port: counters grow during the run, and end with the record's values", async () => {
   using folder = workloads();
   const out = join(folder.path, "run");
   const what = ["load", folder.short, folder.long, "--target", "embedded"];

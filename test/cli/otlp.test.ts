@@ -62,12 +62,12 @@ test("--otlp: counters equal the record, and each span is a request that the gat
   }
 
   const spans = spansOf(otlp.traces);
-  const told = spans.map(({ traceparent }) => traceparent);
+  const exported = spans.map(({ traceparent }) => traceparent);
   const sent = gateway.traceparents.filter((traceparent) => traceparent !== undefined);
   // Every second one of 400.
   expect(sent).toHaveLength(200);
-  expect(new Set(told)).toEqual(new Set(sent));
-  expect(told).toHaveLength(sent.length);
+  expect(new Set(exported)).toEqual(new Set(sent));
+  expect(exported).toHaveLength(sent.length);
   for (const { name, kind, startTimeUnixNano, endTimeUnixNano, attributes, status } of spans) {
     expect([name, kind]).toEqual(["chat plain", 3]);
     expect(endTimeUnixNano).toBeGreaterThan(startTimeUnixNano);
@@ -78,7 +78,7 @@ test("--otlp: counters equal the record, and each span is a request that the gat
 });
 
 test.each([
-  ["refuses", async () => startCollector(503), /\/v1\/\w+ answered 503/],
+  ["refuses", async () => startCollector(503), /\/v1\/\w+ responded with 503/],
   [
     "is not there",
     async () =>
@@ -88,7 +88,7 @@ test.each([
       }),
     /ECONNREFUSED/,
   ],
-] as const)("a collector that %s is told of, and changes nothing", async (_, start, why) => {
+] as const)("a collector that %s is reported, and changes nothing", async (_, start, why) => {
   await using otlp = await start();
   await using gateway = await startTracedGateway();
   const { code, document, stderr } = await load(gateway.origin, otlp.origin);

@@ -19,7 +19,7 @@ describe("texts for a width", () => {
     ["one long word", "limits.concurrency-enforced", 10, "limits.co…"],
   ])("is shortened: %s", (_why, text, columns, short) => expect(shorten(text, columns)).toBe(short));
 
-  test("parts that do not fit are left out as a whole, in favour of a later one that does", () => {
+  test("parts that do not fit are omitted entirely, in favour of a later one that does", () => {
     expect(fitLine("starter", ["recovery", "about 43 s left", "3 denied"], 80)).toBe(
       "starter  recovery, about 43 s left, 3 denied",
     );
@@ -124,7 +124,7 @@ const RUN: readonly ProgressEvent[] = [
   load("starter"),
 ];
 
-describe("what goes on, one line each", () => {
+describe("work in progress, one line each", () => {
   test("with progress, time left, and what is waited for, at 140 columns", () => {
     expect(boardOf(...RUN).lines({ columns: 140, rows: 24 }, 1_000)).toEqual([
       "  conformance:  248 of 538 checks, about 1 min 10 s left, 2 failed",
@@ -141,7 +141,7 @@ describe("what goes on, one line each", () => {
     expect(lines[2]).toContain("waiting 43 s for the rate window of limited.0");
   });
 
-  test("clocks go on between two reports, and a wait that is over is not shown", () => {
+  test("clocks advance between two reports, and a wait that is over is not shown", () => {
     const lines = boardOf(...RUN).lines({ columns: 140, rows: 24 }, 4_000);
     expect(lines[0]).toContain("about 1 min 7 s left");
     expect(lines[2]).toContain("waiting 40 s");

@@ -103,7 +103,7 @@ describe.each([
   });
 });
 
-test("requests in flight that are never answered do not hold up the end of a load", async () => {
+test("requests in flight that get no response do not delay the end of a load", async () => {
   const silent = createServer((request) => void request.resume());
   await using server = await listening(silent, () => silent.closeAllConnections());
   using folder = temporaryFolder();
@@ -135,7 +135,7 @@ function projectWith(count: number, judge: string) {
     `import { defineInvariant } from "gateway-gauntlet";
 export default Array.from({ length: ${count} }, (_, index) => defineInvariant({
   id: "own.slow-" + index, title: "takes its time", covers: ["HIST-2"], explains: "It holds up the event loop.",
-  judge(answers, verdict) { ${judge} },
+  judge(responses, verdict) { ${judge} },
 }));
 `,
   );
@@ -161,7 +161,7 @@ test("a signal while invariants are judged does not wait for all of them", async
   expect(recordProblems(out)).toEqual([]);
 });
 
-test("code of one's own that does not come back is ended, and the run is there", async () => {
+test("a custom check that never returns is stopped, and the run is written", async () => {
   using folder = projectWith(1, "for (;;);");
   const out = join(folder.path, "run");
   await using running = startGauntlet(

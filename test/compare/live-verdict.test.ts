@@ -42,7 +42,7 @@ function blockOf({ response = 1, tail = 1, gaps = 1, tokens = 1, noise = 0.01 }:
 }
 
 function session(b: Build, a: Build = {}): Promise<Comparison> {
-  const behaviour = ({ checks = "pass" }: Build) => ({ checks: [result("auth.a", checks)], answers: new Map() });
+  const behaviour = ({ checks = "pass" }: Build) => ({ checks: [result("auth.a", checks)], responses: new Map() });
   let seed = 0;
   return compareLive({
     a: { label: "a" },

@@ -6,7 +6,7 @@ import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-record
 import { recordOf, result } from "../support/records.ts";
 
 function compared(a: RunRecord, b: RunRecord): Comparison {
-  const side = (record: RunRecord) => ({ record, behaviour: { checks: record.checks, answers: new Map() } });
+  const side = (record: RunRecord) => ({ record, behaviour: { checks: record.checks, responses: new Map() } });
   return compareStored(side(a), side(b));
 }
 
@@ -255,17 +255,17 @@ describe("two stored runs", () => {
     expect(compared(recordOf([]), recordOf([])).verdict).toBe("inconclusive");
   });
 
-  test("times and ids are no behaviour", () => {
+  test("times and ids do not count as behaviour", () => {
     const observed = (text: string) => ({
       ...result("robustness.large-body", "observed"),
       findings: [madeFinding({ requirements: ["SPEND-14"], observed: text })],
     });
     const drift = (before: string, now: string) =>
       compared(recordOf([observed(before)]), recordOf([observed(now)])).drift.length;
-    expect(drift('{"answer":"200","ms":6}', '{"answer":"200","ms":74}')).toBe(0);
+    expect(drift('{"status":"200","ms":6}', '{"status":"200","ms":74}')).toBe(0);
     expect(drift("first byte after 12.5 ms", "first byte after 1 s")).toBe(0);
     expect(drift("6663 of 6663 responses carry a request id", "12 of 12 responses carry a request id")).toBe(0);
     expect(drift("6663 of 6663 responses carry a request id", "11 of 12 responses carry a request id")).toBe(1);
-    expect(drift('{"answer":"200","ms":6}', '{"answer":"413","ms":6}')).toBe(1);
+    expect(drift('{"status":"200","ms":6}', '{"status":"413","ms":6}')).toBe(1);
   });
 });

@@ -4,7 +4,7 @@ import { nonceOf, noncesIn } from "../../src/core/index.ts";
 test("a unique text is found wherever it stands, and one that is misspelt is none", () => {
   const [own, other] = [nonceOf("5f3a01", "1az"), nonceOf("5f3a01", "1b0")];
   expect(noncesIn(`Please repeat: ${own} one two\\n"${other}"`)).toEqual([own, other]);
-  // Every change of one character: a model that copies badly has not answered another request.
+  // Every change of one character: a model that copies badly has not replied to another request.
   const slips = [...own].flatMap((was, at) =>
     [..."0123456789abcdefghijklmnopqrstuvwxyz"]
       .filter((now) => now !== was)

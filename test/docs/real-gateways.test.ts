@@ -86,7 +86,7 @@ describe("a run held against what is expected", () => {
     expect(compared.late).toEqual(["x.y: m", "x.z: m", "x.w: m"]);
   });
 
-  test("a check that is no more is told", () => {
-    expect(compareWith(expected, []).problems).toContain("a.b: expected, and there is no such check");
+  test("a check that no longer exists is reported", () => {
+    expect(compareWith(expected, []).problems).toContain("a.b: expected, but no such check exists");
   });
 });

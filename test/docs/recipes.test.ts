@@ -159,7 +159,7 @@ describe.each(recipes)("$name", ({ name, job, failing, also }) => {
   });
 });
 
-test("the commands for a suite of one's own work in the project", { timeout: 120_000 }, async () => {
+test("the commands for your own suite work in the project", { timeout: 120_000 }, async () => {
   copyFileSync(join(ROOT, "docs/examples/own-suite.ts"), join(project, "own-suite.ts"));
   const output = await type(block("docs/own-suites.md", "recipe: own-suite"), project, secrets);
   expect(output).toMatch(/PASS[\s\S]*2 pass, 1 observed[\s\S]*A temperature is accepted/);

@@ -63,10 +63,10 @@ describe("where a series changed", () => {
     ["too few values", [1, 1, 9, 9], []],
     ["all the same", Array(12).fill(3), []],
     ["no noise at all: one step", [1, 1, 1, 1, 1, 1, 2, 2, 2, 2], [6]],
-    ["one value apart is no change", [1, 1.01, 0.99, 1, 1.01, 1, 0.99, 1, 1, 9], []],
+    ["one outlier is not a change", [1, 1.01, 0.99, 1, 1.01, 1, 0.99, 1, 1, 9], []],
     ["up and down again", [1, 1.01, 0.99, 1, 1.01, 0.99, 3, 3.02, 2.98, 3, 3.01, 1, 1.01, 0.99, 1, 1.01], [6, 11]],
     [
-      "an incident that went by hides nothing that came later",
+      "an incident that is over hides no later change",
       [...around(1, 10), ...around(1.5, 5), ...around(1, 10), ...around(1.5, 3)],
       [10, 15, 25],
     ],

@@ -109,12 +109,12 @@ test.each<[what: string, values: number[], options: Partial<HistoryOptions>, cod
   expect(found.code, found.reasons.join()).toBe(code);
 });
 
-test("without --gate the exit code is 0, and the verdict stands in the document all the same", async () => {
+test("without --gate the exit code is 0, and the document still has the verdict", async () => {
   keepAll(SLOWER);
   expect(await gated({ gate: false })).toMatchObject({ code: 0, verdict: "fail" });
 });
 
-test("a latest run without a value is no pass", async () => {
+test("a latest run without a value does not pass", async () => {
   keepAll(STEADY);
   keep(recordWith(90, 20, { valid: false }));
   const { code, metrics } = await gated();
@@ -132,7 +132,7 @@ describe("import", () => {
     expect(shown.runs).toHaveLength(10);
   });
 
-  test("a record of another version is named, and stands in the way of a pass", async () => {
+  test("a record of another version is named, and prevents a pass", async () => {
     keepAll(STEADY);
     mkdirSync(join(folder, "runs", "old"));
     writeFileSync(join(folder, "runs", "old", "run.json"), JSON.stringify({ schemaVersion: 0 }));
@@ -210,13 +210,13 @@ describe("what the latest run lost", () => {
       /auth\.b has no result in run c-11/,
     ],
     [
-      "a check that it did not select, so it is not lost",
+      "a check that it did not select and that is therefore not lost",
       conformed(11, { "auth.a": "pass" }, { notSelected: ["auth.b", "auth.z", "chat.c"] }),
       4,
       /^2 of 4 metrics not decided: checks/,
     ],
     [
-      "a check of another version, so it is not lost",
+      "a check of another version, which is therefore not lost",
       conformed(11, { "auth.a": "pass", "chat.c": "pass" }, NEWER),
       4,
       /^2 of 4 metrics not decided: checks/,
@@ -277,15 +277,15 @@ function makeDatabase(path: string, sql: string): void {
   db.close();
 }
 
-describe("what is no history", () => {
+describe("what is not a history", () => {
   test.each<[what: string, make: (path: string) => void, says: RegExp]>([
-    ["nothing", () => undefined, /there is no history/],
+    ["nothing", () => undefined, /no history file/],
     [
       "text",
       (path) => writeFileSync(path, "not a database, but long enough to be taken for one".repeat(100)),
-      /is no history of runs/,
+      /is not a history of runs/,
     ],
-    ["a file of another program", (path) => makeDatabase(path, "CREATE TABLE t (x)"), /is no history of runs/],
+    ["a file of another program", (path) => makeDatabase(path, "CREATE TABLE t (x)"), /is not a history of runs/],
     [
       "a file of a newer version",
       (path) => makeDatabase(path, "CREATE TABLE t (x); PRAGMA application_id = 1197951081; PRAGMA user_version = 9"),
@@ -303,7 +303,7 @@ describe("what is no history", () => {
   });
 
   test.each<[options: Partial<HistoryOptions>, says: RegExp]>([
-    [{ paths: ["/nowhere", "/else"] }, /there is no folder \/nowhere/],
+    [{ paths: ["/nowhere", "/else"] }, /no folder \/nowhere/],
     [{ since: "yesterday" }, /"yesterday" is neither a run of the history nor a date/],
     [{ metric: ["tfft_ms"] }, /no run has a metric tfft_ms/],
   ])("%j", async (options, says) => {

@@ -56,7 +56,7 @@ test("the lockfile pins every package by its content, from no other place than a
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
     expect(own?.[kind]).toEqual(manifest[kind]);
-    for (const wanted of Object.values(manifest[kind])) expect(wanted).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+    for (const range of Object.values(manifest[kind])) expect(range).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
   }
 });
 

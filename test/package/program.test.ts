@@ -78,7 +78,7 @@ test("a file that the build did not make is not run", () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "cli.cjs");
   writeFileSync(path, "module.exports = {};");
-  expect(() => readBundle(path)).toThrow(/is no bundle/);
+  expect(() => readBundle(path)).toThrow(/is not a bundle/);
 });
 
 test("the build leaves a bundle that its Node takes compiled, and another one as text", () => {

@@ -32,8 +32,8 @@ test.each<[text: string, read: object]>([
 });
 
 test.each<[text: string, says: RegExp]>([
-  ["", /is no threshold/],
-  ["ttft_ms p99", /is no threshold/],
+  ["", /is not a threshold/],
+  ["ttft_ms p99", /is not a threshold/],
   ["tftf_ms p99 < 3", /no metric "tftf_ms"/],
   ["ttft_ms < 3", /needs a statistic/],
   ["ttft_ms p94 < 3", /no statistic "p94"/],

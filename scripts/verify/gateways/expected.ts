@@ -82,7 +82,7 @@ function meant({ check, cases }: ExpectedResult, result: CheckResult): boolean {
 function missed(one: ExpectedResult, status: string, results: readonly CheckResult[]): string[] {
   const instances = results.filter((result) => meant(one, result));
   const wanted = one.cases?.length ?? 1;
-  if (instances.length < wanted) return [`${one.check}: expected, and there is no such check`];
+  if (instances.length < wanted) return [`${one.check}: expected, but no such check exists`];
   if (one.sometimes !== undefined) return [];
   const looked = one.cases === undefined ? instances.filter((result) => JUDGED.has(result.status)) : instances;
   if (looked.length === 0) return [`${one.check}: expected to ${status}, and was not judged`];

@@ -86,7 +86,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
 function commandOf({ command, timeoutS, mostAttempts, jobs }: ClientOptions): readonly [string, ...string[]] {
   const [program, ...args] = command;
   if (program === undefined) {
-    throw new UsageError("there is no command to run", {
+    throw new UsageError("no command to run was given", {
       hint: "Write it after --, as at a shell: gauntlet client -- node app.js",
     });
   }
@@ -101,7 +101,7 @@ function chosen(names: readonly string[]): readonly Scenario[] {
   const known = SCENARIOS.map(({ name }) => name);
   for (const name of names) {
     if (known.includes(name)) continue;
-    throw new UsageError(`there is no scenario "${name}"`, {
+    throw new UsageError(`unknown scenario "${name}"`, {
       hint: `${didYouMean(name, known)}\`gauntlet client --list-scenarios\` lists all.`,
     });
   }

@@ -27,7 +27,7 @@ export async function observeBehaviour(
   { target, provisioner }: Build,
   { name, budget, suites, seed, signal, onProgress }: ObserveOptions,
 ): Promise<Behaviour & { readonly requests: number; readonly traffic: Pick<Traffic, "recorder"> }> {
-  const answers = new Map<string, ComparedResponse>();
+  const responses = new Map<string, ComparedResponse>();
   await using traffic = new Traffic({
     target,
     budget,
@@ -36,7 +36,7 @@ export async function observeBehaviour(
     provisioner,
     onResponse: (response) => {
       const observation = comparedOf(response);
-      if (observation !== undefined) answers.set(response.id, observation);
+      if (observation !== undefined) responses.set(response.id, observation);
     },
   });
   onProgress({ kind: "step", text: `${name}: connecting to ${target.baseUrl}` });
@@ -48,19 +48,19 @@ export async function observeBehaviour(
     traffic: prepared,
     onResult: () => onProgress({ kind: "step", text: `${name}: ${++done} of ${instances.length} checks` }),
   });
-  return { checks, answers, requests: traffic.sent.requests, traffic };
+  return { checks, responses, requests: traffic.sent.requests, traffic };
 }
 
 /** A stored run with the shape of its responses. */
 export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
   const rules = recordedRules(record);
-  const answers = new Map<string, ComparedResponse>();
+  const responses = new Map<string, ComparedResponse>();
   for (const { requested, exchange } of exchanges as { requested: RequestInfo; exchange: Exchange }[]) {
     const observation = comparedOf(new Response(exchange, requested, rules));
-    if (observation !== undefined) answers.set(exchange.id, observation);
+    if (observation !== undefined) responses.set(exchange.id, observation);
   }
-  return { record, behaviour: { checks: record.checks, answers } };
+  return { record, behaviour: { checks: record.checks, responses } };
 }
 
 function comparedOf(response: Response): ComparedResponse | undefined {

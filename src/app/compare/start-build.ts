@@ -55,7 +55,7 @@ async function startWithTarget(
   // Its end is checked below; a failure to start must not be reported twice.
   failed.catch(() => {});
   try {
-    await Promise.race([failed, answering(target, child, signal)]);
+    await Promise.race([failed, untilResponding(target, child, signal)]);
   } catch (error) {
     await stop(child);
     throw error;
@@ -63,11 +63,11 @@ async function startWithTarget(
   return { target, provisioner: undefined, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 }
 
-async function answering(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {
+async function untilResponding(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
     if (child.exitCode !== null)
-      throw new UnreachableError(`the build ended with exit code ${child.exitCode} before it answered`);
+      throw new UnreachableError(`the build ended with exit code ${child.exitCode} before it responded`);
     try {
       const { body } = await request(target.baseUrl, { signal: AbortSignal.timeout(2_000) });
       await body.dump();
@@ -77,7 +77,7 @@ async function answering(target: Target, child: ChildProcess, signal: AbortSigna
     }
     if (!(await sleep(POLL_MS, signal))) return;
   }
-  throw new UnreachableError(`the build did not answer at ${target.baseUrl} within ${START_MS / 1_000} s`);
+  throw new UnreachableError(`the build did not respond at ${target.baseUrl} within ${START_MS / 1_000} s`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

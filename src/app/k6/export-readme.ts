@@ -55,12 +55,12 @@ kubectl apply -f kubernetes/configmap.yaml -f kubernetes/testrun.yaml
 \`\`\`
 
 The pods write raw samples to a volume claim \`${name}-results\` that many pods can write to; make one that your cluster offers.
-Addresses of the live output (\`K6_OTEL_…\` or \`K6_PROMETHEUS_…\`) stand in \`testrun.yaml\`.
+Addresses of the live output (\`K6_OTEL_…\` or \`K6_PROMETHEUS_…\`) belong in \`testrun.yaml\`.
 
 ## One record
 
 \`gauntlet k6 import --plan plan.json FILE…\` makes one run record of the raw samples of all instances, with the clocks of the
-machines set against the gateway's, judged like a run of Gauntlet's own engine. k6 reads answers whole: first tokens and gaps
-between tokens are not in it.
+machines set against the gateway's, judged like a run of Gauntlet's own engine. k6 reads complete responses: first
+tokens and gaps between tokens are not in it.
 `;
 }

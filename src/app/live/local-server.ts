@@ -48,7 +48,7 @@ export async function startLocalServer({ port, option, routes }: LocalServerOpti
       response.end(`${text}\n`);
     };
     if (!hosts.includes(request.headers.host ?? "")) return refuse(403, `this server is ${hosts.join(" or ")}`);
-    if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "only GET is answered");
+    if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "only GET is supported");
     const [path = "/"] = (request.url ?? "/").split("?");
     const route = routes.get(path);
     if (route === undefined) return refuse(404, `there is ${[...routes.keys()].join(", ")}`);

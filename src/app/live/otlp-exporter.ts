@@ -86,7 +86,7 @@ export class OtlpExporter {
         redirect: "error",
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      if (!ok) throw new Error(`/v1/${signal} answered ${status}`);
+      if (!ok) throw new Error(`/v1/${signal} responded with ${status}`);
       return true;
     } catch (error) {
       this.#failed++;

@@ -20,7 +20,7 @@ export function watchedBy({ live = false, metricsPort, otlp }: WatchOptions): st
   return otlp === undefined ? undefined : "--otlp";
 }
 
-/** Live figures are read from the counters of our own senders: other engines provide none while they run. */
+/** Live figures are read from the counters of the native senders: other engines provide none while they run. */
 export function checkWatched(options: WatchOptions, workloads: readonly Workload[]): void {
   const option = watchedBy(options);
   if (options.livePort !== undefined && options.live !== true)

@@ -38,7 +38,7 @@ function actionLines(denials: readonly DenialSample[], usual: string): ProposedL
   const own = names[0]?.find((name) => names.every((others) => others.includes(name)));
   const [first] = denials;
   if (own !== undefined && first !== undefined) {
-    const evidence = `${own}: ${first.response.header(own)} on the answer to ${first.what}`;
+    const evidence = `${own}: ${first.response.header(own)} in the response to ${first.what}`;
     return [{ path: ["headers", "action"], value: own, evidence }];
   }
   return [
@@ -119,7 +119,7 @@ function denialLine({ reason, status, words, samples }: Said, messages: readonly
   return line;
 }
 
-const orderOf = (wanted: Reason): number => DENIALS.findIndex(({ reason }) => reason === wanted);
+const orderOf = (named: Reason): number => DENIALS.findIndex(({ reason }) => reason === named);
 
 export function statusOf({ response }: DenialSample): number {
   return response.status ?? 0;

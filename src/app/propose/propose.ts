@@ -116,9 +116,7 @@ function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
   return [
     ...unserved.flatMap(({ dialect, tried }) => {
       const last = tried.at(-1);
-      return last === undefined
-        ? []
-        : [`${dialect}: no model answered; the last, ${last.id}: ${last.response.summary}`];
+      return last === undefined ? [] : [`${dialect}: no model replied; the last, ${last.id}: ${last.response.summary}`];
     }),
     ...(limits === undefined && rate !== undefined && concurrency === undefined
       ? [`limits: { rpm: ${rate.value}, inFlight: … } # ${rate.name}: ${rate.value}; no header states the other`]

@@ -80,12 +80,12 @@ function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[
   if (!isAboutDenial(said)) return undefined;
   const denials = said.filter(({ reason }) => reason !== undefined);
   const byReason = [...groupBy(denials, ({ reason }) => String(reason))];
-  const toldApart = byReason.filter(([reason, own]) =>
+  const distinguished = byReason.filter(([reason, own]) =>
     own.every(({ word }) => said.every((other) => String(other.reason) === reason || other.word !== word)),
   ).length;
   const exact = denials.filter(({ reason, word }) => reason === word).length;
   const order = place.kind === "header" ? USUAL.length + 1 : USUAL.length - usualAt(place.pointer);
-  return [exact, toldApart, byReason.length, denials.length, order];
+  return [exact, distinguished, byReason.length, denials.length, order];
 }
 
 /**

@@ -27,7 +27,7 @@ export async function measureClock(source: string, signal: AbortSignal): Promise
     if (known === undefined || known.uncertaintyMs <= ENOUGH_MS) return known;
     const { offsetMs, uncertaintyMs } = known;
     const roundTripMs = responses.at(-1)?.firstByteMs ?? 0;
-    // The source's next second begins within this window of our own clock.
+    // The source's next second begins within this window of this machine's clock.
     const second = Math.ceil((wallMs() + offsetMs + uncertaintyMs) / SECOND_MS) * SECOND_MS;
     const windowMs = second - offsetMs - uncertaintyMs;
     for (let look = 1; look <= LOOKS; look++) {
@@ -51,7 +51,7 @@ async function requestDate(source: string): Promise<DatedResponse> {
     const date = Date.parse(response.headers.get("date") ?? "");
     return { status: response.status, wallMs: sentMs, firstByteMs, dateMs: Number.isNaN(date) ? undefined : date };
   } catch (error) {
-    throw new UnreachableError(`the time source ${source} does not answer, so the clock cannot be measured`, {
+    throw new UnreachableError(`the time source ${source} does not respond, so the clock cannot be measured`, {
       hint: "Name a server that is reached from here with --time-source URL.",
       cause: error,
     });

@@ -132,7 +132,7 @@ function assertOneLoad(shards: readonly ShardFolder[]): ShardFolder {
   }
   if (shards.every(({ file }) => file === undefined))
     throw new UsageError(
-      `no shard came to its end, so there is nothing to merge: ${shards.map(({ dir }) => dir).join(", ")}`,
+      `no shard completed, so there is nothing to merge: ${shards.map(({ dir }) => dir).join(", ")}`,
     );
   return first;
 }

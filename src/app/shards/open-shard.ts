@@ -21,7 +21,7 @@ const CLOCK_MS = 100;
 const AHEAD_MS = 1_500;
 const SEED_RANGE = 2 ** 31 - 1;
 
-/** All shards need the same seed without knowing each other, so it is derived from the workload. */
+/** Derived from the workload: all shards need the same seed without knowing each other. */
 export function sharedSeed(workload: Workload): number {
   return Number.parseInt(workloadSha256(workload).slice(0, 12), 16) % SEED_RANGE;
 }

@@ -87,7 +87,7 @@ export function assertShared(workloads: readonly Workload[], of: number): void {
     });
   const { name, tier, engine, arrivals } = workload;
   if (tier !== undefined || arrivals === undefined)
-    throw new UsageError(`${name} is a tier run, whose phases depend on each other's answers: it has no shards`, {
+    throw new UsageError(`${name} is a tier run, whose phases depend on each other's results: it has no shards`, {
       hint: "Share a workload with arrivals.",
     });
   if (engine !== "native")

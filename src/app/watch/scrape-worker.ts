@@ -16,7 +16,7 @@ function scrapeOften(port: MessagePort, { pattern, intervalMs, ...endpoint }: Sc
     const atMs = Date.now();
     try {
       const { samples, lines } = parseExposition(await scraper.text(), choice.byName);
-      if (lines === 0) throw new Error("answered no Prometheus text");
+      if (lines === 0) throw new Error("the response is not Prometheus text");
       const known = chosen.series.length;
       const values = chosen.take(samples);
       return { kind: "values", atMs, added: chosen.series.slice(known), values, dropped: chosen.dropped };

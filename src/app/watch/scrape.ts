@@ -35,18 +35,18 @@ export class Scraper implements Disposable {
         response.destroy();
         throw new Error(
           statusCode >= 300 && statusCode < 400
-            ? `answered ${statusCode}: redirects are not followed`
-            : `answered ${statusCode}`,
+            ? `responded with ${statusCode}: redirects are not followed`
+            : `responded with ${statusCode}`,
         );
       }
       // A web page may contain a line that looks like a sample.
       if (/\bhtml\b/i.test(response.headers["content-type"] ?? "")) {
         response.destroy();
-        throw new Error("answered a page and no Prometheus text");
+        throw new Error("the response is a web page, not Prometheus text");
       }
       return await bodyOf(response);
     } catch (error) {
-      if (signal.aborted) throw new Error(`did not answer within ${timeoutMs / 1_000} s`, { cause: error });
+      if (signal.aborted) throw new Error(`did not respond within ${timeoutMs / 1_000} s`, { cause: error });
       throw new Error(codeOf(error) ?? messageOf(error), { cause: error });
     }
   }
@@ -77,7 +77,7 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > MAX_BYTES) throw new Error(`answered more than ${MAX_BYTES / MIB} MiB`);
+    if (bytes > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES / MIB} MiB`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");

@@ -18,7 +18,7 @@ export async function unitProcesses(name: string): Promise<WatchedProcesses> {
   const unit = name.includes("/") ? { name, pid: 0, cgroup: name } : await activeUnit(name);
   const cgroup = folderOf(unit.cgroup);
   if (cgroup === undefined)
-    throw new UsageError(`--watch-unit: ${unit.cgroup} is no control group (version 2) of this machine`, {
+    throw new UsageError(`--watch-unit: ${unit.cgroup} is not a control group (version 2) of this machine`, {
       hint: "Its folder has cgroup.procs and cpu.stat. Where there is none, --watch-pid watches a process.",
     });
   const pid = unit.pid > 0 ? unit.pid : pidsOf(cgroup)[0];
@@ -53,7 +53,7 @@ async function activeUnit(name: string): Promise<Unit> {
   if (found !== undefined && found.cgroup !== "") return found;
   const known = system.isLoaded ? system : found;
   if (known === undefined)
-    throw new UsageError(`--watch-unit: there is no unit ${name}, neither of the system nor of this user`, {
+    throw new UsageError(`--watch-unit: no unit ${name}, neither of the system nor of this user`, {
       hint: "`systemctl list-units` and `systemctl --user list-units` show those that there are.",
     });
   throw new UsageError(`--watch-unit: unit ${known.name} is ${known.state}: nothing of it runs`, {
@@ -68,8 +68,8 @@ async function ofUser(name: string): Promise<Shown | undefined> {
 }
 
 async function show(name: string, manager: readonly string[]): Promise<Shown> {
-  const wanted = "--property=Id,LoadState,ActiveState,MainPID,ControlGroup";
-  const text = await systemctl([...manager, "show", wanted, "--", name]);
+  const option = "--property=Id,LoadState,ActiveState,MainPID,ControlGroup";
+  const text = await systemctl([...manager, "show", option, "--", name]);
   const properties = new Map(
     text.split("\n").map((line): [string, string] => {
       const at = line.indexOf("=");
@@ -100,8 +100,8 @@ async function systemctl(args: readonly string[]): Promise<string> {
 
 function whyNot(error: unknown): string {
   const { code, killed, stderr } = error as { code?: unknown; killed?: boolean; stderr?: string };
-  if (code === "ENOENT") return "there is no systemctl in PATH to ask for the unit";
-  if (killed === true) return `systemctl did not answer within ${TIMEOUT_MS / 1_000} s`;
+  if (code === "ENOENT") return "systemctl, which could find the unit, is not in PATH";
+  if (killed === true) return `systemctl did not respond within ${TIMEOUT_MS / 1_000} s`;
   const [line = ""] = (stderr ?? "").split("\n").filter((one) => one.trim() !== "");
   return `systemctl does not know where the unit runs: ${line.trim() || `exit code ${String(code)}`}`;
 }

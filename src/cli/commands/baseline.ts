@@ -9,7 +9,7 @@ const accept = defineCommand({
   describe: "Store a run as the baseline that later runs are compared with",
   examples: [
     ["gauntlet baseline accept gauntlet-runs/my-run", "into gauntlet-baseline.json"],
-    ["gauntlet baseline accept gauntlet-runs/my-run --file ci/baseline.json", "into a file of your own"],
+    ["gauntlet baseline accept gauntlet-runs/my-run --file ci/baseline.json", "into your own file"],
   ],
   builder: (yargs) =>
     yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }).options({

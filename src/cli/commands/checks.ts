@@ -7,7 +7,7 @@ export const checksCommand = defineCommand({
   describe: "List the checks with their requirements and levels",
   examples: [
     ["gauntlet checks", "the list"],
-    ["gauntlet checks --suite ./my-suite.ts --json", "with a suite of your own, as JSON"],
+    ["gauntlet checks --suite ./my-suite.ts --json", "with your own suite, as JSON"],
   ],
   builder: (yargs) => yargs.options({ json, suite }),
   run: async (argv) => (await useCase.listChecks()).listChecks(argv.suite),

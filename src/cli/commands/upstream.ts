@@ -10,7 +10,10 @@ export const upstreamCommand = defineCommand({
   describe: "Run simulated model providers for your gateway to call, which record every request",
   examples: [
     ["gauntlet upstream --port 9100", "one provider that serves any model without delay; prints its address as JSON"],
-    ["gauntlet upstream --scenario upstream.yaml", "providers that are slow, fail or break off as the file says"],
+    [
+      "gauntlet upstream --scenario upstream.yaml",
+      "providers that are slow, fail or interrupt replies as the file says",
+    ],
   ],
   builder: (yargs) =>
     yargs.options({
@@ -19,7 +22,7 @@ export const upstreamCommand = defineCommand({
       "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
       ceiling: flag("measure what it can serve on this machine, and exit"),
       json: flag("with --ceiling: print one JSON document"),
-      scenario: { type: "string", describe: "YAML file: what each provider and model answers (docs/upstream.md)" },
+      scenario: { type: "string", describe: "YAML file: how each provider and model responds (docs/upstream.md)" },
     }),
   run: async (argv) => {
     const { measureCeiling, startProviders } = await useCase.upstream();

@@ -14,7 +14,7 @@ interface Progress extends Disposable {
 /** Redraw interval, ms: a clock that jumps by more than a second looks broken. */
 const DRAW_EVERY_MS = 250;
 
-/** Progress on a stream: lines that are updated in place on a terminal, plain lines elsewhere, only notices when quiet. */
+/** Progress on a stream: lines updated in place on a terminal, plain lines otherwise, only notices when quiet. */
 export function showProgress(stream: NodeJS.WriteStream, { quiet }: { readonly quiet: boolean }): Progress {
   if (!quiet && stream.isTTY) return onTerminal(stream);
   const plain = plainProgress((text) => stream.write(text));
