@@ -14,8 +14,8 @@ import yargs from "yargs";
 import { CANARY_CASES, type CanaryResult, runCanaries } from "../../test/adversary/canaries.ts";
 import { BOUNDS, type CaseResult, chosenCases, runCase, wholeCases } from "../../test/adversary/cases.ts";
 import { type Killed, killMany } from "../../test/adversary/kills.ts";
-import { READERS_OF_ANSWERS } from "../../test/fuzz/readers-of-answers.ts";
 import { READERS_OF_FILES } from "../../test/fuzz/readers-of-files.ts";
+import { READERS_OF_RESPONSES } from "../../test/fuzz/readers-of-responses.ts";
 import { RELIABILITY_FILE, type Reliability, reliabilityLines } from "../docs/reliability.ts";
 
 const args = await yargs(process.argv.slice(2))
@@ -103,7 +103,7 @@ async function canaries(): Promise<CanaryResult[]> {
 
 async function fuzz(): Promise<string[]> {
   const broken: string[] = [];
-  for (const property of [...READERS_OF_ANSWERS, ...READERS_OF_FILES]) {
+  for (const property of [...READERS_OF_RESPONSES, ...READERS_OF_FILES]) {
     try {
       await property.check(Math.ceil(args.inputs / property.cost));
     } catch (error) {
@@ -173,8 +173,8 @@ function reliabilityOf({ summaries, searched, killed, broken }: Outcomes): Relia
       phases: Object.fromEntries(phases.map((phase) => [phase, killed.filter((one) => one.phase === phase).length])),
     },
     fuzz: {
-      readers: READERS_OF_ANSWERS.length + READERS_OF_FILES.length,
-      inputs: [...READERS_OF_ANSWERS, ...READERS_OF_FILES].reduce(
+      readers: READERS_OF_RESPONSES.length + READERS_OF_FILES.length,
+      inputs: [...READERS_OF_RESPONSES, ...READERS_OF_FILES].reduce(
         (sum, { cost }) => sum + Math.ceil(args.inputs / cost),
         0,
       ),

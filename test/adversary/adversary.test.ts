@@ -17,7 +17,7 @@ const results: CaseResult[] = [];
 
 test.each(CASES)("%s: bounded, recorded, nothing leaked", async (name, command) => {
   const behaviour = BEHAVIOURS.find((one) => one.name === name);
-  if (behaviour === undefined) throw new Error(`there is no behaviour ${name}`);
+  if (behaviour === undefined) throw new Error(`unknown behaviour ${name}`);
   const result = await runCase(behaviour, command);
   results.push(result);
   expect(result.complaints).toEqual([]);

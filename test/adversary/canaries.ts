@@ -79,7 +79,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("merge", "shard", "--out", "merged"),
   works("load", "small.yaml", ...TARGET, "--live", "--metrics-port", "0", "--out", "watched"),
   {
-    name: "load, metrics that repeat the key they are asked with",
+    name: "load, metrics that repeat the key of their request",
     args: [
       ...["load", "small.yaml", ...TARGET, "--out", "scraped", "--watch-interval-s", "0.2"],
       ...["--watch-metrics", METRICS, "--watch-key", "env:CANARY_second"],
@@ -123,7 +123,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
     ends: "SIGABRT",
   },
   {
-    name: "conform, asked for a diagnostic report",
+    name: "conform, with a diagnostic report requested",
     args: conform("diagnosed"),
     environment: { NODE_OPTIONS: "--report-on-signal --report-on-fatalerror --report-uncaught-exception" },
     signal: "SIGUSR2",
@@ -189,7 +189,7 @@ if (process.argv.includes("conform"))
 /** Runs cases one after the other, and searches the output and files of each, and the arguments of all processes. */
 export async function runCanaries(
   cases: readonly CanaryCase[],
-  told: (result: CanaryResult) => void = () => {},
+  onResult: (result: CanaryResult) => void = () => {},
 ): Promise<CanaryResult[]> {
   using folder = temporaryFolder();
   const keyFile = join(folder.path, "keys.json");
@@ -203,7 +203,7 @@ export async function runCanaries(
   for (const one of cases) {
     const args = one.args.map((arg) => (arg === METRICS ? `${metrics.origin}/metrics` : arg));
     const result = await runCanary({ ...one, args }, folder.path);
-    told(result);
+    onResult(result);
     results.push(result);
   }
   return results;
@@ -232,7 +232,7 @@ async function runCanary(one: CanaryCase, folder: string): Promise<CanaryResult>
   ];
   const complaints = places.flatMap(([place, text]) => {
     const shown = NAMES.filter((name) => tracesOf(canaryKey(name)).some((trace) => text.includes(trace)));
-    return shown.map((name) => `the key ${name} stands in ${place}`);
+    return shown.map((name) => `the key ${name} is in ${place}`);
   });
   const asExpected = one.ends === undefined ? typeof ended === "number" && ended !== 5 : ended === one.ends;
   if (!asExpected) complaints.push(`it ended with ${ended}: ${printed.slice(-300)}`);

@@ -128,7 +128,7 @@ export const COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-/** Commands with little code of their own get one behaviour of each kind. */
+/** Commands with little separate code get one behaviour of each kind. */
 const ONE_OF_EACH =
   /^(head\.(endless-fields|never)|reset\.inside-chunk|body\.endless-by-chunks|bomb\.brotli|json\.a-million-lists|wait\.a-century|redirect\.307|key\.as-reason|refuse\.401|address\.nothing)/;
 const MINOR: readonly Command[] = [
@@ -203,7 +203,7 @@ authorized: true
     ...(command.keeps && !isStopped ? kept(out, ran, behaviour.harmless === true) : []),
     ...leaks([ran.stdout, ran.stderr]),
     ...filesBelow(folder.path).flatMap((path) => leaks(partsOf(path))),
-    ...(hostile.trapped.length === 0 ? [] : [`another host was asked: ${hostile.trapped[0]?.slice(0, 60)}`]),
+    ...(hostile.trapped.length === 0 ? [] : [`another host got a request: ${hostile.trapped[0]?.slice(0, 60)}`]),
   ];
   return { behaviour: behaviour.name, command: command.name, ran, complaints };
 }
@@ -254,7 +254,7 @@ function kept(out: string, { code, stdout, overTime }: Watched, mayPass: boolean
   if (overTime) return [];
   // Nothing was reached: there is nothing to record beyond the journal.
   if ((code === 3 || code === NO_GATEWAY) && !existsSync(join(out, "run.json"))) return [];
-  if (!existsSync(join(out, "run.json"))) return ["there is no record"];
+  if (!existsSync(join(out, "run.json"))) return ["the record is missing"];
   const record: RunRecord = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
   const errors = record.checks.filter(({ status }: CheckResult) => status === "harness-error");
   return [

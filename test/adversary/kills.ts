@@ -117,14 +117,14 @@ function reportable(out: string, first: string | undefined): string[] {
   const mutations = existsSync(join(out, "run.json")) ? recordProblems(out) : [];
   const record = readOrRecover(out);
   const partial = existsSync(join(out, "run.json")) || (!record.complete && record.verdict.result !== "pass");
-  const told = record.complete || /cut off/.test(record.verdict.headline);
+  const saysCutOff = record.complete || /cut off/.test(record.verdict.headline);
   const source = openSource(out);
   const texts = Object.values(FORMATS).map((format) => [...format(source, "single").values()].join(""));
   const html = texts[0] ?? "";
   return [
     ...mutations,
     ...(partial ? [] : [`a run without a record is said to ${record.verdict.result}`]),
-    ...(told ? [] : ["the verdict does not say that the run was cut off"]),
+    ...(saysCutOff ? [] : ["the verdict does not say that the run was cut off"]),
     ...(texts.every((made) => made.length > 0) ? [] : ["a report is empty"]),
     ...(html.includes("cut off") || record.complete ? [] : ["the report does not say that the run was cut off"]),
   ];

@@ -94,12 +94,12 @@ describe("a kill loses nothing that was known", () => {
     const { run } = JSON.parse(unzipped(journal).split("\n")[0] ?? "");
     running.child.kill("SIGKILL");
     await running.finished;
-    const answers = () =>
+    const responds = () =>
       fetch(`${run.target.baseUrl}/models`).then(
         () => true,
         () => false,
       );
-    await expect.poll(answers, { timeout: 30_000 }).toBe(false);
+    await expect.poll(responds, { timeout: 30_000 }).toBe(false);
   });
 });
 
@@ -172,7 +172,7 @@ test.each([-3_600_000, 86_400_000])(
     // The wall clock of the process jumps once requests are in flight.
     writeFileSync(
       jump,
-      `const now = Date.now; let asked = 0;\nDate.now = () => now() + (++asked > 60 ? ${jumpMs} : 0);\n`,
+      `const now = Date.now; let calls = 0;\nDate.now = () => now() + (++calls > 60 ? ${jumpMs} : 0);\n`,
     );
     const { code } = await gauntlet(
       ["conform", "models", "chat", "--target", "gauntlet.yaml", "--out", out],

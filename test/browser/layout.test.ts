@@ -176,7 +176,7 @@ describe.each([
     },
   );
 
-  test("each table stands there once", async () => {
+  test("each table is shown once", async () => {
     await opened(source, 1_280, async (page) => {
       const captions = await page.locator("caption").allTextContents();
       expect(captions.filter((caption, index) => captions.indexOf(caption) !== index && caption !== REPEATED)).toEqual(
@@ -189,7 +189,7 @@ describe.each([
 /** The small table with the findings of each result. */
 const REPEATED = "Expected against observed";
 
-test("a line breaks off where nothing was sent", async () => {
+test("a line has a gap where nothing was sent", async () => {
   const [before, after] = [loadSeries(0, 20, 60, 50), loadSeries(40, 20, 60, 50)];
   const run = loadRun("growth", { phases: [loadPhase("soak", { series: [...before, ...after] })] });
   const source = { record: recordOf([], { load: { runs: [run] } }), evidence: () => undefined };

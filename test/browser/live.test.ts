@@ -45,20 +45,20 @@ const addressIn = (printed: string) => /http:\/\/127\.0\.0\.1:\d+\//.exec(printe
 async function cuttable(origin: string) {
   const lastEventIds: (string | undefined)[] = [];
   let isCut = false;
-  const server = createServer((requested, answer) => {
+  const server = createServer((requested, response) => {
     if (isCut) {
-      answer.destroy();
+      response.destroy();
       return;
     }
     const { host, pathname } = new URL(requested.url ?? "/", origin);
     const { "last-event-id": lastEventId } = requested.headers;
     if (pathname === "/events") lastEventIds.push(lastEventId?.toString());
-    const passed = request(new URL(pathname, origin), { headers: { ...requested.headers, host } }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
+    const passed = request(new URL(pathname, origin), { headers: { ...requested.headers, host } }, (relayed) => {
+      response.writeHead(relayed.statusCode ?? 502, relayed.headers);
+      relayed.pipe(response);
     });
-    answer.on("close", () => passed.destroy());
-    passed.on("error", () => answer.destroy());
+    response.on("close", () => passed.destroy());
+    passed.on("error", () => response.destroy());
     passed.end();
   });
   const open = await listening(server, () => server.closeAllConnections());
@@ -69,7 +69,7 @@ async function cuttable(origin: string) {
       isCut = true;
       server.closeAllConnections();
     },
-    mend: () => {
+    restore: () => {
       isCut = false;
     },
   };
@@ -118,7 +118,7 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   await secondPage.goto(addressIn(await run.printed("live: ")));
   await secondPage.locator("#seconds summary").press("Enter");
   await eventually(async () => (await secondsOn(secondPage))[0] ?? 0).toBeGreaterThan(before + 2);
-  between.mend();
+  between.restore();
   await eventually(() => page.locator("#connection").innerText()).toBe("Connected");
   await eventually(async () => (await secondsOn(page))[0] ?? 0).toBeGreaterThan(before + 2);
   const seconds = await secondsOn(page);
@@ -136,7 +136,7 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   await Promise.all([page.close(), secondPage.close()]);
 });
 
-test("a run ends by itself whoever looks at it, with the verdict that it would have had", async () => {
+test("a run ends on its own, with the same verdict whether or not a page is open", async () => {
   await using run = startLive("short", 3);
   const page = await browser.newPage({ colorScheme: "dark", viewport: { width: 390, height: 800 } });
   await page.goto(addressIn(await run.printed(/live: http.*\n/)));

@@ -74,7 +74,7 @@ async function opened<T>(
 const fromDisk = () => pathToFileURL(file).href;
 
 describe.each([true, false])("opened from disk, scripting %s", (javaScriptEnabled) => {
-  test("everything stands there and nothing is fetched", async () => {
+  test("everything is included and nothing is fetched", async () => {
     await opened(fromDisk(), { javaScriptEnabled }, async ({ page, requested, complaints }) => {
       expect(await page.locator("h1").innerText()).toMatch(/Fail\s+staging/);
       expect(await page.locator("section > h2").allInnerTexts()).toEqual(
@@ -159,7 +159,7 @@ test("a run with load, gates and a comparison shows every section and every draw
 
 function everything(): string {
   const record = SAMPLES["everything"];
-  if (record === undefined) throw new Error("there is no such sample");
+  if (record === undefined) throw new Error("no such sample");
   const path = join(folder.path, "everything.html");
   writeFileSync(path, FORMATS.html({ record, evidence: () => undefined }, "single").get("report.html") ?? "");
   return pathToFileURL(path).href;

@@ -123,7 +123,7 @@ test("denials that look alike are read as the first of them; a message tells the
   expect(readAs(targetOf("http://127.0.0.1:1/v1").contract, "budget_exhausted")).toBe("budget_exhausted");
 });
 
-test("everything that a target expresses in its own way stands in words", () => {
+test("everything that a target expresses in its own way is described in words", () => {
   expect(describeContract(targetOf("http://127.0.0.1:1/v1"))).toEqual([]);
   expect(
     describeContract(targetOf("http://127.0.0.1:1/v1", `${CONTRACT}headers: { reason: X-Why, action: X-Do }\n`)),

@@ -8,7 +8,7 @@ const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-A
 const GOOD = '{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}';
 
 /** The result of one request to a server with this response. */
-async function answerOf(status: number, body: string, headers: Record<string, string> = {}, cut = false) {
+async function responseOf(status: number, body: string, headers: Record<string, string> = {}, cut = false) {
   await using server = await httpServer((_request, _body, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
     if (!cut) return void response.end(body);
@@ -28,14 +28,14 @@ async function answerOf(status: number, body: string, headers: Record<string, st
 const reason = (value: string) => ({ "X-Service-Error-Code": value });
 
 describe("the control request of a negative probe", () => {
-  test.each<[what: string, ambient: boolean, answer: () => Promise<Response>]>([
-    ["a denial for the rate", true, () => answerOf(429, "{}", reason("rate_limit_exceeded"))],
-    ["a denial for concurrency", true, () => answerOf(429, "{}", reason("concurrency_limit_exceeded"))],
-    ["a provider's failure", true, () => answerOf(500, "{}")],
-    ["a reply that was cut off", true, () => answerOf(200, GOOD, { "content-length": "99" }, true)],
-    ["a refusal", false, () => answerOf(400, "{}", reason("invalid_request"))],
-    ["a spent budget", false, () => answerOf(429, "{}", reason("budget_exhausted"))],
-    ["an error in place of a reply", false, () => answerOf(200, '{"error":{"message":"no"}}')],
+  test.each<[what: string, ambient: boolean, respond: () => Promise<Response>]>([
+    ["a denial for the rate", true, () => responseOf(429, "{}", reason("rate_limit_exceeded"))],
+    ["a denial for concurrency", true, () => responseOf(429, "{}", reason("concurrency_limit_exceeded"))],
+    ["a provider's failure", true, () => responseOf(500, "{}")],
+    ["a reply that was cut off", true, () => responseOf(200, GOOD, { "content-length": "99" }, true)],
+    ["a refusal", false, () => responseOf(400, "{}", reason("invalid_request"))],
+    ["a spent budget", false, () => responseOf(429, "{}", reason("budget_exhausted"))],
+    ["an error instead of a reply", false, () => responseOf(200, '{"error":{"message":"no"}}')],
   ])("%s: ambient %s", async (_what, ambient, ask) => {
     const response = await ask();
     expect([response.admitted, isAmbient(response)]).toEqual([false, ambient]);
@@ -55,7 +55,7 @@ describe("the control request of a negative probe", () => {
   });
 
   test("one that was served says nothing", async () => {
-    const response = await answerOf(200, GOOD);
+    const response = await responseOf(200, GOOD);
     const verdict = new Verdict();
     verdict.assumeGood(response);
     verdict.assume(true, "all is well");
@@ -64,7 +64,7 @@ describe("the control request of a negative probe", () => {
 });
 
 test("a finding holds what was seen, where, and in which exchange, and nothing that was not given", async () => {
-  const response = await answerOf(200, GOOD);
+  const response = await responseOf(200, GOOD);
   const verdict = new Verdict();
   verdict.must("CHAT-1", 1, 1, { in: response, at: "/choices", because: "it is so" });
   verdict.should("CHAT-5", 1, 2);

@@ -8,7 +8,7 @@ const RETRY_AFTER = ["retry-after.present", "retry-after.usable", "retry-after.c
 test.each<[gaps: Record<string, string>, status: string]>([
   [{ "limited.rate": "no limits", "limited.concurrency": "no limits" }, "not-applicable"],
   [{}, "inconclusive"],
-])("with the declared gaps %j, Retry-After of limit denials that never came is %s", async (skip, status) => {
+])("with the declared gaps %j, a Retry-After that limit denials never carried is %s", async (skip, status) => {
   await using gateway = await startGateway({});
   const { target } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const results = await conformTo({ ...target, skip }, { only: ["models.list", ...RETRY_AFTER] });

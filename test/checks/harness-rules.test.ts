@@ -72,11 +72,11 @@ describe("rules for the harness itself", () => {
     expect(JSON.parse(seen.at(-1)?.body ?? "{}").model).toBe("listed/model:1");
   });
 
-  test("first answers only: a redirect is an answer, and nothing is tried again (RETRY-12)", async () => {
+  test("first responses only: a redirect is a response, and nothing is retried (RETRY-12)", async () => {
     let requests = 0;
     await using server = await httpServer((_request, _body, response) => {
       requests++;
-      response.writeHead(307, { location: "/elsewhere" });
+      response.writeHead(307, { location: "/moved" });
       response.end();
     });
     const controller = new AbortController();

@@ -140,7 +140,7 @@ describe("selection", () => {
   });
 });
 
-test("what was left undecided beside a failure is kept, and only there", () => {
+test("what a failure left undecided is kept, and only there", () => {
   const open = (v: Verdict) => v.markUndecided("inconclusive", "one kind could not be tried");
   const fail = (v: Verdict) => v.must("CHAT-1", 500, success);
   const undecided = (...steps: readonly ((verdict: Verdict) => unknown)[]) =>

@@ -13,7 +13,7 @@ const CHAT = { endpoint: "chat", mode: "non-streaming" } as const;
 const EFFORT = { small: 60, large: 40, waitBetween: false };
 
 /** Drives a key of a gateway that charges nothing, within this much of the run's own budget. */
-async function driveInVain(outputTokens: number): Promise<Drive> {
+async function driveWithoutDenial(outputTokens: number): Promise<Drive> {
   await using gateway = await startGatewayInFront({ mutations: ["charge.nothing"] });
   const { target: embedded, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const target: Target = { ...embedded, budget: { ...embedded.budget, outputTokens } };
@@ -31,9 +31,12 @@ async function driveInVain(outputTokens: number): Promise<Drive> {
 }
 
 test("a key that is never denied was driven as far as it should be, or as far as the run's own budget goes", async () => {
-  expect(await driveInVain(10_000_000)).toMatchObject({ denial: null, stoppedBecause: null, served: 100 });
-  const short = await driveInVain(40_000);
-  expect(short).toMatchObject({ denial: null, stoppedBecause: expect.stringContaining("the run's budget of output tokens") });
+  expect(await driveWithoutDenial(10_000_000)).toMatchObject({ denial: null, stoppedBecause: null, served: 100 });
+  const short = await driveWithoutDenial(40_000);
+  expect(short).toMatchObject({
+    denial: null,
+    stoppedBecause: expect.stringContaining("the run's budget of output tokens"),
+  });
   expect(short.served).toBeLessThan(100);
 });
 
@@ -58,7 +61,7 @@ test("only a key that was driven far enough shows that its limit does not hold",
   expect(status(driven({ stoppedBecause: "of no room" }))).toBe("inconclusive");
 });
 
-test("a drive that was given up says nothing of what the next one needs", () => {
+test("a drive that stopped early says nothing about what the next one needs", () => {
   expect(effortFor([driven({ stoppedBecause: "of no room" })])).toEqual(effortFor([]));
   expect(effortFor([driven()])).not.toEqual(effortFor([]));
 });
@@ -69,5 +72,5 @@ test("a kind of request that is still served, and could not be driven on, leaves
   const denied = { ...recording([driven({ denial })]), expected, denied: [denial], again: null };
   const status = (open: string | null) => judged("spending.budget-denied", { ...denied, open }).status;
   expect(status(null)).not.toBe("inconclusive");
-  expect(status("chat, streamed: given up")).toBe("inconclusive");
+  expect(status("chat, streamed: stopped early")).toBe("inconclusive");
 });

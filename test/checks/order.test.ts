@@ -69,7 +69,7 @@ test("load begins when the first checks are done, and those that need the gatewa
   });
   const checks = [
     telling("a.first", "exclusive-first", { log }),
-    telling("a.beside", "parallel", { log }),
+    telling("a.concurrent", "parallel", { log }),
     telling("a.alone", "exclusive", { log }),
     telling("a.last", "exclusive-last", { log }),
   ];
@@ -80,11 +80,11 @@ test("load begins when the first checks are done, and those that need the gatewa
     },
     onResult: ({ check }) => {
       // Longer than everything that may run concurrently.
-      if (check === "a.beside") setTimeout(end, 50);
+      if (check === "a.concurrent") setTimeout(end, 50);
     },
   });
   await running;
-  expect(log).toEqual(["a.first", "load begins", "a.beside", "load ends", "a.alone", "a.last"]);
+  expect(log).toEqual(["a.first", "load begins", "a.concurrent", "load ends", "a.alone", "a.last"]);
 });
 
 test("what makes providers fail comes after everything that needs them, but for the idle waits", async () => {
@@ -94,9 +94,9 @@ test("what makes providers fail comes after everything that needs them, but for 
     telling("a.failing-alone", "exclusive", { failsUpstream: true, log }),
     telling("b.last", "exclusive-last", { log }),
     telling("b.alone", "exclusive", { log }),
-    telling("b.beside", "parallel", { log }),
+    telling("b.concurrent", "parallel", { log }),
   ]);
-  expect(log).toEqual(["b.beside", "b.alone", "a.failing", "a.failing-alone", "b.last"]);
+  expect(log).toEqual(["b.concurrent", "b.alone", "a.failing", "a.failing-alone", "b.last"]);
 });
 
 test("what makes providers fail runs in every order", async () => {

@@ -51,7 +51,7 @@ test("a model that was served and is refused twice is in an outage until it is s
   expect(outagesIn([served, suspect, ...refused, probe(35, 429), again])).toMatchObject([{ until: again }]);
 });
 
-test("a refusal is no outage if a plain request is served, or if the model was never served", () => {
+test("a refusal is not an outage if a plain request is served, or if the model was never served", () => {
   const suspect = at(10, { status: 503 });
   const probe = (sentMs: number, status: number) => marked(at(sentMs, { status }), { recoveryOf: suspect.id });
   expect(outagesIn([at(0), suspect, probe(20, 200)])).toEqual([]);
@@ -159,7 +159,7 @@ describe("waiting for a model", () => {
   const CHAT_OK = { endpoint: "chat", model: "ok" } as const;
   afterEach(() => vi.useRealTimers());
 
-  test("goes on after each cool-down, however many there are", async () => {
+  test("continues after each cool-down, however many there are", async () => {
     const { recovery, response, isOver, refusedUntil } = recovering();
     response("ok");
     for (let times = 0; times < 6; times++) {
@@ -201,7 +201,7 @@ describe("waiting for a model", () => {
   });
 });
 
-test("work that waits for the others lets the next begin, and goes on when nothing else is left", async () => {
+test("work that waits for the others lets the next begin, and continues when nothing else is left", async () => {
   const log: string[] = [];
   await runPool(
     ["first", "second", "third", "fourth"],

@@ -55,7 +55,7 @@ const readings = (response: Response) => ({
   replyText: response.replyText,
 });
 
-describe("a packed answer", () => {
+describe("a packed response", () => {
   test.each([
     ["a reply", REPLY, {}],
     ["a stream", EVENTS, { type: "text/event-stream" }],

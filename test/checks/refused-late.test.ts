@@ -105,7 +105,7 @@ describe("a provider's failure inside a stream", () => {
   });
 });
 
-test("only a 5xx says that a gateway gave up on a provider that does not respond", () => {
+test("only a 5xx says that a gateway timed out waiting for a provider", () => {
   const control = seen({ sentMs: 0, endMs: 1, text: REPLY });
   const outcomesOf = (status: number) =>
     judged("errors.upstream-timeout", {

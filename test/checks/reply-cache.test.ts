@@ -56,7 +56,7 @@ test("where neither text nor counts depend on the conversation, nothing is judge
   expect(result).toMatchObject({ status: "not-applicable" });
 });
 
-test("counts that fit another request once, and not a second time, are no proof", async () => {
+test("counts that match another request only once prove nothing", async () => {
   const lengths = new Map<string, number>();
   let mistakes = 0;
   const result = await resultOf(HISTORY, (sent) => {
@@ -102,7 +102,7 @@ test.each([
   expect(judged("robustness.counts", [others, counted(usage, options)])).toMatchObject({ status });
 });
 
-test("replies that state no counts are no evidence that none of them is 0", () => {
+test("replies without counts do not show that none of them is 0", () => {
   const zeroFindings = (...responses: readonly ReturnType<typeof counted>[]) =>
     judged("robustness.counts", responses).findings.map(({ subject }) => subject?.replace(/^.*replies/, ""));
   expect(zeroFindings(counted({ cost: 1 }))).not.toContainEqual(expect.stringMatching(/0 (?:input|output) tokens/));

@@ -30,7 +30,7 @@ const result = (status: CheckResult["status"], findings: Finding[]): CheckResult
 });
 
 describe("requirement sets", () => {
-  test("the set in use has every requirement; an older one lacks what came later", () => {
+  test("the set in use has every requirement; an older one lacks later additions", () => {
     expect(requirementsAfter(REQUIREMENT_SET)).toEqual([]);
     expect(requirementsAfter(1, { "AUTH-2": 2, "AUTH-1": 3 })).toEqual(
       REQUIREMENTS.map(({ id }) => id).filter((id) => id === "AUTH-1" || id === "AUTH-2"),
@@ -48,7 +48,7 @@ describe("requirement sets", () => {
     expect(scoreBySet([failed], ["AUTH-3"])).toEqual([failed]);
   });
 
-  test("what was left undecided beside the failure is undecided without it", () => {
+  test("what was undecided along with the failure is undecided without it", () => {
     const failed = {
       ...result("fail", [finding("AUTH-1", "met", "fail"), finding("AUTH-2", "broken", "fail")]),
       undecided: "one kind of request could not be tried",

@@ -26,14 +26,14 @@ const denial = (status: number, reason: string, headers: Readonly<Record<string,
 });
 
 /** A gateway of the chat dialect with scripted responses. */
-const gateway = (answer: (model: string, request: IncomingMessage) => Reply) =>
+const gateway = (respond: (model: string, request: IncomingMessage) => Reply) =>
   httpServer((request, body, response: ServerResponse) => {
     const model = body === "" ? "" : String((JSON.parse(body) as { model?: unknown }).model);
     const {
       status = 200,
       headers = {},
       body: sent,
-    } = request.method === "GET" ? { body: LIST } : answer(model, request);
+    } = request.method === "GET" ? { body: LIST } : respond(model, request);
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(sent));
   });
 
@@ -71,7 +71,7 @@ describe("sound gateways of other kinds are not blamed", () => {
     );
   });
 
-  test("a listed model of another kind, with a 404 of its own, is no unknown one; one that says so is", async () => {
+  test("a listed model of another kind with its own 404 is not unknown; one whose 404 says so is", async () => {
     const only = ["models.listed-ids-work"];
     const other = (own: Reply) => (model: string) =>
       model === "nobody" ? denial(404, "model_not_found") : model === "embed-small" ? own : reply();
@@ -105,7 +105,7 @@ describe("sound gateways of other kinds are not blamed", () => {
     expect((await statuses(server.baseUrl, only))["errors.denials-are-named"]).toMatch(/^fail/);
   });
 
-  test("an unknown model that meets the account's rate is asked for again after its wait", async () => {
+  test("an unknown model that meets the account's rate limit is requested again after the wait", async () => {
     let requested = 0;
     await using server = await gateway((model) =>
       model !== "nobody"
@@ -119,14 +119,14 @@ describe("sound gateways of other kinds are not blamed", () => {
   });
 });
 
-describe("streams that break off", () => {
+describe("interrupted streams", () => {
   const served = (count: number) =>
     Array.from({ length: count }, () => seen({ sentMs: 0, endMs: 5, mode: "streaming" }));
   const cut = (count: number, mode: "streaming" | "non-streaming" = "streaming") =>
     Array.from({ length: count }, () => seen({ sentMs: 0, endMs: 5, mode, isCut: true }));
 
-  test("warn where they are one or few of many, and fail where they are more, or are no streams", () => {
-    const status = (answers: readonly unknown[]) => judged("robustness.framing", answers).status;
+  test("warn if they are one or few of many, and fail if they are more, or are non-streaming", () => {
+    const status = (responses: readonly unknown[]) => judged("robustness.framing", responses).status;
     expect(status(served(400))).toBe("pass");
     expect(status([...served(30), ...cut(1)])).toBe("warn");
     expect(status([...served(400), ...cut(2)])).toBe("warn");

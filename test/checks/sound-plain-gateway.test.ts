@@ -58,7 +58,7 @@ function plainGateway() {
   });
 }
 
-test("a model that shortens, a list in pages and one failed request are no findings", async () => {
+test("a model that shortens, a paged list and one failed request cause no findings", async () => {
   await using server = await plainGateway();
   const target = targetOf(server.baseUrl);
   const models = { ...target.models, chat: { ...target.models.chat, echo: "plain" } };

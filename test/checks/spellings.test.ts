@@ -59,7 +59,7 @@ describe("requests in flight, by spelling", () => {
     expect(status(full(), full(20))).toBe("pass");
   });
 
-  test("are not judged where no other spelling is taken, and left open where it came too late", () => {
+  test("are not judged if no other spelling is accepted, and inconclusive if it was accepted too late", () => {
     expect(status(invalid(), invalid())).toBe("not-applicable");
     expect(status(response(200, undefined, 2_000))).toBe("inconclusive");
   });

@@ -50,7 +50,7 @@ test("a request that is sent once more can be left", async () => {
   expect([exchange.ending.kind, exchange.connection.earlier]).toEqual(["aborted", 0]);
 });
 
-test("a new connection that is reset is the gateway's answer", async () => {
+test("a reset of a new connection counts as the gateway's response", async () => {
   await using server = await serverThatResets(() => true);
   const { signal } = new AbortController();
   await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });

@@ -41,7 +41,7 @@ describe("more non-streaming replies than the limit", () => {
   });
 });
 
-test("one late reply among denials is no queue; most of them are", () => {
+test("one late reply among denials is not a queue; most of them are", () => {
   const held = times(4, () => served(0, 3_000));
   for (const one of held) (one.exchange.response as { body: { pieces: unknown } }).body.pieces = [[100_000, 2]];
   const queued = (length: number) => times(length, (index) => served(200 + index, 3_050));

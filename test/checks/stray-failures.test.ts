@@ -34,7 +34,7 @@ const rateRecording = (responses: readonly Response[], seconds = 1) => ({
 });
 
 describe("one failure among many requests", () => {
-  test("is no denial for the rate, and many are", () => {
+  test("is not a denial for the rate, and many are", () => {
     const burst = [...times(100, served), failed(100), ...times(200, (at) => served(101 + at))];
     const reasons = ({ message, findings }: ReturnType<typeof judged>) =>
       findings.some(({ outcome, requirements }) => outcome === "broken" && requirements.includes("ERR-429-RATE"))
@@ -86,7 +86,7 @@ describe("a burst that met no denial", () => {
 
   test.each([
     ["a 503", { status: 503 }],
-    ["a reset", { isAnswered: false }],
+    ["a reset", { hasResponse: false }],
   ])("fails a gateway whose denial for the rate is %s", (_, how) => {
     const instead = (at: number) => seen({ sentMs: at, endMs: at + 5, ...how });
     const wrong = [...times(300, served), ...times(4, (at) => instead(300 + at))];

@@ -90,8 +90,8 @@ describe("how long a request may take", () => {
   });
 });
 
-describe("how much of all answers is kept", () => {
-  test("the more pieces have come, the fewer of one answer are kept apart; a new round begins anew", () => {
+describe("how much of all responses is kept", () => {
+  test("the more pieces have arrived, the fewer of one response are kept apart; a new round starts over", () => {
     const few = boundsAfter(policyAfter([[1_000, noted("complete", { pieces: 20 })]])).maxPieces ?? 0;
     const policy = policyAfter([[200, noted("complete", { pieces: 3_000 })]]);
     // Twelve times as long as the longest streams of the checks.
@@ -101,7 +101,7 @@ describe("how much of all answers is kept", () => {
     expect(boundsAfter(policy).maxPieces).toBeGreaterThan(few);
   });
 
-  test("the more bytes have come, the fewer one answer may have, down to 8 KiB", () => {
+  test("the more bytes have arrived, the fewer one response may have, down to 8 KiB", () => {
     expect(boundsAfter(policyAfter([])).maxBodyBytes).toBe(4 << 20);
     expect(boundsAfter(policyAfter([[64, noted("complete", { bytes: 1 << 20 })]])).maxBodyBytes).toBe(8 << 10);
   });

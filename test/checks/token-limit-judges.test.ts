@@ -68,7 +68,7 @@ function response({ atMs, status = 200, reason, usage, remaining, retryAfter, st
 }
 
 interface Series {
-  /** `undefined`: there is no limit. */
+  /** `undefined`: no limit. */
   readonly limiter?: TokenLimiter | undefined;
   readonly atMs?: number;
   readonly everyMs?: number;

@@ -88,7 +88,7 @@ describe("a waiver", () => {
   });
 
   test.each(["blocked", "inconclusive", "not-applicable", "harness-error"] as const)(
-    "of a check that came out %s is neither used nor stale",
+    "of a check whose status is %s is neither used nor stale",
     (status) => expect(breachesOf([result(failing.id, status)], [waiver])).toEqual([]),
   );
 

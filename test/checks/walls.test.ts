@@ -18,7 +18,7 @@ function summary(results: readonly CheckResult[]) {
   return { ...verdict, failed: results.filter(({ status }) => status === "fail").flatMap(({ violated }) => violated) };
 }
 
-describe("gateways that give everybody the same answer", () => {
+describe("gateways that respond to every request in the same way", () => {
   test("401 to everything is a wrong key: nothing is judged, and no negative check passes on the strength of it", async () => {
     await using wall = await httpServer((_request, _body, response) => {
       response.writeHead(401, {
@@ -80,7 +80,7 @@ describe("gateways that give everybody the same answer", () => {
     expect(results.filter(({ check, status }) => check.startsWith("errors.key") && status === "pass")).toEqual([]);
   });
 
-  test("half a service is found out: one dialect answers as the other", async () => {
+  test("half a service is detected: one dialect responds as the other", async () => {
     await using wall = await httpServer((_request, _body, response) => {
       const { content: _, ...chatOnly } = REPLY;
       response.writeHead(200, { "content-type": "application/json" });

@@ -33,7 +33,7 @@ describe("status decides first, the named reason refines it (ERR-STATUS-1)", () 
     expect("retry" in outcome ? outcome.retry : undefined).toBe(retry);
   });
 
-  test("a time-out is uncertain, whatever came before it; a cut 200 is a failure (RETRY-7, RETRY-8)", () => {
+  test("a timeout is uncertain, whatever preceded it; a cut 200 is a failure (RETRY-7, RETRY-8)", () => {
     expect(classify({ ...facts, status: 200, complete: false, timedOut: true })).toMatchObject({
       kind: "failure",
       retry: "uncertain",

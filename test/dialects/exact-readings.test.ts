@@ -140,7 +140,7 @@ describe("the event-stream decoder", () => {
     expect([decoder.end().length, decoder.end().length]).toEqual([1, 0]);
   });
 
-  test("a line of exactly the bound is kept, a longer one is told of with its bytes", () => {
+  test("a line of exactly the bound is kept, a longer one is reported with its size", () => {
     const line = "data: 45678";
     const kinds = (body: string) =>
       decodeEventStream(bytes(body), { maxLineBytes: line.length }).map((item) =>

@@ -33,6 +33,6 @@ test.each([
   expect(ids(entries)).toEqual(expected);
 });
 
-test("what is no model is passed over", () => {
+test("entries that are not models are skipped", () => {
   expect(likeliestFirst([null, 3, "x", { id: 4 }])).toHaveLength(4);
 });

@@ -66,7 +66,7 @@ describe("non-streaming replies", () => {
     ]);
   });
 
-  test("messages: text is gathered from text blocks only, whatever stands beside them (MSG-13)", () => {
+  test("messages: text is gathered from text blocks only, whatever else the content has (MSG-13)", () => {
     const reading = readReply("messages", {
       content: [
         { type: "thinking", thinking: "…" },

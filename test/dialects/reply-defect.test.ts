@@ -104,7 +104,7 @@ describe("a non-streaming reply", () => {
     expect(checkReply("chat", usage({ completion_tokens: "7" })).outputTokens).toBeUndefined();
   });
 
-  test("deep nesting does no harm", () => {
+  test("deep nesting is tolerated", () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     expect(checkReply("chat", `{"choices":[{"message":{"content":"","x":${deep}}}]}`).defect).toBeUndefined();
   });

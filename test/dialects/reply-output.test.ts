@@ -102,9 +102,9 @@ describe("the text that one item of a stream adds", () => {
     ),
     ["a token with its text", { token: { id: 1, text: "a" } }, "a", false],
     ["a message", { message: { role: "assistant", content: "a" } }, "a", false],
-    ["a number is no text", { text: 1, token: { text: 2 } }, undefined, false],
+    ["a number is not text", { text: 1, token: { text: 2 } }, undefined, false],
     ["no known place", { odd: "a" }, undefined, false],
-    ["a type that is no text", { type: 7, text: "a" }, "a", false],
+    ["a type that is not text", { type: 7, text: "a" }, "a", false],
   ])("%s", (_what, item, text, other) => {
     expect(outputOf(item)).toEqual({ text, other });
   });

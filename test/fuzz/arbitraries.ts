@@ -72,7 +72,7 @@ const names = fc.constantFrom(
 );
 
 /** JSON that looks like a response, with arbitrary values. */
-export const answerLike: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
+export const responseLike: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5, depthSize: "small" },
     fc.constantFrom<unknown>(

@@ -243,7 +243,7 @@ export const READERS_OF_FILES: readonly Property[] = [
       complains(() => {
         const { record } = readRun(folder.path, readOrRecover);
         must(runRecordSchema.safeParse(record).success, "what is recovered is a record");
-        must(record.verdict.result !== "pass", "what was cut off is no pass");
+        must(record.verdict.result !== "pass", "a truncated run does not pass");
         for (const format of Object.values(FORMATS)) format({ record, evidence: () => undefined }, "single");
       });
     },

@@ -14,10 +14,10 @@ interface Sent {
 }
 
 async function exchangeWith(
-  answer: (socket: Socket) => void | Promise<void>,
+  respond: (socket: Socket) => void | Promise<void>,
   { bounds = {}, body = "{}", secrets = [] }: Sent = {},
 ): Promise<Exchange> {
-  await using server = await rawServer(answer);
+  await using server = await rawServer(respond);
   await using recorder = new Recorder({ secrets });
   return await recorder.send({ method: "POST", url: `${server.origin}/v1/x`, headers: [], body }, { bounds });
 }
@@ -31,7 +31,7 @@ function flood(socket: Socket, bytes: string): void {
   more();
 }
 
-describe("pieces of an answer", () => {
+describe("pieces of a response", () => {
   test("beyond the bound neighbours are joined: no byte and no read is lost, moments grow coarser", () => {
     const list = new PieceList(16);
     for (let at = 0; at < 1_000; at++) list.add(at, Buffer.from(String.fromCharCode(97 + (at % 26))));
@@ -63,7 +63,7 @@ describe("pieces of an answer", () => {
     expect(pieces.length).toBe(count <= 16 ? count : pieces.length);
   });
 
-  test("an answer in single bytes is whole, with fewer pieces than reads", async () => {
+  test("a response in single bytes is complete, with fewer pieces than reads", async () => {
     const text = JSON.stringify({ text: "x".repeat(400) });
     const { ending, response } = await exchangeWith(
       async (socket) => {
@@ -84,7 +84,7 @@ describe("pieces of an answer", () => {
   });
 });
 
-test("an answer of single bytes without end is left after 100,000 of them", async () => {
+test("an endless response of single bytes is abandoned after 100,000 of them", async () => {
   const { ending, response } = await exchangeWith((socket) => {
     socket.write(CHUNKED);
     flood(socket, "1\r\nx\r\n".repeat(1_000));
@@ -104,7 +104,7 @@ test("the parser is given at most 8 KiB at once, of a body that comes in one wri
   expect(Math.max(...(response?.body.pieces ?? []).map(([, bytes]) => bytes))).toBeLessThanOrEqual(8 * 1024);
 });
 
-describe("what is no body", () => {
+describe("what is not a body", () => {
   test.each([
     ["trailers", `2\r\n{}\r\n0\r\n`, `x-filler: ${"a".repeat(1_000)}\r\n`],
     ["the shortest trailers", `2\r\n{}\r\n0\r\n`, "a:b\r\n".repeat(2_000)],
@@ -183,7 +183,7 @@ describe("what was sent", () => {
   });
 });
 
-describe("an answer beyond its bound", () => {
+describe("a response beyond its bound", () => {
   const MUCH = Buffer.alloc(9 * 1024 * 1024, "z");
 
   test.each([
@@ -215,11 +215,11 @@ describe("a packed exchange", () => {
     ["small", "{}", Buffer.from("{}")],
     ["large", "é\ud83d\ude00\u0000".repeat(5_000), Buffer.from("é".repeat(50_000))],
     ["no UTF-8", "{}", Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 256))],
-  ])("reads as before: %s", async (_what, body, answer) => {
+  ])("reads as before: %s", async (_what, body, reply) => {
     const exchange = await exchangeWith(
       (socket) => {
-        socket.write(`HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\ncontent-length: ${answer.length}\r\n\r\n`);
-        socket.write(answer);
+        socket.write(`HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\ncontent-length: ${reply.length}\r\n\r\n`);
+        socket.write(reply);
       },
       { body },
     );

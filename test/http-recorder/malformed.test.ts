@@ -16,7 +16,11 @@ async function endingOf(text: string) {
 test.each<[string, string, RegExp]>([
   ["two equal lengths", `${OK}${LENGTH}${LENGTH}\r\n${BODY}`, /^more than one Content-Length \(RFC 9110, 8\.6\)$/],
   ["a list of lengths", `${OK}content-length: 11, 11\r\n\r\n${BODY}`, /^more than one Content-Length/],
-  ["a length that is no number", `${OK}content-length: many\r\n\r\n${BODY}`, /^a Content-Length that is not a number/],
+  [
+    "a length that is not a number",
+    `${OK}content-length: many\r\n\r\n${BODY}`,
+    /^a Content-Length that is not a number/,
+  ],
   ["a length of 23 digits", `${OK}content-length: 9${"0".repeat(22)}\r\n\r\n${BODY}`, /^a Content-Length that is not/],
   [
     "a length, then chunks",

@@ -11,11 +11,11 @@ const chunk = (bytes: Buffer | string) => {
 const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n";
 
 async function exchangeWith(
-  answer: (socket: Socket) => void | Promise<void>,
+  respond: (socket: Socket) => void | Promise<void>,
   options: SendOptions = {},
   secrets: { name: string; value: string }[] = [],
 ): Promise<Exchange> {
-  await using server = await rawServer(answer);
+  await using server = await rawServer(respond);
   await using recorder = new Recorder({ secrets });
   return await recorder.send(
     { method: "POST", url: `${server.origin}/v1/x`, headers: [["X-Odd-CASE", "1"]], body: "{}" },
@@ -24,7 +24,7 @@ async function exchangeWith(
 }
 
 describe("what a gateway does becomes a fact", () => {
-  test("a plain answer: status, headers in their letter case, body, timeline in order", async () => {
+  test("a plain response: status, headers in their letter case, body, timeline in order", async () => {
     const got = await exchangeWith((socket) => void socket.write(response("{}", { headers: "X-ReQuest-Id: 7\r\n" })));
     expect(got.ending).toEqual({ kind: "complete" });
     expect(got.response?.status).toBe(200);
@@ -36,7 +36,7 @@ describe("what a gateway does becomes a fact", () => {
     );
   });
 
-  test("interim responses, also a 100 that nobody asked for and written byte by byte, are read over", async () => {
+  test("interim responses are skipped, even an unrequested 100 that is written byte by byte", async () => {
     const got = await exchangeWith(async (socket) => {
       const interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
       for (const byte of interim + response("[1]")) {
@@ -91,12 +91,12 @@ describe("what a gateway does becomes a fact", () => {
       { kind: "complete" },
     ],
     [
-      "a body that is no gzip",
+      "a body that is not gzip",
       (socket) => void socket.end(response("{}", { headers: "content-encoding: gzip\r\n" })),
       { kind: "complete" },
     ],
-  ])("%s", async (_what, answer, ending) => {
-    const got = await exchangeWith(answer);
+  ])("%s", async (_what, respond, ending) => {
+    const got = await exchangeWith(respond);
     expect(got.ending).toMatchObject(ending);
   });
 
@@ -127,12 +127,12 @@ describe("what a gateway does becomes a fact", () => {
 
 describe("bounds", () => {
   test.each<[string, (socket: Socket) => void, SendOptions["bounds"], string]>([
-    ["no answer", () => undefined, { deadlineMs: 60 }, "deadline"],
+    ["no response", () => undefined, { deadlineMs: 60 }, "deadline"],
     ["silence after the head", (socket) => void socket.write(`${CHUNKED}\r\n`), { idleMs: 60 }, "idle-timeout"],
-    ["an answer without end", flood, { maxBodyBytes: 10_000 }, "size-bound"],
+    ["an endless response", flood, { maxBodyBytes: 10_000 }, "size-bound"],
     ["a decompression bomb", (socket) => void socket.write(bomb()), { maxBodyBytes: 100_000 }, "size-bound"],
-  ])("%s", async (_what, answer, bounds, ending) => {
-    const got = await exchangeWith(answer, { bounds: bounds ?? {} });
+  ])("%s", async (_what, respond, bounds, ending) => {
+    const got = await exchangeWith(respond, { bounds: bounds ?? {} });
     expect(got.ending.kind).toBe(ending);
   });
 
@@ -168,7 +168,7 @@ describe("bounds", () => {
 });
 
 describe("connections", () => {
-  test("idle ones are used again, fresh ones when asked for, and each exchange says which", async () => {
+  test("idle ones are reused, fresh ones are opened on request, and each exchange says which", async () => {
     await using server = await rawServer((socket) => void socket.write(response("{}")));
     await using recorder = new Recorder({ secrets: [] });
     const request = { method: "GET", url: `${server.origin}/`, headers: [] };

@@ -10,11 +10,11 @@ test("finds what a search for each stretch finds", () => {
     fc.string({ unit: fc.constantFrom("a", "b", "\u0101", "\u4e00"), minLength: 4, maxLength: 7 }),
   );
   fc.assert(
-    fc.property(text, stretches, (where, wanted) => {
+    fc.property(text, stretches, (where, indexed) => {
       const index = new StretchIndex<string>();
-      for (const one of wanted) index.add(one, one);
+      for (const one of indexed) index.add(one, one);
       const found = [...index.ownersIn(where)].sort();
-      expect(found).toEqual([...new Set(wanted)].filter((one) => where.includes(one)).sort());
+      expect(found).toEqual([...new Set(indexed)].filter((one) => where.includes(one)).sort());
     }),
     { numRuns: 2_000 },
   );

@@ -48,7 +48,7 @@ test("what else was wrong with a response of the wrong status follows from it; a
   expect(causesOf([failed("a", [...status("x1", 401, "500", "ERR-401-REVOKED"), reason("x2")])])).toHaveLength(2);
 });
 
-test("a value that is missing everywhere is one cause, whatever should have stood there", () => {
+test("a value that is missing everywhere is one cause, whatever the expected value", () => {
   const missing = (reason: string) =>
     of("ERR-HDR-1", { pointer: "reason", expected: value(reason), observed: ABSENT, exchanges: [reason] });
   const reasons = ["invalid_api_key", "key_revoked", "insufficient_credits", "quota_exceeded"];
@@ -69,7 +69,7 @@ test("requests that are served where denials are due have one cause for each den
   expect(causes.map(({ requirement }) => requirement)).toEqual(["AUTH-3", "SPEND-2"]);
 });
 
-test("a denial without ground is a matter of the denial, not of what was asked for", () => {
+test("an unfounded denial is about the denial, not about what was requested", () => {
   const causes = causesOf([failed("chat.conversation[long]", status("x1", "2xx", "401 invalid_api_key", "CHAT-4"))]);
   expect(causes.map(({ requirement }) => requirement)).toEqual(["AUTH-1"]);
 });

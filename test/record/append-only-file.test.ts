@@ -74,7 +74,7 @@ describe("a file of lines", () => {
     }
   });
 
-  test("goes on behind what an earlier one wrote, whole or cut off", () => {
+  test("appends to what an earlier one wrote, complete or cut off", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "lines.gz");
     written(path, lines(3));

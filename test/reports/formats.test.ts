@@ -46,7 +46,12 @@ describe("junit", () => {
 
   test.each<[what: string, record: RunRecord, failed: number, errors: number]>([
     ["nothing is red when the run passed", recordOf([result("auth.good", "pass")]), 0, 0],
-    ["one thing is red when nothing failed and yet it is no pass", recordOf([result("auth.away", "blocked")]), 0, 1],
+    [
+      "one entry is red if nothing failed and yet the run did not pass",
+      recordOf([result("auth.away", "blocked")]),
+      0,
+      1,
+    ],
   ])("%s", (_what, record, failed, errors) => {
     expect(readJunit(render("junit", record))).toMatchObject({ failed, errors });
   });
@@ -123,7 +128,7 @@ describe("markdown", () => {
   });
 });
 
-test("annotations: one for each cause, ten of a kind at most, what is left out is counted", () => {
+test("annotations: one for each cause, at most ten of a kind, omitted ones are counted", () => {
   const many = Array.from({ length: 30 }, (_, index) =>
     result(`auth.bad-${index}[chat]`, "fail", { findings: [broken({ pointer: `/field-${"abc".repeat(index)}` })] }),
   );
@@ -153,7 +158,7 @@ describe("html", () => {
     for (const { id } of CHECKS) expect(text).toContain(id);
   });
 
-  test("the folder has the same page, with style and script beside it", () => {
+  test("the folder has the same page, with separate style and script files", () => {
     const source = { record: RECORD, evidence: () => undefined };
     const single = elementsOf(render("html"));
     const folder = FORMATS.html(source, "folder");
@@ -192,7 +197,7 @@ describe("html", () => {
   });
 });
 
-test("what a failed check could not decide stands in every report that has its findings", () => {
+test("what a failed check could not decide is in every report that has its findings", () => {
   const failed = result("auth.bad", "fail", { findings: [broken({})], undecided: "one kind could not be tried" });
   const record = recordOf([failed]);
   for (const format of ["junit", "sarif", "html"] as const)

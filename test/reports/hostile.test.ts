@@ -98,7 +98,7 @@ describe("a hostile record", () => {
     expect(lines.join("").search(/[\p{Cc}\p{Zl}\p{Zp}]/u)).toBe(-1);
   });
 
-  test("openmetrics: labels hold it, and the end stands at the end", () => {
+  test("openmetrics: labels hold it, and the end marker is last", () => {
     const text = render("openmetrics");
     expect(harmIn(text)).toBeUndefined();
     expect(text.split("\n").filter((line) => line.startsWith("# EOF"))).toHaveLength(1);

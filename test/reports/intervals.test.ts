@@ -44,7 +44,7 @@ describe("figures with intervals", () => {
     expect(html).toContain(">steady</text>");
   });
 
-  test("it is said when there was no steady state", () => {
+  test("a missing steady state is stated", () => {
     const { terminal, html } = rendered({ fromS: null, toS: null, kind: "growth" });
     expect(terminal).toContain("constant: no steady state (growth)");
     expect(html).toContain("none: growth");

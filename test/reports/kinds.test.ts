@@ -64,7 +64,7 @@ test.each(KINDS.flatMap(([kind, record]) => ALL_FORMATS.map((format) => [format,
 
 test("a waived failure is red nowhere, and hidden nowhere", () => {
   const record = SAMPLES["failures"];
-  if (record === undefined) throw new Error("there is no such sample");
+  if (record === undefined) throw new Error("no such sample");
   const source = { record, evidence: () => undefined };
   const waived = "errors.shape[chat]";
   const junit = readJunit([...FORMATS.junit(source, "single").values()].join(""));

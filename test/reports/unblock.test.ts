@@ -59,7 +59,7 @@ describe("the lines that unblock checks, as one document", () => {
     });
   });
 
-  test("a model of the other dialect stays, the larger budget counts, and a key that is needed anew stays the same key", () => {
+  test("a model of the other dialect stays, the larger budget counts, and a key is not replaced", () => {
     const block = unblockYaml(
       [
         { unblock: ["models:", "  slow: { chat: s, messages: <model id> }"] },
@@ -78,7 +78,7 @@ describe("the lines that unblock checks, as one document", () => {
     expect(block).toContain("cappable: env:MINE # a new key");
   });
 
-  test("lines of a suite that are no YAML are comments; without any lines there is no block", () => {
+  test("lines of a suite that are not YAML are comments; without any lines the block is missing", () => {
     const block = unblockYaml([{ unblock: ["keys:", "  revoked: env:R"] }, { unblock: ["ask: [the", "operator"] }], {});
     expect(parse(block ?? "")).toEqual({ keys: { revoked: "env:R" } });
     expect(block).toContain("# ask: [the\n# operator\n");

@@ -117,5 +117,5 @@ export function hostileSource(): ReportSource {
     ],
     ["x00003", exchangeLine("x00003", { response: response(`data: ${HOSTILE}\n\n`.repeat(100), "text/event-stream") })],
   ]);
-  return { record, evidence: (wanted) => readEvidence(lines.get(wanted)) };
+  return { record, evidence: (id) => readEvidence(lines.get(id)) };
 }

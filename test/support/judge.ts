@@ -13,12 +13,12 @@ export interface TestServer extends AsyncDisposable {
 
 /** A test's own HTTP server. */
 export async function httpServer(
-  answer: (request: IncomingMessage, body: string, response: ServerResponse) => unknown,
+  respond: (request: IncomingMessage, body: string, response: ServerResponse) => unknown,
 ): Promise<TestServer> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    await answer(request, Buffer.concat(chunks).toString("utf8"), response);
+    await respond(request, Buffer.concat(chunks).toString("utf8"), response);
   });
   const open = await listening(server, () => server.closeAllConnections());
   return { ...open, baseUrl: `${open.origin}/v1` };

@@ -213,7 +213,7 @@ export function watchedSide(): NonNullable<JudgedRun["watched"]> {
       ],
       leaks: [leak("process_resident_memory_bytes")],
       dropped: [{ name: "http_requests_total", series: 12 }],
-      firstFailure: { atS: 31, message: "answered 503" },
+      firstFailure: { atS: 31, message: "responded with 503" },
     },
   };
 }

@@ -11,10 +11,10 @@ export interface RawServer extends Listening {
 /**
  * A server that responds with bytes chosen by the test, to send responses that no HTTP library would.
  *
- * @param answer called once per request, when its head and declared body have arrived.
+ * @param respond called once per request, when its head and declared body have arrived.
  */
 export async function rawServer(
-  answer: (socket: Socket, request: string, count: number) => void | Promise<void>,
+  respond: (socket: Socket, request: string, count: number) => void | Promise<void>,
 ): Promise<RawServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -35,7 +35,7 @@ export async function rawServer(
         const request = buffered.slice(0, head + 4 + length);
         buffered = buffered.slice(head + 4 + length);
         requests.push(request);
-        void answer(socket, request, requests.length);
+        void respond(socket, request, requests.length);
       }
     });
   });

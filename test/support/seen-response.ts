@@ -27,7 +27,7 @@ export interface Times {
   /** `true`: the connection was reset in the middle of the body. */
   readonly isCut?: boolean;
   /** `false`: the connection was reset before anything arrived. */
-  readonly isAnswered?: boolean;
+  readonly hasResponse?: boolean;
 }
 
 let count = 0;
@@ -48,7 +48,7 @@ export function seen({
   intent = "either",
   nonce,
   isCut = false,
-  isAnswered = true,
+  hasResponse = true,
 }: Times): Response {
   const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
   return new Response(
@@ -65,7 +65,7 @@ export function seen({
       key: "valid",
       connection: { id: "c1", earlier: 0 },
       timeline: { dueUs: sentUs, sentUs, firstByteUs: endUs, headersUs: endUs, endUs },
-      response: !isAnswered
+      response: !hasResponse
         ? undefined
         : {
             status,
@@ -81,7 +81,7 @@ export function seen({
               decodeError: undefined,
             },
           },
-      ending: { kind: isAnswered && !isCut ? "complete" : "reset" },
+      ending: { kind: hasResponse && !isCut ? "complete" : "reset" },
       ownLagMs,
       afterwards: undefined,
       redactions: [],

@@ -44,13 +44,13 @@ export const ENDINGS: readonly Behaviour[] = [
         socket.resetAndDestroy(),
       ),
   },
-  { name: "early.answer-before-request", onConnect: (socket) => void socket.write(whole(reply())) },
+  { name: "early.response-before-request", onConnect: (socket) => void socket.write(whole(reply())) },
   {
     name: "early.flood-before-request",
     onConnect: (socket) => flood(socket, whole(reply())),
   },
   {
-    name: "twice.two-answers-for-one",
+    name: "twice.two-responses-for-one",
     respond: (socket) => void socket.write(Buffer.concat([whole(reply()), whole(reply())])),
   },
   {

@@ -76,7 +76,7 @@ export const REDIRECTS: readonly Behaviour[] = [
     respond: (socket) => void socket.write(whole(reply())),
     unreachable: true,
   },
-  { name: "tls.never-answers", address: (port) => `https://127.0.0.1:${port}`, unreachable: true },
+  { name: "tls.never-responds", address: (port) => `https://127.0.0.1:${port}`, unreachable: true },
   {
     name: "tls.alert",
     address: (port) => `https://127.0.0.1:${port}`,

@@ -9,7 +9,7 @@ const authorization = `Bearer ${key}`;
 const socket = () => connect(Number(base.port), base.hostname).on("error", () => {});
 
 const KINDS = {
-  /** Lists, with valid and invalid keys, as fast as it can: no call that a scenario answers. */
+  /** Lists, with valid and invalid keys, as fast as it can: no call that a scenario responds to. */
   flood: () => {
     const again = () => {
       const sent = request(`${base}/models`, { headers: { authorization } }, (response) => {

@@ -16,7 +16,7 @@ import { decodeBody, Redactor } from "../../src/http-recorder/index.ts";
 import { InterimFilter } from "../../src/http-recorder/interim-filter.ts";
 import { EventScanner } from "../../src/load/http/event-scanner.ts";
 import { ResponseParser } from "../../src/load/http/response-parser.ts";
-import { answerLike, anyBytes, bytes, cuts, piecesOf } from "./arbitraries.ts";
+import { anyBytes, bytes, cuts, piecesOf, responseLike } from "./arbitraries.ts";
 import { equal, must, type Property, property } from "./property.ts";
 
 const headers = fc.array(fc.tuple(fc.string({ maxLength: 12 }), fc.string({ maxLength: 30 })), { maxLength: 5 });
@@ -25,7 +25,7 @@ const headers = fc.array(fc.tuple(fc.string({ maxLength: 12 }), fc.string({ maxL
  * Decoders and readers of what a gateway sends: nothing makes them throw, and the result does not depend on where bytes are
  * split.
  */
-export const READERS_OF_ANSWERS: readonly Property[] = [
+export const READERS_OF_RESPONSES: readonly Property[] = [
   property("event streams: cut anywhere, the same items", [anyBytes, cuts], (whole, at) => {
     const decoder = new EventStreamDecoder();
     const items = [...piecesOf(whole, at).flatMap((piece) => decoder.feed(piece)), ...decoder.end()];
@@ -37,7 +37,7 @@ export const READERS_OF_ANSWERS: readonly Property[] = [
     must(reading.strayBytes <= body.length, "no more strays than bytes");
     must(reading.outputs <= reading.events.length, "no more outputs than events");
   }),
-  property("replies, errors and stream items of any shape are read", [answerLike], (value) => {
+  property("replies, errors and stream items of any shape are read", [responseLike], (value) => {
     const text = JSON.stringify(value);
     must(text === undefined || parseJson(text) !== undefined, "what was written is read");
     readReply("chat", value);
@@ -53,7 +53,7 @@ export const READERS_OF_ANSWERS: readonly Property[] = [
     requestId(list);
   }),
   property(
-    "Retry-After of any text is a wait that a timer can be told, or none",
+    "Retry-After of any text is a wait that a timer accepts, or none",
     [
       fc.oneof(
         fc.string(),
@@ -157,20 +157,20 @@ function responses(): fc.Arbitrary<Buffer> {
 
 /** What a listener receives, with its body joined: pieces may be split differently. */
 function parsed(pieces: readonly Buffer[]): unknown {
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   let body = "";
   const parser = new ResponseParser({
-    onHead: (status, head) => told.push(["head", status, head]),
+    onHead: (status, head) => events.push(["head", status, head]),
     onBody: (piece, from, to) => {
       body += piece.toString("latin1", from, to);
     },
-    onEnd: (reusable) => told.push(["end", reusable]),
+    onEnd: (reusable) => events.push(["end", reusable]),
     // The reason may mention what was seen so far.
-    onBroken: () => told.push(["broken"]),
+    onBroken: () => events.push(["broken"]),
   });
   parser.start();
   for (const piece of pieces) if (parser.busy) parser.feed(piece, 0, piece.length);
-  return { told, body: told.some((entry) => (entry as unknown[])[0] === "broken") ? "" : body };
+  return { events, body: events.some((entry) => (entry as unknown[])[0] === "broken") ? "" : body };
 }
 
 function scanned(pieces: readonly Buffer[]): unknown {
