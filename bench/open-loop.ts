@@ -85,7 +85,7 @@ console.table(Object.fromEntries([...runs].map(([tool, rows]) => [tool, medianRo
 const cpuOf = (tool: string) => median((runs.get(tool) ?? []).map((row) => row["CPU µs per request"] ?? 0));
 for (const tool of Object.keys(tools).slice(1))
   console.log(`CPU per request, gauntlet to ${tool}: ${(cpuOf("gauntlet") / cpuOf(tool)).toFixed(2)}`);
-if (options.k6) await import("./k6-beside-native.ts");
+if (options.k6) await import("./k6-and-native.ts");
 
 /** How far arrivals were from an even schedule, whatever its start. */
 function scheduleErrorMs(arrivalsMs: readonly number[]) {

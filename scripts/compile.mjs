@@ -19,7 +19,7 @@ const script = scriptOf(bundle);
 const { main } = runProgram(script, bundle.path);
 
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-compile-"));
-const server = createServer(answer).listen(0, "127.0.0.1");
+const server = createServer(respond).listen(0, "127.0.0.1");
 try {
   await once(server, "listening");
   process.env.GAUNTLET_COMPILE_KEY = "sk-compile-0123456789";
@@ -55,7 +55,7 @@ function write(name, content) {
 }
 
 /** The results of these runs do not matter: replies only have to be read. */
-function answer(request, response) {
+function respond(request, response) {
   const isChat = request.url.endsWith("/chat/completions");
   let body = "";
   request.setEncoding("utf8").on("data", (part) => {

@@ -73,7 +73,7 @@ async function runOf(name: Name, runs: string): Promise<string> {
   }
   const { verdict } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
   if (verdict.result !== result)
-    throw new Error(`the example ${name} came to ${verdict.result}, not to ${result}: ${folder}`);
+    throw new Error(`the result of the example ${name} is ${verdict.result}, not ${result}: ${folder}`);
   await gauntlet(["report", folder]);
   return folder;
 }

@@ -15,7 +15,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
   "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
-  upstream: { holds: "providers that answer as a scenario has it, and note every request", imports: ["core"] },
+  upstream: { holds: "providers that follow a scenario and record every request", imports: ["core"] },
   target: {
     holds: "target file, keys by reference, fixtures, provisioning",
     imports: ["core", "dialects", "http-recorder", "upstream"],
@@ -107,7 +107,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
 };
 
 /** Folders next to `src`, with the modules of `src` that they may import. */
-export const BESIDE: Readonly<Record<string, Module>> = {
+export const FOLDERS_NEXT_TO_SRC: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
     imports: ["core", "dialects", "requirements", "target", "record", "judging", "limits", "checks"],
@@ -128,7 +128,7 @@ const TEXT = "reports/text";
 const IMPORT_TEXT: readonly string[] = ["judging", "checks", "load", "client-conformance", "compare", "policy"];
 
 /** Modules that may import the folders next to `src`. */
-const IMPORT_BESIDE: readonly string[] = ["app"];
+const MAY_IMPORT_FOLDERS: readonly string[] = ["app"];
 
 /** The linter's rules: what each module may not import. */
 export function lintRules(): object {
@@ -140,7 +140,7 @@ export function lintRules(): object {
         `../../${other}/**`,
         `../../../${other}/**`,
       ]),
-      ...(IMPORT_BESIDE.includes(name) ? [] : Object.keys(BESIDE).map((folder) => `**/${folder}/**`)),
+      ...(MAY_IMPORT_FOLDERS.includes(name) ? [] : Object.keys(FOLDERS_NEXT_TO_SRC).map((folder) => `**/${folder}/**`)),
       ...(IMPORT_TEXT.includes(name) ? [`!**/${TEXT}/index.ts`] : []),
     ];
     const inside = imports.flatMap((other) =>
@@ -151,7 +151,7 @@ export function lintRules(): object {
       { group: inside, message: "A module has one public API: import its index.ts." },
     ]);
   });
-  const beside = Object.entries(BESIDE).map(([folder, { imports }]) =>
+  const ofFolders = Object.entries(FOLDERS_NEXT_TO_SRC).map(([folder, { imports }]) =>
     restricted(`${folder}/**`, [
       {
         group: Object.keys(MODULES).flatMap((other) => (imports.includes(other) ? [] : [`**/src/${other}/**`])),
@@ -163,7 +163,10 @@ export function lintRules(): object {
       },
     ]),
   );
-  return { $schema: "./node_modules/@biomejs/biome/configuration_schema.json", overrides: [...ofModules, ...beside] };
+  return {
+    $schema: "./node_modules/@biomejs/biome/configuration_schema.json",
+    overrides: [...ofModules, ...ofFolders],
+  };
 }
 
 const listed = (imports: readonly string[]): string => (imports.length === 0 ? "nothing of ours" : imports.join(", "));
@@ -175,7 +178,7 @@ function restricted(includes: string, patterns: readonly { readonly group: reado
 
 /** The table as a diagram: an arrow is omitted if a longer path implies it. */
 export function moduleDiagram(): string {
-  const all = { ...MODULES, ...BESIDE };
+  const all = { ...MODULES, ...FOLDERS_NEXT_TO_SRC };
   const reaches = (from: string, to: string): boolean =>
     (all[from]?.imports ?? []).some((next) => next === to || reaches(next, to));
   const arrows = Object.entries(all).flatMap(([name, { imports }]) => {
@@ -188,7 +191,9 @@ export function moduleDiagram(): string {
     .filter(([name]) => name !== "core")
     .map(([name, { holds }]) => `  ${idOf(name)}["${name}: ${holds}"]`);
   const topmost = [
-    ...IMPORT_BESIDE.flatMap((name) => Object.keys(BESIDE).map((folder) => `  ${name} --> ${idOf(folder)}`)),
+    ...MAY_IMPORT_FOLDERS.flatMap((name) =>
+      Object.keys(FOLDERS_NEXT_TO_SRC).map((folder) => `  ${name} --> ${idOf(folder)}`),
+    ),
     ...["reports", ...IMPORT_TEXT].map((name) => `  ${name} --> ${idOf(TEXT)}`),
   ];
   return ["```mermaid", "flowchart TB", ...boxes, "", ...arrows, ...topmost, "```"].join("\n");

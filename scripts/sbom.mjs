@@ -9,17 +9,17 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const read = (file) => JSON.parse(readFileSync(join(root, file), "utf8"));
-const asked = spawnSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
+const npm = spawnSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
   cwd: root,
   encoding: "utf8",
   maxBuffer: 64 * 1024 * 1024,
   shell: process.platform === "win32",
 });
-if (asked.status !== 0) {
-  process.stderr.write(`gauntlet: npm sbom failed: ${asked.stderr}\n`);
-  process.exit(asked.status ?? 5);
+if (npm.status !== 0) {
+  process.stderr.write(`gauntlet: npm sbom failed: ${npm.stderr}\n`);
+  process.exit(npm.status ?? 5);
 }
-const bill = JSON.parse(asked.stdout);
+const bill = JSON.parse(npm.stdout);
 const installed = new Set(
   Object.entries(read("package-lock.json").packages)
     .filter(([path, { dev }]) => path !== "" && dev !== true)

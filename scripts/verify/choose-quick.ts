@@ -96,7 +96,7 @@ function report(killers: ReadonlyMap<string, ReadonlySet<string>>, chosen: Reado
     return own.length > 0 && !own.some((id) => chosen.has(id));
   });
   console.log(`mutations that nothing in a quick run could show: ${unseen.length}: ${unseen.join(", ")}`);
-  console.log(`left out for their cost: ${missed.length}: ${missed.join(", ")}`);
+  console.log(`omitted because of their cost: ${missed.length}: ${missed.join(", ")}`);
 }
 
 /** Instances that pass in a quick run of a conformant gateway and are short, with their cost there. */

@@ -70,18 +70,18 @@ async function completions(): Promise<number> {
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as ExpectedCall);
-    const wanted = COMPLETIONS[dialect](program.endsWith(".py") ? "python" : "js");
-    const wrong = wanted.filter(({ what, got: value }) => {
+    const expected = COMPLETIONS[dialect](program.endsWith(".py") ? "python" : "js");
+    const wrong = expected.filter(({ what, got: value }) => {
       const found = got.find((fact) => fact.what === what);
       return JSON.stringify(found?.got) !== JSON.stringify(value);
     });
-    facts += wanted.length;
+    facts += expected.length;
     console.log(
-      `${wrong.length === 0 ? "ok  " : "FAIL"} ${name}: ${wanted.length - wrong.length} of ${wanted.length} facts`,
+      `${wrong.length === 0 ? "ok  " : "FAIL"} ${name}: ${expected.length - wrong.length} of ${expected.length} facts`,
     );
     for (const { what, got: value } of wrong) {
       const found = got.find((fact) => fact.what === what);
-      console.log(`     ${what}: wanted ${JSON.stringify(value)}, got ${JSON.stringify(found?.got)}`);
+      console.log(`     ${what}: expected ${JSON.stringify(value)}, got ${JSON.stringify(found?.got)}`);
       problems.push(`${name}: ${what}`);
     }
     if (stderr !== "" && wrong.length > 0) console.log(stderr.slice(-1_000));
@@ -126,8 +126,8 @@ const undecided: string[] = [];
 /** The result of a scenario; if it differs from the known one, counted over several runs. */
 async function settled(name: string, program: string, first: CheckResult, runs: string): Promise<CheckResult> {
   const scenario = first.check.replace("client.", "");
-  const wanted = known(name, scenario);
-  if (wanted === undefined || first.status === wanted) return first;
+  const expected = known(name, scenario);
+  if (expected === undefined || first.status === expected) return first;
   inDoubt++;
   const checks = [first];
   for (let run = 1; run < RUNS; run += 1) {
@@ -136,9 +136,9 @@ async function settled(name: string, program: string, first: CheckResult, runs: 
     const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
     checks.push(...record.checks);
   }
-  const asKnown = checks.filter(({ status }) => status === wanted);
-  const otherwise = checks.filter(({ status }) => status !== wanted && status !== "inconclusive");
-  const line = `${name}: ${scenario} was ${wanted} in ${asKnown.length} of ${RUNS} runs; at first ${first.status}: ${first.message}`;
+  const asKnown = checks.filter(({ status }) => status === expected);
+  const otherwise = checks.filter(({ status }) => status !== expected && status !== "inconclusive");
+  const line = `${name}: ${scenario} was ${expected} in ${asKnown.length} of ${RUNS} runs; at first ${first.status}: ${first.message}`;
   console.log(line);
   if (otherwise.length >= Math.max(1, asKnown.length)) problems.push(line);
   else if (asKnown.length === 0) undecided.push(line);

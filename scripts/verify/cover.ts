@@ -45,14 +45,14 @@ function fill<T extends Coverable>(units: readonly T[], begun: readonly T[], bou
   const shown = shownBy(chosen);
   let { requests, exclusiveMs } = costOf(chosen);
   for (;;) {
-    let best: { readonly unit: T; readonly worth: number } | undefined;
+    let best: { readonly unit: T; readonly gainPerRequest: number } | undefined;
     for (const unit of units) {
       if (chosen.includes(unit) || unit.isInvariant) continue;
       if (requests + unit.requests > bounds.requests || exclusiveMs + unit.exclusiveMs > bounds.exclusiveMs) continue;
       let gain = 0;
       for (const name of unit.shows) if (!shown.has(name)) gain++;
-      const worth = gain / (unit.requests + MIN_COST);
-      if (gain > 0 && worth > (best?.worth ?? 0)) best = { unit, worth };
+      const gainPerRequest = gain / (unit.requests + MIN_COST);
+      if (gain > 0 && gainPerRequest > (best?.gainPerRequest ?? 0)) best = { unit, gainPerRequest };
     }
     if (best === undefined) return withoutIdle(chosen);
     chosen.push(best.unit);

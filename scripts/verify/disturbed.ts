@@ -52,7 +52,7 @@ const jobs = Array.from({ length: args.runs }, (_none, index) => kinds.map((kind
 const counts = new Map<string, number>();
 const bad: string[] = [];
 if (jobs.length === 0) throw new Error("--runs must be at least 1");
-console.log(`disturbed: ${jobs.length} runs beside ${args.hogs} hogs, ${args.atOnce} at once, seed ${args.seed}`);
+console.log(`disturbed: ${jobs.length} runs along with ${args.hogs} hogs, ${args.atOnce} at once, seed ${args.seed}`);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
     for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await disturb(job.kind, job.index);

@@ -51,8 +51,8 @@ const args = await yargs(process.argv.slice(2))
 
 const names = args._.map(String);
 const unknown = names.filter((name) => !GATEWAYS.some((gateway) => gateway.name === name));
-if (unknown.length > 0) throw new Error(`There is no gateway ${unknown.join(", ")}.`);
-if (!existsSync(MAIN)) throw new Error("There is no dist: npm run build makes it.");
+if (unknown.length > 0) throw new Error(`Unknown gateway: ${unknown.join(", ")}.`);
+if (!existsSync(MAIN)) throw new Error("dist is missing: run npm run build.");
 
 // In parallel runs, more programs must be ended with this process than Node expects.
 process.setMaxListeners(50);
@@ -69,7 +69,7 @@ interface Tried extends Compared {
 
 const tried: Tried[] = [];
 const problems: string[] = [];
-const leftOut: string[] = [];
+const omitted: string[] = [];
 /** Gateways whose process exited in the middle of a run, once for each time. */
 const endedThemselves: string[] = [];
 
@@ -87,7 +87,7 @@ const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all +
 const late = tried.reduce((all, one) => all + one.late.length, 0);
 const parts = [
   `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
-  ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
+  ...(omitted.length === 0 ? [] : [`omitted: ${omitted.join(", ")}`]),
   ...(endedThemselves.length === 0 ? [] : [`ended in the middle of a run: ${endedThemselves.join(", ")}`]),
   `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
   ...(late === 0 ? [] : [`${late} warnings about time alone left open`]),
@@ -107,8 +107,8 @@ function wasInstalled(gateway: Gateway): boolean {
   const { name } = gateway;
   const missing = gateway.missing();
   if (missing !== undefined) {
-    console.log(`${name}: left out: ${missing}`);
-    leftOut.push(name);
+    console.log(`${name}: omitted: ${missing}`);
+    omitted.push(name);
     if (names.includes(name)) problems.push(`${name}: ${missing}`);
     return false;
   }
@@ -128,7 +128,7 @@ async function verify(gateway: Gateway): Promise<void> {
   try {
     const compared = (await tryGateway(gateway)) ?? (await tryGateway(gateway));
     if (compared === undefined) {
-      leftOut.push(name);
+      omitted.push(name);
       return;
     }
     tried.push({ name, ...compared });
@@ -164,7 +164,7 @@ async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
   if (gateway.setUp === "before") setUp();
   await using running = await gateway.start(place);
   if (gateway.setUp === "after") setUp();
-  console.log(`${name}: answers after ${minutes(beganMs)} min`);
+  console.log(`${name}: responds after ${minutes(beganMs)} min`);
 
   if (args.propose) await proposeTarget(example, env);
   const done = await runGauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, example);

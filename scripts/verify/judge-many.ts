@@ -62,10 +62,10 @@ function suitesOf({ name, area }: Switch): readonly string[] | undefined {
   return isLimit ? LIMIT_SUITES : QUICK_SUITES;
 }
 
-async function judgeOne(wanted: Switch): Promise<Pick<Judgement, "requests" | "bad">> {
-  const suites = suitesOf(wanted);
+async function judgeOne(mutation: Switch): Promise<Pick<Judgement, "requests" | "bad">> {
+  const suites = suitesOf(mutation);
   const { results, requests } = await judgeGateway({
-    [kind]: [wanted.name],
+    [kind]: [mutation.name],
     ...(quickInstances !== undefined ? { instances: quickInstances, isQuick: true } : suites && { suites }),
   });
   const bad = results
@@ -86,16 +86,16 @@ const all: readonly Switch[] = kind === "mutations" ? MUTATIONS : VARIANTS;
 const queue = all.filter(({ name }) => !done.has(name) && (names?.includes(name) ?? true));
 
 async function work(): Promise<void> {
-  for (let wanted = queue.shift(); wanted !== undefined; wanted = queue.shift()) {
+  for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
     if (Date.now() > (args.until ?? Number.POSITIVE_INFINITY)) return;
     const startedMs = Date.now();
     const hung = new Promise<never>((_, reject) => setTimeout(() => reject(new Error("HUNG")), HANG_MS).unref());
-    const outcome = await Promise.race([judgeOne(wanted), hung]).catch((error: unknown) => ({
+    const outcome = await Promise.race([judgeOne(mutation), hung]).catch((error: unknown) => ({
       requests: 0,
       bad: [],
       error: String(error),
     }));
-    const judgement: Judgement = { kind, name: wanted.name, ms: Date.now() - startedMs, ...outcome };
+    const judgement: Judgement = { kind, name: mutation.name, ms: Date.now() - startedMs, ...outcome };
     appendFileSync(out, `${JSON.stringify(judgement)}\n`);
   }
 }

@@ -20,10 +20,10 @@ const problems: string[] = [];
 /** Inconclusive runs. */
 let undecided = 0;
 
-function expectSame(what: string, got: unknown, wanted: unknown): void {
-  const same = JSON.stringify(got) === JSON.stringify(wanted);
+function expectSame(what: string, got: unknown, expected: unknown): void {
+  const same = JSON.stringify(got) === JSON.stringify(expected);
   console.log(
-    `${same ? "ok  " : "FAIL"} ${what}: ${JSON.stringify(got)}${same ? "" : `, wanted ${JSON.stringify(wanted)}`}`,
+    `${same ? "ok  " : "FAIL"} ${what}: ${JSON.stringify(got)}${same ? "" : `, expected ${JSON.stringify(expected)}`}`,
   );
   if (!same) problems.push(what);
 }

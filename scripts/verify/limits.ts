@@ -82,8 +82,8 @@ async function verify(variant: string, size: "starter" | "growth"): Promise<void
 }
 
 function problemsOf({ rate, concurrency }: LimitsAnalysis, expected: Expected, limits: Limits): string[] {
-  const near = (value: number | null, wanted: number, share: number, least = 0.5) =>
-    value !== null && Math.abs(value - wanted) <= Math.max(wanted * share, least);
+  const near = (value: number | null, expected: number, share: number, least = 0.5) =>
+    value !== null && Math.abs(value - expected) <= Math.max(expected * share, least);
   const burst = expected.burst(limits.rpm);
   const checks: [boolean, string][] = [
     [rate.kind.value === expected.kind, `kind, expected ${expected.kind}: ${rate.kind.evidence}`],

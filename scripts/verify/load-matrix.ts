@@ -90,8 +90,8 @@ async function everyOne(kind: Kind, out: string): Promise<void> {
   await each(
     names.map((name) => ({ kind, name })),
     async (job) => {
-      const came = await runOf(job, args.brief ? "brief" : "thorough");
-      appendFileSync(out, `${JSON.stringify(came)}\n`);
+      const outcome = await runOf(job, args.brief ? "brief" : "thorough");
+      appendFileSync(out, `${JSON.stringify(outcome)}\n`);
     },
   );
 }
@@ -105,19 +105,19 @@ async function verifyTable(): Promise<number> {
     ...SOUND.map((name) => ({ kind: "variants" as const, name })),
   ];
   await each(jobs, async (job) => {
-    const came = await runOf(job, "brief");
+    const ended = await runOf(job, "brief");
     ran++;
     const { name, kind } = job;
-    const outcome = "error" in came ? came.error : `${came.verdict}: ${came.broken.join(", ") || "nothing broken"}`;
-    const wanted = EXPECTED[name];
+    const outcome = "error" in ended ? ended.error : `${ended.verdict}: ${ended.broken.join(", ") || "nothing broken"}`;
+    const expected = EXPECTED[name];
     const holds =
-      !("error" in came) &&
-      (kind === "variants" ? came.broken.length === 0 : wanted !== undefined && came.broken.includes(wanted));
-    const isOpen = !("error" in came) && came.verdict === "inconclusive" && came.broken.length === 0;
+      !("error" in ended) &&
+      (kind === "variants" ? ended.broken.length === 0 : expected !== undefined && ended.broken.includes(expected));
+    const isOpen = !("error" in ended) && ended.verdict === "inconclusive" && ended.broken.length === 0;
     if (isOpen) undecided++;
     else if (!holds) wrong.push(name);
     console.log(
-      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${outcome}${"reasons" in came && isOpen ? ` (${came.reasons.join("; ")})` : ""}`,
+      `${isOpen ? "open" : holds ? "ok  " : "BAD "} ${name}: ${outcome}${"reasons" in ended && isOpen ? ` (${ended.reasons.join("; ")})` : ""}`,
     );
   });
   console.log(

@@ -19,7 +19,7 @@ import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
 
 const args = await yargs(process.argv.slice(2))
   .option("all", { type: "boolean", default: false, describe: "Every mutation and every variant" })
-  .option("only", { type: "string", describe: "Those whose names match, with --write beside the others of the matrix" })
+  .option("only", { type: "string", describe: "Those whose names match; with --write, the others of the matrix stay" })
   .option("kind", {
     choices: ["mutations", "variants"] as const,
     describe: "Only these; the others stay in the matrix",
@@ -28,7 +28,7 @@ const args = await yargs(process.argv.slice(2))
   .option("from", { type: "string", array: true, default: [], describe: "Judgements of earlier runs, not repeated" })
   .option("out", { type: "string", describe: "Folder for the judgements" })
   .option("workers", { type: "number", default: 4 })
-  .option("minutes", { type: "number", describe: "Begins nothing after so many; what is left out is no failure" })
+  .option("minutes", { type: "number", describe: "Begins nothing after this many; what was not judged does not fail" })
   .strict()
   .parseAsync();
 
@@ -122,8 +122,8 @@ const wrong = [...ofMutations.wrong, ...ofVariants.wrong];
 const unjudged = [...chosen.mutations, ...chosen.variants].filter(
   (name) => ![...mutations, ...variants].some((judgement) => judgement.name === name),
 );
-const leftOut = unjudged.length > 0 && Date.now() > (untilMs("mutations") ?? Number.POSITIVE_INFINITY);
-if (leftOut) console.log(`  left out for want of time: ${unjudged.join(", ")}`);
+const ranOutOfTime = unjudged.length > 0 && Date.now() > (untilMs("mutations") ?? Number.POSITIVE_INFINITY);
+if (ranOutOfTime) console.log(`  omitted for lack of time: ${unjudged.join(", ")}`);
 else wrong.push(...unjudged.map((name) => `${name}: not judged`));
 const kills = mutations.map(killOf);
 if (args.write) {
@@ -141,7 +141,7 @@ for (const line of wrong) console.log(`  ${line}`);
 const judged = mutations.length + variants.length;
 const found = (by: Kill["foundBy"]) => kills.filter(({ foundBy }) => foundBy === by).length;
 console.log(
-  `verify: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; first cause right for ${kills.filter(isCauseRight).length}; ${ofMutations.inDoubt} mutations and ${ofVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} left out, in ${minutes()} min`,
+  `verify: ${judged} judged: of ${mutations.length} mutations ${found("failure")} found by a failure, ${found("warning")} by a warning alone, ${kills.filter(isUnderstated).length} of these in a MUST; first cause right for ${kills.filter(isCauseRight).length}; ${ofMutations.inDoubt} mutations and ${ofVariants.inDoubt} variants not as they should be at first, ${wrong.length} wrong over all runs, ${unjudged.length} omitted, in ${minutes()} min`,
 );
 // A run that judged nothing has verified nothing.
 process.exit(wrong.length === 0 && judged > 0 ? 0 : 1);

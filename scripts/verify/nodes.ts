@@ -68,9 +68,9 @@ function failuresOf({ testResults }: JsonTestResults): string[] {
   });
 }
 
-for (const [index, wanted] of args.nodes.entries()) {
+for (const [index, requested] of args.nodes.entries()) {
   const startedMs = performance.now();
-  const node = install(wanted);
+  const node = install(requested);
   const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
   const part = ((today + index) % args.share) + 1;
   const runs = [await runTests(node, args.share === 1 ? [] : [`--shard=${part}/${args.share}`])];

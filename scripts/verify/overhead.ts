@@ -30,8 +30,8 @@ const args = await yargs(process.argv.slice(2))
 
 const names = args._.map(String);
 const unknown = names.filter((name) => !IN_FRONT.some((gateway) => gateway.name === name));
-if (unknown.length > 0) throw new Error(`There is no gateway ${unknown.join(", ")}.`);
-if (!existsSync(MAIN)) throw new Error("There is no dist: npm run build makes it.");
+if (unknown.length > 0) throw new Error(`Unknown gateway: ${unknown.join(", ")}.`);
+if (!existsSync(MAIN)) throw new Error("dist is missing: run npm run build.");
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 process.setMaxListeners(50);
 
@@ -41,7 +41,7 @@ mkdirSync(logs, { recursive: true });
 
 const chosen = IN_FRONT.filter(({ name }) => names.length === 0 || names.includes(name)).filter((gateway) => {
   const missing = gateway.missing();
-  if (missing !== undefined) console.log(`${gateway.name}: left out: ${missing}`);
+  if (missing !== undefined) console.log(`${gateway.name}: omitted: ${missing}`);
   return missing === undefined;
 });
 for (const gateway of chosen) gateway.install(folder);
@@ -58,7 +58,7 @@ for (const gateway of chosen) {
   const target = { name: gateway.title, ...one.target, upstream: declared };
   writeFileSync(file, stringify(target));
   targets.set(gateway, file);
-  console.log(`${gateway.name}: answers at ${String(one.target["baseUrl"])}`);
+  console.log(`${gateway.name}: responds at ${String(one.target["baseUrl"])}`);
 }
 
 const suites = new Map<InFront, RunRecord>();

@@ -21,8 +21,8 @@ import { judgeInWorkers } from "./judge-in-workers.ts";
 import { everything } from "./sample.ts";
 
 const args = await yargs(process.argv.slice(2))
-  .option("every", { type: "number", default: 1, describe: "Judge one in so many, others each day" })
-  .option("choose", { type: "boolean", default: false, describe: "Choose the checks anew, which takes 40 minutes" })
+  .option("every", { type: "number", default: 1, describe: "Judge one in this many, others each day" })
+  .option("choose", { type: "boolean", default: false, describe: "Choose the checks again, which takes 40 minutes" })
   .option("only", {
     type: "string",
     implies: "choose",
@@ -85,7 +85,7 @@ console.log(
 );
 const isUnjudged = mutations.length < part(all.mutations).length || variants.length < part(all.variants).length;
 if (isUnjudged) console.log("  a worker ended before it had judged everything");
-// Without mutations there is no share.
+// NaN: no mutations.
 const isWrong =
   isUnjudged ||
   Number.isNaN(share) ||

@@ -72,7 +72,7 @@ async function play(steps: readonly string[]): Promise<void> {
     .join("\n");
   const shell = spawn("bash", ["-c", script], { cwd: home, env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
   const { pid } = shell;
-  if (pid === undefined) throw new Error("there is no bash");
+  if (pid === undefined) throw new Error("bash is missing");
   const ended = once(shell, "exit");
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
@@ -141,7 +141,7 @@ async function readBack(steps: readonly string[]): Promise<void> {
   const folder = join(home, "first-run");
   for (const name of ["run.json", "report.html"]) {
     if (existsSync(join(folder, name))) continue;
-    problem(`there is no first-run/${name}`);
+    problem(`first-run/${name} is missing`);
     return;
   }
   for (const complaint of recordProblems(folder)) problem(complaint);
@@ -158,7 +158,7 @@ async function readBack(steps: readonly string[]): Promise<void> {
     await page.goto(`file://${join(folder, "report.html")}`);
     const shown = (await page.locator("#verdict").innerText()).toLowerCase();
     for (const text of [record.verdict.result, "portkey", ...counts])
-      if (!shown.includes(text)) problem(`the report does not show "${text}" beside its verdict`);
+      if (!shown.includes(text)) problem(`the report does not show "${text}" next to its verdict`);
   } finally {
     await browser.close();
   }

@@ -45,7 +45,7 @@ function expectOnTime(what: string, isTrue: boolean, figures: string): void {
 }
 
 /** A stream whose first token is sent after 30 to 130 ms, with the same distribution for every client. */
-async function answer(response: ServerResponse, ordinal: number): Promise<void> {
+async function respond(response: ServerResponse, ordinal: number): Promise<void> {
   const event = (delta: object, finish: string | null = null) =>
     response.write(
       `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
@@ -72,7 +72,7 @@ async function serve(host: string, shiftMs: number) {
     arrivals.set(String(request.headers["x-run"]), own);
     own.push(Date.now());
     request.resume();
-    request.on("end", () => void answer(response, own.length));
+    request.on("end", () => void respond(response, own.length));
   });
   server.keepAliveTimeout = 60_000;
   server.listen(0, host);

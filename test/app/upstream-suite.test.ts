@@ -79,7 +79,7 @@ test("a model that other providers serve says nothing of these: blocked, never p
   await using gateway = await inFront({ model: "echo-fast" });
   const { code, record } = await gateway.judged("--only", "upstream.keep-alive", "--only", "upstream.caller-key");
   expect([code, statuses(record)]).toEqual([4, ["blocked"]]);
-  expect(record.checks[0]?.message).toContain("did not come to the providers");
+  expect(record.checks[0]?.message).toContain("did not reach the providers");
 });
 
 test.each([

@@ -93,7 +93,7 @@ test.each([
   [["--with-upstream", "--upstream", "http://127.0.0.1:1/v1"], /with-upstream/],
   [["--upstream", "http://127.0.0.1:1/v1", "--upstream-key", "sk-a-key-itself"], /a reference is expected, not a key/],
   [["--upstream", "nowhere"], /--upstream must be an http/],
-  [["--token-counts", "prompt"], /Say --tokens-per-minute N as well/],
+  [["--token-counts", "prompt"], /Add --tokens-per-minute N/],
 ])("%s is refused", async (args, says) => {
   await using command = run(...args);
   const { code, stderr } = await command.ended;

@@ -69,11 +69,11 @@ async function complete() {
     ["provider fails", keys.valid, "fail-500"],
     ["provider silent", keys.valid, "fail-timeout"],
   ];
-  for (const [what, key, wanted] of errors) {
+  for (const [what, key, model] of errors) {
     for (const inStream of [false, true]) {
       const name = inStream ? `${what}, stream` : what;
       try {
-        await withKey(key).messages.create(ask("x", { model: wanted, stream: inStream }));
+        await withKey(key).messages.create(ask("x", { model, stream: inStream }));
         say(name, "no error");
       } catch (error) {
         const kind = error instanceof Anthropic.APIError ? error.constructor.name : `not an APIError: ${error}`;
@@ -84,9 +84,9 @@ async function complete() {
   try {
     const cut = await client.messages.create(ask("go", { model: "drop-midstream", stream: true }));
     for await (const _ of cut);
-    say("provider breaks off", "no error");
+    say("provider interrupts", "no error");
   } catch (error) {
-    say("provider breaks off", [error instanceof Anthropic.APIError]);
+    say("provider interrupts", [error instanceof Anthropic.APIError]);
   }
 }
 

@@ -41,7 +41,7 @@ def conduct():
 
 def complete():
     keys = json.loads(env["KEYS"])
-    # Left in the environment, it would be sent beside the token.
+    # If it stayed in the environment, it would be sent along with the token.
     env.pop("ANTHROPIC_API_KEY", None)
 
     def with_key(key):
@@ -84,11 +84,11 @@ def complete():
         ["provider fails", keys["valid"], "fail-500"],
         ["provider silent", keys["valid"], "fail-timeout"],
     ]
-    for what, key, wanted in errors:
+    for what, key, model in errors:
         for in_stream in (False, True):
             label = f"{what}, stream" if in_stream else what
             try:
-                with_key(key).messages.create(**ask("x", model=wanted, stream=in_stream))
+                with_key(key).messages.create(**ask("x", model=model, stream=in_stream))
                 say(label, "no error")
             except anthropic.APIStatusError as error:
                 reason = error.response.headers.get("x-service-error-code")
@@ -97,9 +97,9 @@ def complete():
     try:
         for _ in client.messages.create(**ask("go", model="drop-midstream", stream=True)):
             pass
-        say("provider breaks off", "no error")
+        say("provider interrupts", "no error")
     except Exception as error:
-        say("provider breaks off", [isinstance(error, anthropic.APIError)])
+        say("provider interrupts", [isinstance(error, anthropic.APIError)])
 
 
 complete() if sys.argv[1:] == ["complete"] else conduct()

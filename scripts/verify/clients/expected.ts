@@ -56,7 +56,7 @@ export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Langua
     fact("tool", ["get_weather", TOOL, "tool_calls"]),
     fact("tool stream", ["get_weather", { city: "Oslo" }]),
     ...errors(CLASSES.chat(language)),
-    fact("provider breaks off", [true]),
+    fact("provider interrupts", [true]),
   ],
   messages: (language) => [
     fact("whole", ["Grüße, 東京 🚀", "end_turn", true]),
@@ -67,6 +67,6 @@ export const COMPLETIONS: Readonly<Record<"chat" | "messages", (language: Langua
     fact("tool", ["get_weather", TOOL, "tool_use"]),
     fact("tool stream", ["get_weather", { city: "Oslo" }]),
     ...errors(CLASSES.messages(language)),
-    fact("provider breaks off", [true]),
+    fact("provider interrupts", [true]),
   ],
 };

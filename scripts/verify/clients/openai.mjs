@@ -71,11 +71,11 @@ async function complete() {
     ["provider fails", keys.valid, "fail-500"],
     ["provider silent", keys.valid, "fail-timeout"],
   ];
-  for (const [what, key, wanted] of errors) {
+  for (const [what, key, model] of errors) {
     for (const streamed of [false, true]) {
       const name = streamed ? `${what}, stream` : what;
       try {
-        await withKey(key).chat.completions.create(ask("x", { model: wanted, stream: streamed }));
+        await withKey(key).chat.completions.create(ask("x", { model, stream: streamed }));
         say(name, "no error");
       } catch (error) {
         const kind = error instanceof OpenAI.APIError ? error.constructor.name : `not an APIError: ${error}`;
@@ -86,9 +86,9 @@ async function complete() {
   try {
     const cut = await client.chat.completions.create(ask("go", { model: "drop-midstream", stream: true }));
     for await (const _ of cut);
-    say("provider breaks off", "no error");
+    say("provider interrupts", "no error");
   } catch (error) {
-    say("provider breaks off", [error instanceof OpenAI.APIError]);
+    say("provider interrupts", [error instanceof OpenAI.APIError]);
   }
 }
 

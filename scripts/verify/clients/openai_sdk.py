@@ -85,11 +85,11 @@ def complete():
         ["provider fails", keys["valid"], "fail-500"],
         ["provider silent", keys["valid"], "fail-timeout"],
     ]
-    for what, key, wanted in errors:
+    for what, key, model in errors:
         for streamed in (False, True):
             label = f"{what}, stream" if streamed else what
             try:
-                with_key(key).chat.completions.create(**ask("x", model=wanted, stream=streamed))
+                with_key(key).chat.completions.create(**ask("x", model=model, stream=streamed))
                 say(label, "no error")
             except openai.APIStatusError as error:
                 reason = error.response.headers.get("x-service-error-code")
@@ -98,9 +98,9 @@ def complete():
     try:
         for _ in client.chat.completions.create(**ask("go", model="drop-midstream", stream=True)):
             pass
-        say("provider breaks off", "no error")
+        say("provider interrupts", "no error")
     except Exception as error:
-        say("provider breaks off", [isinstance(error, openai.APIError)])
+        say("provider interrupts", [isinstance(error, openai.APIError)])
 
 
 complete() if sys.argv[1:] == ["complete"] else conduct()

@@ -54,7 +54,7 @@ export function compareWith({ fail, warn }: Expected, results: readonly CheckRes
     }
     for (const one of expectations) problems.push(...missed(one, status, results));
   }
-  const count = (wanted: string) => results.filter(({ status }) => status === wanted).length;
+  const count = (expected: string) => results.filter(({ status }) => status === expected).length;
   return { failures: count("fail"), warnings: count("warn"), problems, late };
 }
 
@@ -81,8 +81,8 @@ function meant({ check, cases }: ExpectedResult, result: CheckResult): boolean {
 /** Instances that should have this status and have another. */
 function missed(one: ExpectedResult, status: string, results: readonly CheckResult[]): string[] {
   const instances = results.filter((result) => meant(one, result));
-  const wanted = one.cases?.length ?? 1;
-  if (instances.length < wanted) return [`${one.check}: expected, but no such check exists`];
+  const expectedCount = one.cases?.length ?? 1;
+  if (instances.length < expectedCount) return [`${one.check}: expected, but no such check exists`];
   if (one.sometimes !== undefined) return [];
   const looked = one.cases === undefined ? instances.filter((result) => JUDGED.has(result.status)) : instances;
   if (looked.length === 0) return [`${one.check}: expected to ${status}, and was not judged`];

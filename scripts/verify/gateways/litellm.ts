@@ -45,7 +45,7 @@ function missingPython(): string | undefined {
     run(["python3", "-c", "import venv"], { cwd: "." });
   } catch {
     // Whatever the reason, nothing can be installed.
-    return "there is no Python 3 with venv";
+    return "Python 3 with venv is missing";
   }
   return undefined;
 }
@@ -69,7 +69,7 @@ export async function startProxy(place: Place, name: string, env: Readonly<Recor
     env: { ...QUIET, HOME: home, ...place.env, ...env },
   });
   // Not /health: that sends a request to every model of every provider.
-  await program.answers(`http://127.0.0.1:${place.port}/health/liveliness`, START_MS);
+  await program.untilReady(`http://127.0.0.1:${place.port}/health/liveliness`, START_MS);
   return program;
 }
 

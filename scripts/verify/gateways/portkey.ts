@@ -29,7 +29,7 @@ export async function startPortkey({ tools, logs, port }: Place): Promise<Progra
     cwd: join(tools, "portkey"),
     logs,
   });
-  await program.answers(`http://127.0.0.1:${port}/`, 30_000);
+  await program.untilReady(`http://127.0.0.1:${port}/`, 30_000);
   return program;
 }
 

@@ -22,7 +22,7 @@ function programs(): string | undefined {
   return folders.find((folder) => ["initdb", "postgres", "psql"].every((name) => existsSync(join(folder, name))));
 }
 
-/** Postgres refuses to run as root. @returns undefined if there is no other user to run it as. */
+/** Postgres refuses to run as root. @returns undefined if no other user exists to run it as. */
 function user(): User | "own" | undefined {
   if (process.getuid?.() !== 0) return "own";
   const idOf = (option: string) =>
@@ -34,8 +34,8 @@ function user(): User | "own" | undefined {
 /** @returns why Postgres cannot run here. */
 export function missingPostgres(): string | undefined {
   if (programs() === undefined)
-    return "there is no Postgres here: neither initdb, postgres and psql in PATH nor Debian's package";
-  if (user() === undefined) return "Postgres is not run as root, and there is no user postgres";
+    return "Postgres is missing: neither initdb, postgres and psql in PATH nor Debian's package";
+  if (user() === undefined) return "Postgres is not run as root, and the user postgres does not exist";
   return undefined;
 }
 
@@ -68,7 +68,7 @@ export async function startPostgres(logs: string): Promise<Postgres> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await untilItAnswers(() => psql("postgres", "select 1"));
+    await untilReady(() => psql("postgres", "select 1"));
     psql("postgres", "create database litellm");
   } catch (error) {
     await end();
@@ -85,7 +85,7 @@ export async function startPostgres(logs: string): Promise<Postgres> {
 const START_MS = 60_000;
 
 /** It listens before it is ready: until then every connection gets an error. */
-async function untilItAnswers(ask: () => void): Promise<void> {
+async function untilReady(ask: () => void): Promise<void> {
   for (const untilMs = Date.now() + START_MS; ; await sleep(200)) {
     try {
       return ask();

@@ -39,7 +39,7 @@ export interface Program extends Running {
    * Waits until the address responds with a status below 400. Otherwise ends it after `limitMs` at the latest. @throws in that
    * case
    */
-  answers(url: string, limitMs: number, headers?: Readonly<Record<string, string>>): Promise<void>;
+  untilReady(url: string, limitMs: number, headers?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 /**
@@ -83,7 +83,7 @@ export function startProgram({
   return {
     log,
     ended: () => (running() ? undefined : `${name} ${lastWords()}`),
-    async answers(url, limitMs, headers = {}) {
+    async untilReady(url, limitMs, headers = {}) {
       const untilMs = Date.now() + limitMs;
       while (running() && Date.now() < untilMs) {
         const ok = await fetch(url, { headers }).then(
@@ -93,7 +93,7 @@ export function startProgram({
         if (ok) return;
         await sleep(200);
       }
-      const why = running() ? `does not answer at ${url}, and ` : "";
+      const why = running() ? `does not respond at ${url}, and ` : "";
       await end();
       throw new Error(`${name} ${why}${lastWords()}`);
     },
@@ -129,9 +129,9 @@ export function run(
   throw new Error(`${command.slice(0, 4).join(" ")} ended with ${status} ${error?.message ?? ""}\n${stderr ?? ""}`);
 }
 
-/** @returns `wanted` if it is free, so that the output shows the ports of the examples; otherwise any other. */
-export async function freePort(wanted: number): Promise<number> {
-  for (const port of [wanted, 0]) {
+/** @returns `preferred` if it is free, so that the output shows the ports of the examples; otherwise any other. */
+export async function freePort(preferred: number): Promise<number> {
+  for (const port of [preferred, 0]) {
     const server = createServer();
     const listening = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false));
@@ -142,5 +142,5 @@ export async function freePort(wanted: number): Promise<number> {
     await new Promise((done) => server.close(done));
     if (typeof address === "object" && address !== null) return address.port;
   }
-  throw new Error("there is no free port");
+  throw new Error("no port is free");
 }

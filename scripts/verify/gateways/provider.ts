@@ -34,6 +34,6 @@ export async function startProvider({ port, key, cut, folder, logs }: ProviderOp
     cwd: folder,
     logs,
   });
-  await program.answers(`http://127.0.0.1:${port}/v1/models`, 20_000, { authorization: `Bearer ${key}` });
+  await program.untilReady(`http://127.0.0.1:${port}/v1/models`, 20_000, { authorization: `Bearer ${key}` });
   return program;
 }

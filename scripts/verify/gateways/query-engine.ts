@@ -135,7 +135,7 @@ async function serve(port: number): Promise<void> {
     return { batchResult: results.map((one, index) => named(one, requested[index]?.alias ?? "")) };
   }
 
-  async function answer(request: IncomingMessage): Promise<unknown> {
+  async function respond(request: IncomingMessage): Promise<unknown> {
     const path = request.url ?? "/";
     if (path === "/status") return { status: "ok" };
     if (path.startsWith("/metrics")) return { counters: [], gauges: [], histograms: [] };
@@ -154,7 +154,7 @@ async function serve(port: number): Promise<void> {
   }
 
   createServer(async (request, response) => {
-    const result = await answer(request).catch((error: unknown) => {
+    const result = await respond(request).catch((error: unknown) => {
       // The engine's format of errors: the client reads them from the body, whatever the status.
       const message = String(error);
       return {

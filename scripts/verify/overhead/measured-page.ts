@@ -35,7 +35,7 @@ ${diagnoses.map((text) => `\n- ${text}`).join("")}`;
 
 Written by \`npm run verify:overhead -- --write\`; [what the figures are](overhead.md). Measured on ${measuredOn} on one machine (${machine}),
 which client, gateway and upstream shared: the figures compare these gateways with each other under that condition, and say little
-about a machine of your own. ${rounds} rounds; every figure is followed by its 95 % interval.
+about your own machine. ${rounds} rounds; every figure is followed by its 95 % interval.
 
 Directly, the upstream served up to ${ceilingPerS} requests/s. Direct against direct: ${control.message}
 Verdict: ${verdict.result}.
@@ -46,7 +46,7 @@ u: upstream-bound; h: all arms were held at the same rate.
 
 ## What they do towards their providers
 
-The suite [\`upstream\`](upstream.md#judge-a-gateway-from-this-side), each gateway with two providers, of which the second is asked when
+The suite [\`upstream\`](upstream.md#judge-a-gateway-from-this-side), each gateway with two providers, of which the second is called when
 the first one fails.
 
 | gateway | ${STATUSES.join(" | ")} |
@@ -92,16 +92,16 @@ function rowOf({
     concurrency,
     kind,
     promptText(promptBytes),
-    told(addedMs.p50),
-    told(addedMs.p99),
-    told(addedTtftMs?.p50),
+    intervalText(addedMs.p50),
+    intervalText(addedMs.p99),
+    intervalText(addedTtftMs?.p50),
     rate,
     marks,
   ];
   return `| ${cells.join(" | ")} |`;
 }
 
-function told(difference: AddedDifference | undefined): string {
+function intervalText(difference: AddedDifference | undefined): string {
   if (difference === undefined || difference.value === null) return "";
   const { value, low, high } = difference;
   const interval = low === null || high === null ? "" : ` (${differenceText(low)} to ${differenceText(high)})`;

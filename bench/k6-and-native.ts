@@ -1,5 +1,5 @@
 // The same workloads with the native engine and with k6 on one gateway: CPU per request, schedule error, memory per held stream.
-// Part of `npm run bench -- --k6`; alone: npm run build && node_modules/.bin/tsx bench/k6-beside-native.ts
+// Part of `npm run bench -- --k6`; alone: npm run build && node_modules/.bin/tsx bench/k6-and-native.ts
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
