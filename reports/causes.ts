@@ -2,22 +2,19 @@ import { type Cause, type CheckResult, explainedBy, type RunRecord } from "../sr
 import { oneLine } from "./clean-text.ts";
 import { plural } from "./html/format.ts";
 
-/** `17 checks`: how many results a cause explains. */
-export const weightOf = ({ checks }: Cause): string => plural(checks.length, "check");
+/** `17 check instances`: how many results a cause explains. */
+export const weightOf = ({ checks }: Cause): string => plural(checks.length, "check instance");
 
-/** `2 causes explain 5 failed checks and 3 checks with warnings.`; `undefined` if there are no causes. */
+/** `2 causes explain 8 check instances: 5 failed, 3 warned.`; `undefined` if there are no causes. */
 export function causesInWords({ causes, checks }: RunRecord): string | undefined {
   if (causes.length === 0) return undefined;
   const explained = explainedBy(causes);
   const count = (...statuses: string[]) =>
     checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
   const [failed, warned] = [count("fail", "flaky"), count("warn")];
-  const parts = [
-    ...(failed === 0 ? [] : [plural(failed, "failed check")]),
-    ...(warned === 0 ? [] : [`${plural(warned, "check")} with warnings`]),
-  ];
+  const parts = [...(failed === 0 ? [] : [`${failed} failed`]), ...(warned === 0 ? [] : [`${warned} warned`])];
   const explains = causes.length === 1 ? "explains" : "explain";
-  return `${plural(causes.length, "cause")} ${explains} ${parts.join(" and ")}.`;
+  return `${plural(causes.length, "cause")} ${explains} ${plural(failed + warned, "check instance")}: ${parts.join(", ")}.`;
 }
 
 /** `ERR-HDR-1 (MUST): A gateway denial carries …`: the first requirement that a cause violates, with its sentence. */

@@ -25,7 +25,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
   const lines = [
     ...(metrics.length === 0 ? [] : [table(metrics)]),
     ...changed.slice(0, MAX_CHECKS),
-    ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed checks`] : []),
+    ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed check instances`] : []),
     // A missing field matters more than a missing header, and there are many headers.
     ...[...drift]
       .sort((a, b) => Number(a.kind === "header") - Number(b.kind === "header"))

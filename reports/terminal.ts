@@ -69,7 +69,7 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
   const lines = [
-    `\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} ${blocked.length === 1 ? "check was" : "checks were"} blocked`)}`,
+    `\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} ${blocked.length === 1 ? "check instance was" : "check instances were"} blocked`)}`,
   ];
   for (const [message, checks] of groupBy(blocked, ({ message }) => message)) {
     lines.push(

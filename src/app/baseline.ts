@@ -10,7 +10,10 @@ export function acceptRun(dir: string, file: string): Outcome {
   writeAtomically(file, baselineText(acceptBaseline(readBaseline(file), record)));
   const checks = record.checks.length;
   const runs = (record.load?.runs ?? []).map(({ name }) => name);
-  const what = [...(checks === 0 ? [] : [`${checks} checks`]), ...runs.map((name) => `the figures of ${name}`)];
+  const what = [
+    ...(checks === 0 ? [] : [`${checks} check instances`]),
+    ...runs.map((name) => `the figures of ${name}`),
+  ];
   return {
     exitCode: EXIT.pass,
     document: { exitCode: EXIT.pass, file, runId: record.runId, checks, runs },

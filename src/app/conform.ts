@@ -93,7 +93,8 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const requested = dropUndeclaredSuites(selected, options, target);
   const instances = options.quick === true ? quickOf(requested) : requested;
   const notSelected = notSelectedOf(instances, checks);
-  const qualifiers = options.quick === true ? [`quick: ${instances.length} of ${requested.length} checks`] : [];
+  const qualifiers =
+    options.quick === true ? [`quick: ${instances.length} of ${requested.length} check instances`] : [];
   const unscored = unscoredRequirements(target);
   const isHooked = opened.provisioner !== undefined;
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];

@@ -246,7 +246,7 @@ function coverageSymptoms(target: Target): Symptom[] {
   const can: Symptom = {
     about: "can be judged",
     level: "good",
-    text: `${instances.length - blocked - skipped} of ${instances.length} checks, with about ${plan.requests} requests in ${plan.durationS} s or more`,
+    text: `${instances.length - blocked - skipped} of ${instances.length} check instances, with about ${plan.requests} requests in ${plan.durationS} s or more`,
   };
   if (blocked === 0) return [can];
   const lines = unblockYaml(
@@ -258,7 +258,7 @@ function coverageSymptoms(target: Target): Symptom[] {
     {
       about: "cannot be judged",
       level: "note",
-      text: `${blocked} checks; these sections of the target file would unlock them`,
+      text: `${blocked} check instances; these sections of the target file would unlock them`,
       next: lines?.trimEnd(),
     },
   ];

@@ -34,7 +34,7 @@ function textOf(target: Target, { checks, tiers, sending }: RunPlan, rounds: num
     ...(left === 0
       ? []
       : [
-          `${left} checks exceed the budget of ${target.budget.requests} requests. Set \`budget.requests: ${checks.budgetNeeded}\` to run all checks.`,
+          `${left} check instances exceed the budget of ${target.budget.requests} requests. Set \`budget.requests: ${checks.budgetNeeded}\` to run all checks.`,
         ]),
     `${planText(target, sending)}${rounds === 1 ? "" : `, in ${rounds} rounds`}`,
     "",

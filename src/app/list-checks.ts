@@ -38,7 +38,7 @@ export async function listChecks(suite: readonly string[]): Promise<Outcome> {
   return {
     exitCode: EXIT.pass,
     document: { schemaVersion: 1, checks },
-    text: () => `${table.toString()}\n${all.length} checks\n`,
+    text: () => `${table.toString()}\n${all.length} checks, ${all.flatMap(instancesOf).length} check instances\n`,
   };
 }
 

@@ -99,7 +99,7 @@ function resultsOf(lines: readonly JournalLine[], started: JournalLine): { resul
 }
 
 function whatThereIs(planned: number, judged: number, load: JudgedLoad | undefined): string {
-  const checks = planned === 0 ? [] : [`${judged} of ${planned} checks were judged`];
+  const checks = planned === 0 ? [] : [`${judged} of ${planned} check instances were judged`];
   const loads = (load?.runs ?? []).map(({ name, phases }) => {
     const sent = phases.reduce((sum, phase) => sum + phase.sent, 0);
     return `${name} had sent ${sent} requests in ${phases.length} ${phases.length === 1 ? "phase" : "phases"}`;

@@ -61,7 +61,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
     text: () =>
       [
         ...changed.map(({ id, before, now }) => `${id}: ${before} → ${now}`),
-        `${results.length} checks judged again, ${changed.length} changed`,
+        `${results.length} check instances judged again, ${changed.length} changed`,
         verdict.headline,
         "",
       ].join("\n"),

@@ -143,8 +143,8 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const reasons = [
     ...(control?.fit === true ? [] : [control?.message ?? "The control is missing."]),
     ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
-    ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} checks fail that did not`]),
-    ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} checks are gone`]),
+    ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} check instances fail that did not`]),
+    ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} check instances are gone`]),
     ...checks.worse.map(({ id }) => `${id} passed and now warns`),
     ...checks.lost.map(({ id, before, now }) => `${id} was decided (${before}) and is now ${now}`),
     ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),

@@ -133,8 +133,8 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
       ...undecidedLines(of("inconclusive")),
       ...(compared === 0 ? ["nothing was decided in both runs"] : []),
       ...(drift.length === 0 ? [] : [`it behaves differently in ${drift.length} places`]),
-      ...(onlyA === 0 ? [] : [`not compared: ${onlyA} checks that only the first run selected`]),
-      ...(onlyB === 0 ? [] : [`not compared: ${onlyB} checks that only the second run selected`]),
+      ...(onlyA === 0 ? [] : [`not compared: ${onlyA} check instances that only the first run selected`]),
+      ...(onlyB === 0 ? [] : [`not compared: ${onlyB} check instances that only the second run selected`]),
       ...found.notCompared.map((text) => `not compared: ${text}`),
     ],
   };

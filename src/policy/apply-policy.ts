@@ -150,21 +150,21 @@ function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {
     return {
       ...frame,
       outcome: "inconclusive",
-      message: `${open.length} of ${checks.length} checks could not be decided`,
+      message: `${open.length} of ${checks.length} check instances could not be decided`,
     };
   }
   const failed = checks.filter(hasFailed);
   if (failed.length > 0)
-    return { ...frame, outcome: "fail", message: `${failed.length} of ${checks.length} checks failed` };
+    return { ...frame, outcome: "fail", message: `${failed.length} of ${checks.length} check instances failed` };
   const judged = checks.filter(({ status }) => status !== "not-applicable");
   if (judged.length === 0)
     return { ...frame, outcome: "inconclusive", message: "none of its checks applies to this target" };
-  return { ...frame, outcome: "pass", message: `${judged.length} checks judged` };
+  return { ...frame, outcome: "pass", message: `${judged.length} check instances judged` };
 }
 
 /** Says how many checks of a required suite or requirement were selected. */
 function partlyRun(ran: number, notSelected: number): string {
-  return `only ${ran} of its ${ran + notSelected} checks were selected; run all of them (without --only and --quick)`;
+  return `only ${ran} of its ${ran + notSelected} check instances were selected; run all of them (without --only and --quick)`;
 }
 
 interface Required {
@@ -218,11 +218,15 @@ function compatGate(record: RunRecord, level: GateLevel): Gate {
   if (level === "off") return { ...frame, outcome: "off", message: "switched off" };
   const missed = checks.filter(({ findings }) => findings.some(({ outcome }) => outcome === "broken"));
   if (missed.length > 0) {
-    return { ...frame, outcome: "fail", message: `${missed.length} of ${checks.length} compat checks found a miss` };
+    return {
+      ...frame,
+      outcome: "fail",
+      message: `${missed.length} of ${checks.length} compat check instances found a miss`,
+    };
   }
   const judged = checks.filter(({ status }) => status === "pass" || status === "warn");
   if (judged.length === 0) return { ...frame, outcome: "inconclusive", message: "no compat check was judged" };
-  return { ...frame, outcome: "pass", message: `${judged.length} compat checks judged` };
+  return { ...frame, outcome: "pass", message: `${judged.length} compat check instances judged` };
 }
 
 function hasFailed({ status }: CheckResult): boolean {

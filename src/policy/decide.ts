@@ -79,7 +79,7 @@ function reasonsOf(deciding: readonly CheckResult[]): { text: string; check: str
   const explained = explainedBy(causes);
   return [
     ...causes.map(({ title, checks: [first = "", ...more] }) => ({
-      text: `fail: ${title}${more.length === 0 ? "" : ` (${more.length + 1} checks)`}`,
+      text: `fail: ${title}${more.length === 0 ? "" : ` (${more.length + 1} check instances)`}`,
       check: first,
     })),
     ...deciding

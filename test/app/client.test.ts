@@ -92,7 +92,7 @@ describe("gauntlet client", () => {
       expect(html).toContain(`gauntlet client --scenario ${name} -- `);
     }
     expect(record.checks).toHaveLength(Object.keys(found).length);
-    expect(stdout).toMatch(/^✗ \d+ checks?: .*\n.*\n\s+in client\./m);
+    expect(stdout).toMatch(/^✗ \d+ check instances?: .*\n.*\n\s+in client\./m);
     expect(again).toMatchObject({ exitCode: 1, changed: [], counts: record.counts });
     expect(again.checks.map(({ message }: CheckResult) => message)).toEqual(
       record.checks.map(({ message }) => message),

@@ -21,7 +21,7 @@ test.each<[what: string, policy: string, exit: number, says: RegExp, more?: stri
     "a required suite of which one check was selected",
     "require: { suites: [models] }\n",
     4,
-    /gate inconclusive: suite models judged: only 1 of its \d+ checks were selected/,
+    /gate inconclusive: suite models judged: only 1 of its \d+ check instances were selected/,
     ["--only", "models.list"],
   ],
   ["a required suite that was not run", "require: { suites: [limits] }\n", 4, /^INCONCLUSIVE/m],
@@ -90,7 +90,7 @@ test("an accepted run is what the next one is held against", async () => {
   const accepted = await gauntlet(["baseline", "accept", "good"], {}, at);
   expect(accepted).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^gauntlet-baseline\.json: \d+ checks of run/),
+    stdout: expect.stringMatching(/^gauntlet-baseline\.json: \d+ check instances of run/),
   });
   const file = readFileSync(join(at, "gauntlet-baseline.json"), "utf8");
   expect(JSON.parse(file).conformance.checks["models.list"]).toBe("pass");

@@ -20,7 +20,7 @@ test("a quick run passes a sound gateway, says that it is one, and keeps below i
   // The embedded gateway declares an upstream that checks can read, and no limit on tokens.
   const requested = INSTANCES.filter(({ check }) => suiteOf(check.id) !== "token-limits");
   expect(stdout).toMatch(
-    new RegExp(`^PASS: .* \\(quick: ${QUICK_INSTANCES.length} of ${requested.length} checks\\)$`, "m"),
+    new RegExp(`^PASS: .* \\(quick: ${QUICK_INSTANCES.length} of ${requested.length} check instances\\)$`, "m"),
   );
   expect(code).toBe(0);
   const record = JSON.parse(readFileSync(join(folder.path, "q", "run.json"), "utf8"));
@@ -57,7 +57,7 @@ test("the guide says what was measured", () => {
   expect([checks, blamed]).toEqual([QUICK_INSTANCES.length, 0]);
   const share = ((found / mutations) * 100).toFixed(1);
   const text = read("docs/guide.md").replace(/\s+/g, " ");
-  expect(text).toContain(`${checks} checks with ${requests} requests in ${seconds} s`);
+  expect(text).toContain(`${checks} check instances with ${requests} requests in ${seconds} s`);
   expect(text).toContain(
     `${found} of a sample of ${mutations} deliberate defects (${share} %), and raised no false alarm on any of ${variants} *variants*`,
   );

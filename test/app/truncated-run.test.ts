@@ -31,6 +31,6 @@ test.each<[string, string, (file: string) => void]>([
 test("a whole run is judged again", async () => {
   expect(await gauntlet(["rejudge", run])).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("2 checks judged again, 0 changed"),
+    stdout: expect.stringContaining("2 check instances judged again, 0 changed"),
   });
 });

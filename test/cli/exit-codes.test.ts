@@ -29,11 +29,13 @@ describe("exit codes", () => {
       join(folder.path, "run"),
     ]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/1 cause explains \d+ failed checks and \d+ checks with warnings/);
-    expect(stdout).toMatch(/✗ \d+ checks: expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/);
+    expect(stdout).toMatch(/1 cause explains \d+ check instances: \d+ failed, \d+ warned/);
+    expect(stdout).toMatch(
+      /✗ \d+ check instances: expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/,
+    );
     expect(stdout).toMatch(/in auth\.unknown-key\[models\], .* and \d+ more\n/);
     expect(stdout).toMatch(/exchange x\d+, 403: curl -sS -i .*\n\s+control request x\d+, 200: curl -sS -i /);
-    expect(stdout).toMatch(/FAIL: .*\n {2}fail: expected 401, got 403 invalid_api_key \(\d+ checks\)\n/);
+    expect(stdout).toMatch(/FAIL: .*\n {2}fail: expected 401, got 403 invalid_api_key \(\d+ check instances\)\n/);
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^exit code 1; report: .*report\.html$/);
   });
 
@@ -94,7 +96,9 @@ describe("exit codes", () => {
       { K: ready.keys.valid },
       folder.path,
     );
-    expect(stdout).toMatch(/▣ \d+ checks were blocked[\s\S]*paste this into t\.yaml[\s\S]*revoked: env:GW_REVOKED/);
+    expect(stdout).toMatch(
+      /▣ \d+ check instances were blocked[\s\S]*paste this into t\.yaml[\s\S]*revoked: env:GW_REVOKED/,
+    );
     expect(stdout).toContain("INCONCLUSIVE");
     expect(code).toBe(4);
   });
@@ -193,7 +197,7 @@ skip: { key.revoked: none here }
   test("143: ended, with what there was", async () => {
     using folder = temporaryFolder();
     await using running = startGauntlet(["conform", "--target", "embedded", "--out", join(folder.path, "run")]);
-    await running.printed(/\d of \d+ checks/);
+    await running.printed(/\d of \d+ check instances/);
     running.child.kill("SIGTERM");
     const { code, stdout } = await running.finished;
     expect(code).toBe(143);
@@ -204,7 +208,7 @@ skip: { key.revoked: none here }
   test("130: interrupted, with what there was", async () => {
     using folder = temporaryFolder();
     await using running = startGauntlet(["conform", "--target", "embedded", "--out", join(folder.path, "run")]);
-    await running.printed(/\d of \d+ checks/);
+    await running.printed(/\d of \d+ check instances/);
     running.child.kill("SIGINT");
     const { code, stdout } = await running.finished;
     expect(code).toBe(130);

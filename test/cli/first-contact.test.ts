@@ -142,7 +142,7 @@ describe("doctor", () => {
     expect(of("key capped")).toMatchObject({ level: "good", text: "denied: 402 quota_exceeded" });
     expect(of("key second")).toMatchObject({ level: "bad", text: expect.stringContaining("key_revoked") });
     expect(of("clock")).toMatchObject({ level: "good" });
-    expect(of("can be judged").text).toMatch(/\d+ of \d+ checks, with about \d+ requests/);
+    expect(of("can be judged").text).toMatch(/\d+ of \d+ check instances, with about \d+ requests/);
     expect(of("cannot be judged").next).toContain("empty: env:GW_EMPTY");
     expect(exitCode).toBe(4);
     expect(code).toBe(4);

@@ -189,11 +189,11 @@ describe("two stored runs", () => {
     const quick = recordOf([result("auth.a", "pass")], { notSelected: ["auth.b", "chat.c"] });
     const shorter = compared(full, quick);
     expect(shorter.verdict).toBe("not worse");
-    expect(shorter.reasons).toEqual(["not compared: 2 checks that only the first run selected"]);
+    expect(shorter.reasons).toEqual(["not compared: 2 check instances that only the first run selected"]);
     const longer = compared(quick, full);
     expect(longer.verdict).toBe("not worse");
     expect(longer.checks.newlyFailing).toEqual([]);
-    expect(longer.reasons).toEqual(["not compared: 2 checks that only the second run selected"]);
+    expect(longer.reasons).toEqual(["not compared: 2 check instances that only the second run selected"]);
   });
 
   test("checks of another version of the harness are not compared", () => {

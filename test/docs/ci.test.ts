@@ -68,7 +68,7 @@ describe("the action", () => {
     expect(after).toMatch(
       verdict === "pass"
         ? /::notice title=Gauntlet::PASS/
-        : /::error title=Gauntlet::FAIL[\s\S]*::error title=fail MODELS-1 in 2 checks/,
+        : /::error title=Gauntlet::FAIL[\s\S]*::error title=fail MODELS-1 in 2 check instances/,
     );
   });
 

@@ -372,7 +372,7 @@ describe("required suites and requirements, the compatibility layer, load", () =
 test("a required suite of which only a part ran says how many checks ran", () => {
   const record = recordOf(PASSING, { notSelected: ["auth.bad", "auth.other", "chat.a"] });
   const [made] = applyPolicy(record, policyOf({ require: { suites: ["auth"] } })).gates;
-  expect(made?.message).toMatch(/^only 1 of its 3 checks were selected/);
+  expect(made?.message).toMatch(/^only 1 of its 3 check instances were selected/);
 });
 
 test("a selector that matched nothing is named, with the existing values", () => {

@@ -181,7 +181,7 @@ function Explained({ group, context }: { readonly group: CauseGroup; readonly co
   const { source, anchors, shown } = context;
   return (
     <details class="explained">
-      <summary>{plural(cause.checks.length, "check")} with this cause</summary>
+      <summary>{plural(cause.checks.length, "check instance")} with this cause</summary>
       {instances
         .filter(({ id }) => shown.has(id))
         .map((check) => (

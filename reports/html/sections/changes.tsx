@@ -18,9 +18,9 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
 function sentence(comparison: Comparison): string {
   const { checks, drift, metrics } = comparison;
   const parts = [
-    checks.newlyFailing.length === 0 ? "" : `${plural(checks.newlyFailing.length, "check")} newly failing`,
-    checks.worse.length === 0 ? "" : `${plural(checks.worse.length, "check")} newly warning`,
-    checks.lost.length === 0 ? "" : `${plural(checks.lost.length, "check")} no longer decided`,
+    checks.newlyFailing.length === 0 ? "" : `${plural(checks.newlyFailing.length, "check instance")} newly failing`,
+    checks.worse.length === 0 ? "" : `${plural(checks.worse.length, "check instance")} newly warning`,
+    checks.lost.length === 0 ? "" : `${plural(checks.lost.length, "check instance")} no longer decided`,
     checks.fixed.length === 0 ? "" : `${decimal(checks.fixed.length)} fixed`,
     checks.vanished.length === 0 ? "" : `${decimal(checks.vanished.length)} vanished`,
     checks.added.length === 0 ? "" : `${decimal(checks.added.length)} new`,

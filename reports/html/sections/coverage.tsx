@@ -185,11 +185,14 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
     <>
       <Heading id="checks" title="Every check" />
       {listed.length < checks.length ? (
-        <p>{plural(checks.length - listed.length, "passing check")} not listed, for size. The run record has them.</p>
+        <p>
+          {plural(checks.length - listed.length, "passing check instance")} not listed, for size. The run record has
+          them.
+        </p>
       ) : null}
       <details id="check-list">
         <summary>
-          {plural(listed.length, "check")} of {plural(suites.length, "suite")}
+          {plural(listed.length, "check instance")} of {plural(suites.length, "suite")}
         </summary>
         <div class="areas">
           {suites.map((suite) => {
@@ -199,7 +202,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                 <summary>
                   <span class="area-name">{suite}</span>
                   <StatusMark status={worstStatus(inside.map(({ status }) => status))} />
-                  <span class="tally">{plural(inside.length, "check")}</span>
+                  <span class="tally">{plural(inside.length, "check instance")}</span>
                 </summary>
                 <DataTable
                   caption={`Checks of the suite ${suite}`}

@@ -110,7 +110,7 @@ export function NotRun({ record }: { readonly record: RunRecord }) {
       <ul class="not-run">
         {[...byMessage].map(([message, checks]) => (
           <li key={message}>
-            <StatusMark status="blocked" label={plural(checks.length, "check")} />{" "}
+            <StatusMark status="blocked" label={plural(checks.length, "check instance")} />{" "}
             <Foreign text={shorten(message, 300)} />
             <p class="note">
               {enumerate(

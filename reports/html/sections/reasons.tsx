@@ -125,7 +125,7 @@ function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
     ),
     ...(next === undefined
       ? []
-      : [{ status: next.status, text: `and ${plural(rest.length + 1, "more check")}`, href: "#unexplained" }]),
+      : [{ status: next.status, text: `and ${plural(rest.length + 1, "more check instance")}`, href: "#unexplained" }]),
   ];
 }
 
@@ -144,7 +144,7 @@ function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reas
       blocked,
       {
         status: "blocked",
-        text: `${plural(blocked, "check was", "checks were")} not run`,
+        text: `${plural(blocked, "check instance was", "check instances were")} not run`,
         href: "#not-run",
         tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.`,
       },
@@ -162,7 +162,7 @@ function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reas
       warned,
       {
         status: "warn",
-        text: `${plural(warned, "check")} warned`,
+        text: `${plural(warned, "check instance")} warned`,
         href: "#causes",
         tail: ": advice not followed, which decides nothing.",
       },

@@ -64,9 +64,9 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
     case "fail":
-      return `${failed > 0 ? `${plural(failed, "check")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
+      return `${failed > 0 ? `${plural(failed, "check instance")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
     case "inconclusive":
-      return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;
+      return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check instance")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;
     case "error":
       return `The harness itself failed; nothing is said about the gateway.${cut}`;
   }

@@ -46,7 +46,7 @@ export async function observeBehaviour(
   const checks = await runChecks({
     instances,
     traffic: prepared,
-    onResult: () => onProgress({ kind: "step", text: `${name}: ${++done} of ${instances.length} checks` }),
+    onResult: () => onProgress({ kind: "step", text: `${name}: ${++done} of ${instances.length} check instances` }),
   });
   return { checks, responses, requests: traffic.sent.requests, traffic };
 }

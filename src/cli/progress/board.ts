@@ -94,7 +94,7 @@ export class Board {
   #checksLine(nowMs: number): string[][] {
     if (this.#checks === undefined || this.#checks.done === this.#checks.total) return [];
     const { done, total } = this.#checks;
-    const parts = [`${done} of ${total} checks`];
+    const parts = [`${done} of ${total} check instances`];
     if (this.#suites !== undefined) {
       const { leftS, atMs, suites } = this.#suites;
       const failed = suites.reduce((sum, one) => sum + one.failed, 0);

@@ -15,7 +15,11 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       const { done, total, what } = event;
       if (done > 0 && Date.now() - checksToldMs < PLAIN_EVERY_MS) return;
       checksToldMs = Date.now();
-      write(done === 0 ? `gauntlet: ${total} checks\n` : `gauntlet: ${done} of ${total} checks done (${what})\n`);
+      write(
+        done === 0
+          ? `gauntlet: ${total} check instances\n`
+          : `gauntlet: ${done} of ${total} check instances done (${what})\n`,
+      );
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
       if (Date.now() - loadToldMs < PLAIN_EVERY_MS) return;
