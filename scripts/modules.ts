@@ -15,7 +15,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
   "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
-  upstream: { holds: "providers that follow a scenario and record every request", imports: ["core"] },
+  upstream: {
+    holds: "simulated providers that respond as a scenario defines, and record every request",
+    imports: ["core"],
+  },
   target: {
     holds: "target file, keys by reference, fixtures, provisioning",
     imports: ["core", "dialects", "http-recorder", "upstream"],

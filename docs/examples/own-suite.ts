@@ -19,7 +19,7 @@ const temperatureIsTaken = defineCheck({
   },
 });
 
-const answersNameTheRegion = defineInvariant({
+const responsesNameTheRegion = defineInvariant({
   id: "acme.region",
   title: "The region of every response is recorded",
   covers: ["HIST-2"],
@@ -30,4 +30,4 @@ const answersNameTheRegion = defineInvariant({
   },
 });
 
-export default [temperatureIsTaken, answersNameTheRegion];
+export default [temperatureIsTaken, responsesNameTheRegion];

@@ -12,7 +12,7 @@ export function checksPage(): string {
 
 Generated from the checks and the requirements by \`npm run generate\`; \`gauntlet explain ID\` prints the same.
 
-${explanations.length} checks in ${instances} instances. An instance is a check with one combination of its parameters, such as
+${explanations.length} checks, ${instances} check instances. A check instance is a check with one combination of its parameters, such as
 \`errors.key-revoked[messages,streaming]\`. \`gauntlet conform --only\` takes a check, an instance or a requirement.
 
 The level of a requirement: **MUST** fails the run, **SHOULD** warns, **MAY** is judged only where it is present, **OPEN** (the

@@ -132,7 +132,7 @@ export function coveragePage({ kills }: Matrix): string {
   const instances = CHECKS.flatMap(instancesOf).length;
   return `# Coverage of the requirements
 
-${REQUIREMENTS.length} requirements, ${CHECKS.length} checks in ${instances} instances. The mutations are those of the [kill matrix](kill-matrix.md), which
+${REQUIREMENTS.length} requirements, ${CHECKS.length} checks, ${instances} check instances. The mutations are those of the [kill matrix](kill-matrix.md), which
 \`npm run verify -- --all --write\` measures. A requirement without a check has the reason in italics. [Every check
 explained](checks.md) explains the levels. A source with a link is a place in the [specification](specification.md).
 

@@ -81,14 +81,14 @@ const models = z.strictObject({
   ),
   stream: optional(roleModel, "A model with a long streaming reply."),
   slow: optional(roleModel, "A model whose reply takes many seconds."),
-  tools: optional(roleModel, "A model that replies with a tool call."),
+  tools: optional(roleModel, "A model that responds with a tool call."),
   images: optional(roleModel, "A model that takes images. Unset: not tested."),
   structured: optional(roleModel, "A model with structured outputs. Unset: not tested."),
   echo: optional(roleModel, "A model that repeats the last user message."),
   unknown: optional(roleModel, "A model id that does not exist; default: a made-up one."),
   upstreamError: optional(roleModel, "A model whose provider fails."),
   upstreamTimeout: optional(roleModel, "A model whose provider does not respond in time."),
-  cutStream: optional(roleModel, "A model whose provider interrupts its streams."),
+  cutStream: optional(roleModel, "A model whose provider cuts a stream in the middle."),
 });
 
 /** The output of `gauntlet upstream`, and the gateway's configuration for it. */

@@ -35,7 +35,7 @@ ${diagnoses.map((text) => `\n- ${text}`).join("")}`;
 
 Written by \`npm run verify:overhead -- --write\`; [what the figures are](overhead.md). Measured on ${measuredOn} on one machine (${machine}),
 which client, gateway and upstream shared: the figures compare these gateways with each other under that condition, and say little
-about your own machine. ${rounds} rounds; every figure is followed by its 95 % interval.
+about another machine. ${rounds} rounds; every figure is followed by its 95 % interval.
 
 Directly, the upstream served up to ${ceilingPerS} requests/s. Direct against direct: ${control.message}
 Verdict: ${verdict.result}.

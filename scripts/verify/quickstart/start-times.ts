@@ -39,7 +39,7 @@ async function measure(folder: string) {
   let firstVerdictS = Number.NaN;
   for await (const line of createInterface({ input: child.stderr })) {
     console.log(`${String(sinceS()).padStart(6)} s  ${line}`);
-    if (Number.isNaN(firstVerdictS) && /: (PASS|FAIL|INCOMPLETE) \(/.test(line)) firstVerdictS = sinceS();
+    if (Number.isNaN(firstVerdictS) && /: (PASS|FAIL|INCONCLUSIVE) \(/.test(line)) firstVerdictS = sinceS();
   }
   await ended;
   const wholeS = sinceS();
