@@ -34,7 +34,8 @@ export const k6 = text("path of k6; default: K6_PATH, then PATH");
 const quick = {
   type: "boolean",
   default: false,
-  describe: "only the few checks that find most defects, and one tier, in seconds",
+  describe:
+    "only a selection of checks that finds most defects in little time; with run, also the load test of one tier",
 } as const;
 
 export const conformOptions = {

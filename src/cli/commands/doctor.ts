@@ -15,7 +15,9 @@ export const doctorCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       target: { ...text("target file"), default: "gauntlet.yaml" },
-      propose: flag("print a target file derived from the gateway's responses, with the evidence; sends few requests"),
+      propose: flag(
+        "print a target file derived from the gateway's responses, with the evidence; sends at most about 40 requests, and more to small accounts under limited",
+      ),
       out: { ...text("file to write the proposal to"), implies: "propose" },
       json,
     }),
