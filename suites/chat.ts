@@ -65,7 +65,7 @@ const conversations = defineCheck({
   },
   judge({ first, second }, verdict) {
     for (const response of [first, second]) {
-      const seen = { in: response, because: response.summary };
+      const seen = { in: response };
       if (!verdict.must("CHAT-4", response.status, success, { ...seen, at: "status" })) continue;
       if (isCutByUs(response)) return verdict.inconclusive(`the reply is longer than a run keeps: ${response.summary}`);
       verdict.must("CHAT-4", response.admitted, aReply, seen);
@@ -102,10 +102,7 @@ const notStreamed = defineCheck({
   judge({ replies }, verdict, axes) {
     for (const response of replies) {
       if (axes.case !== "accepts-streams") verdict.assumeGood(response, "a plain request");
-      else if (
-        !verdict.must("CHAT-1", response.status, success, { in: response, at: "status", because: response.summary })
-      )
-        continue;
+      else if (!verdict.must("CHAT-1", response.status, success, { in: response, at: "status" })) continue;
       const framing = that("one JSON document", (value) => value === "single-json");
       verdict.must("CHAT-7", response.stream.framing, framing, { in: response, because: response.text.slice(0, 80) });
       verdict.must("CHAT-7", response.reply.parts !== undefined, true, { in: response, at: "/choices" });
@@ -130,7 +127,7 @@ const requiredFields = defineCheck({
   judge({ control, refused }, verdict, axes) {
     verdict.assumeGood(control);
     const requirement = REQUIRED[axes.case ?? ""] ?? "CHAT-5";
-    verdict.should(requirement, refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+    verdict.should(requirement, refused.status, callerError, { in: refused, at: "status" });
     if (requirement === "CHAT-6") {
       verdict.should(requirement, refused.reason === "model_not_found", false, {
         in: refused,
@@ -175,12 +172,8 @@ const unreadableBody = defineCheck({
     return { refused: await t.send({ ...UNREADABLE[t.case], intent: "odd" }) };
   },
   judge({ refused }, verdict) {
-    verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
-    verdict.should("CHAT-10", refused.exchange.ending.kind, "complete", {
-      in: refused,
-      at: "ending",
-      because: refused.summary,
-    });
+    verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status" });
+    verdict.should("CHAT-10", refused.exchange.ending.kind, "complete", { in: refused, at: "ending" });
   },
 });
 

@@ -18,7 +18,7 @@ import { otherDialect } from "./shared/other-dialect.ts";
 /** Judges a list: status, the array, an id in every entry. */
 export function judgeList(list: Response, verdict: Verdict): void {
   if (isCutByUs(list)) verdict.inconclusive(`the list is longer than a run keeps: ${list.summary}`);
-  const seen = { in: list, because: list.summary };
+  const seen = { in: list };
   if (!verdict.must("MODELS-1", list.status, success, { ...seen, at: "status" })) return;
   if (!verdict.must("MODELS-1", list.json, anObject, { in: list, at: "" })) return;
   if (!verdict.must("MODELS-1", member(list.json, "data"), anArray, { in: list, at: "/data" })) return;

@@ -77,7 +77,7 @@ const ends = defineCheck({
 });
 
 function judgeEnd(response: Response, verdict: Verdict): void {
-  const seen = { in: response, because: response.summary };
+  const seen = { in: response };
   verdict.should("STREAM-3", response.exchange.ending.kind, "complete", { ...seen, at: "ending" });
   const { tailMs } = arrivalOf(response);
   if (response.complete && tailMs !== undefined) {

@@ -12,7 +12,7 @@ export function describeBroken(worst: Finding, broken: readonly Finding[]): stri
 export function describeOpen(undecided: readonly [Finding, ...Finding[]]): string {
   const [first] = undecided;
   // The sentence of a finding that is named after a requirement does not name it.
-  const about = first.requirements.includes(first.name) && first.subject === undefined ? `${first.name}: ` : "";
+  const about = first.requirements.includes(first.name) ? `${first.name}: ` : "";
   return `not decided: ${about}${describeFinding(first)}${others(undecided.length - 1)}`;
 }
 

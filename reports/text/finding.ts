@@ -89,6 +89,14 @@ export function describeFinding(finding: Finding): string {
   const isAboutResponse = pointer === "status" || pointer === "ending" || expected?.kind === "reply";
   if (isAboutResponse && response !== undefined)
     return `${about}expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
-  const place = pointer === undefined || pointer === "" ? "" : ` at ${pointer}`;
-  return `${about}expected ${describeExpected(expected)}${place}, got ${describeObserved(observed)}`;
+  const place = pointer === undefined || pointer === "" || pointer === "status" ? "" : ` at ${pointer}`;
+  return `${about}expected ${describeExpected(expected)}${place}, got ${describeObserved(observed)}${responseNote(response)}`;
+}
+
+/** The response, if it is not simply a reply. */
+function responseNote(response: ResponseFacts | undefined): string {
+  if (response === undefined) return "";
+  const { status = 0, ending, isRefusedLate } = response;
+  const isReply = status >= 200 && status < 300 && ending === undefined && isRefusedLate !== true;
+  return isReply ? "" : ` (response: ${describeResponse(response)})`;
 }

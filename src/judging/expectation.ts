@@ -66,6 +66,10 @@ export const notSuccess: Expectation = {
 };
 export const callerError: Expectation = statusIn("4xx", (status) => status >= 400 && status < 500);
 export const serverError: Expectation = statusIn("5xx", (status) => status >= 500 && status < 600);
+export const notServerError: Expectation = {
+  expected: { kind: "status", range: "anything but 5xx" },
+  test: (value) => !serverError.test(value),
+};
 
 export const atLeast = (bound: number): Expectation => ({
   expected: { kind: "at-least", bound },

@@ -39,7 +39,9 @@ export function finding(facts: FindingFacts): Finding {
   const [main = ""] = facts.requirements;
   const requirements = weight === "warn" ? facts.requirements.filter((id) => !isMust(id)) : facts.requirements;
   if (requirements.length === 0 && main !== "")
-    throw new InternalError(`${facts.name ?? main} warns about ${facts.requirements.join(", ")}, which are MUST`);
+    throw new InternalError(
+      `${facts.requirements.join(", ")} is a MUST: a violation fails or is inconclusive, but never warns`,
+    );
   const reason = typeof undecided === "string" ? { kind: "open" as const, text: undecided } : undecided;
   const expected = typeof facts.expected === "string" ? inCondition(facts.expected) : facts.expected;
   const observed =
@@ -91,4 +93,4 @@ function deviationOf({ expected, observed, pointer, response }: Finding): Deviat
 }
 
 /** `Retry-After`, and `action`, which stands for the header that the target file names. */
-const HEADER_NAME = /^[A-Za-z][\w-]*$/;
+const HEADER_NAME = /^(action|[A-Z][\w-]*)$/;

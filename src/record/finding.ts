@@ -6,7 +6,7 @@ import type { Status } from "./status.ts";
 const json = z.json() as unknown as z.ZodType<JsonValue>;
 
 /** Classes of status codes that an expectation can name. */
-export const STATUS_RANGES = ["2xx", "anything but 2xx", "4xx", "5xx"] as const;
+export const STATUS_RANGES = ["2xx", "anything but 2xx", "4xx", "5xx", "anything but 5xx"] as const;
 
 /** What had to hold. */
 export const expectedSchema = z.discriminatedUnion("kind", [

@@ -45,7 +45,7 @@ const bothKeys = defineCheck({
     assumeControl(verdict, control);
     if (response.status === undefined || response.status === 429)
       return verdict.inconclusive(`no response shows which key counts: ${response.summary}`);
-    const seen = { in: response, because: response.summary };
+    const seen = { in: response };
     verdict.observe("AUTH-6", response.summary, { in: response });
     verdict.compat("COMPAT-BOTH-KEYS", response.admitted, aReply, seen);
   },

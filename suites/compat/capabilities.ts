@@ -53,7 +53,7 @@ function images(dialect: Dialect): Check {
       for (const [index, response] of responses.entries())
         verdict.compat("COMPAT-IMAGES", response.admitted, aReply, {
           in: response,
-          because: `${response.summary} for an image of ${SIDES[index]} by ${SIDES[index]} pixels`,
+          because: `for an image of ${SIDES[index]} by ${SIDES[index]} pixels`,
         });
     },
   });
@@ -78,7 +78,7 @@ function structured(dialect: Dialect): Check {
     judge({ control, responses }, verdict) {
       assumeDeclared(verdict, control, "structured");
       for (const response of responses) {
-        const options = { in: response, because: response.summary } as const;
+        const options = { in: response } as const;
         if (!verdict.compat("COMPAT-STRUCTURED", response.admitted, aReply, options)) continue;
         const ended = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
         if (CUT.includes(String(ended))) verdict.inconclusive("the limit on output tokens cut the reply off");

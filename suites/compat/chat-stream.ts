@@ -176,7 +176,7 @@ const streamUsage = defineCompat("chat", {
   },
   judge({ nonStreaming, stream, prompt }, verdict) {
     verdict.assumeGood(nonStreaming);
-    if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, aReply, { in: stream, because: stream.summary })) return;
+    if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, aReply, { in: stream })) return;
     const seen = { in: stream };
     if (nonStreaming.replyText !== undefined && stream.replyText !== undefined) {
       verdict.compat(
@@ -296,7 +296,7 @@ const turns = defineCompat("chat", {
   },
   judge({ control, response }, verdict) {
     verdict.assumeGood(control);
-    verdict.compat("COMPAT-CHAT-TURNS", response.admitted, aReply, { in: response, because: response.summary });
+    verdict.compat("COMPAT-CHAT-TURNS", response.admitted, aReply, { in: response });
   },
 });
 

@@ -34,7 +34,7 @@ const envelopes = DIALECTS.map((dialect) =>
     judge({ errors }, verdict) {
       for (const response of errors) {
         if ((response.status ?? 0) < 400) continue;
-        const seen = { in: response, because: response.summary };
+        const seen = { in: response };
         verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), aJsonType, {
           ...seen,
           at: "Content-Type",
@@ -95,7 +95,7 @@ const SAYS_FAILURE = /error|fail|abort|interrupt|incomplete/i;
 
 function judgeCut(response: Response, dialect: "chat" | "messages", verdict: Verdict): void {
   const { endMarkers, finishReasons, errors, events } = response.stream;
-  const seen = { in: response, because: response.summary };
+  const seen = { in: response };
   if (response.exchange.ending.kind === "idle-timeout" || response.exchange.ending.kind === "deadline") {
     verdict.compat("COMPAT-STREAM-ERROR", response.exchange.ending.kind, oneOf("complete", "reset"), {
       ...seen,

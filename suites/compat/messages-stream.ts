@@ -145,7 +145,7 @@ const streamShape = defineCompat("messages", {
   judge({ isLong, nonStreaming, streams }, verdict) {
     verdict.assumeGood(nonStreaming, "the non-streaming form");
     for (const response of streams) {
-      const seen = { in: response, because: response.summary };
+      const seen = { in: response };
       if (
         !verdict.compat(
           "COMPAT-MSG-STREAM",

@@ -100,8 +100,7 @@ function tools(dialect: Dialect): Check {
     judge({ nonStreaming, streams, result }, verdict) {
       const [first] = nonStreaming;
       for (const response of nonStreaming) {
-        if (!verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response, because: response.summary }))
-          continue;
+        if (!verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response })) continue;
         judgeCalls(callsOf(response), response, verdict, "non-streaming reply");
         const { word, at } = FINISH[dialect];
         verdict.compat("COMPAT-TOOLS", response.reply.finishReason, word, { in: response, at });
@@ -109,11 +108,10 @@ function tools(dialect: Dialect): Check {
       const expected = first === undefined ? 0 : callsOf(first).length;
       for (const response of streams) {
         const served = response.admitted && (dialect === "chat" || response.streamed);
-        if (verdict.compat("COMPAT-TOOLS", served, aReply, { in: response, because: response.summary }))
+        if (verdict.compat("COMPAT-TOOLS", served, aReply, { in: response }))
           JUDGE_STREAM[dialect](response, verdict, expected);
       }
-      if (result !== null)
-        verdict.compat("COMPAT-TOOL-RESULT", result.admitted, aReply, { in: result, because: result.summary });
+      if (result !== null) verdict.compat("COMPAT-TOOL-RESULT", result.admitted, aReply, { in: result });
     },
   });
 }
@@ -136,7 +134,7 @@ function parallelTools(dialect: Dialect): Check {
     judge({ nonStreaming, streams }, verdict) {
       const [callsOf, judgeStream] = [CALLS_OF[dialect], JUDGE_STREAM[dialect]];
       for (const response of [...nonStreaming, ...streams])
-        verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response, because: response.summary });
+        verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response });
       const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((response) => callsOf(response).length);
       for (const response of nonStreaming)
         if (response.admitted) judgeCalls(callsOf(response), response, verdict, "non-streaming reply");

@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
-import { serverError, success, that } from "../../src/judging/index.ts";
+import { notServerError, serverError, success, that } from "../../src/judging/index.ts";
 import { denial } from "../../src/requirements/index.ts";
 import { atOnce } from "../limits/burst.ts";
 import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/callers.ts";
@@ -80,7 +80,7 @@ const deniedInEveryForm = defineCheck({
     if (control !== undefined) verdict.assumeGood(control);
     const { requirement } = denial(expected.reason);
     for (const response of [...plain, ...single, ...together]) {
-      const seen = { in: response, because: response.summary };
+      const seen = { in: response };
       // A gateway that requires a length says so before anything else; so does one whose account is busy.
       if (response.status === NO_LENGTH || BUSY.includes(response.reason ?? "")) continue;
       if (!verdict.must(requirement, response.status, expected.status, { ...seen, at: "status" })) continue;
@@ -93,12 +93,12 @@ const deniedInEveryForm = defineCheck({
     }
     const notServed = that("no reply", (status) => !success.test(status));
     for (const response of twice) {
-      const seen = { in: response, at: "status", because: response.summary };
+      const seen = { in: response, at: "status" };
       if (!verdict.must(requirement, response.status, notServed, seen)) continue;
       // A caller that always gets a server error does not get it because of the second mistake.
       const own = plain.filter(({ requested }) => requested.endpoint === response.requested.endpoint);
       if (own.some(({ status }) => serverError.test(status))) continue;
-      verdict.should("BAD-BODY", serverError.test(response.status), false, seen);
+      verdict.should("BAD-BODY", response.status, notServerError, seen);
     }
     verdict.must(requirement, afterExpect, notServed, { at: "status", because: "after Expect: 100-continue" });
   },

@@ -67,7 +67,7 @@ const derivedModels = defineCheck({
     for (const { how, id, responses } of derived) {
       const response = responses.at(-1);
       if (response === undefined) continue;
-      const seen = { in: response, because: `${id} (${how}): ${response.summary}` };
+      const seen = { in: response, because: `${id} (${how})` };
       if (responses.some(({ status }) => status === undefined || status === 429)) {
         verdict.markUndecided("inconclusive", `no response shows whether ${id} is enabled: ${response.summary}`);
         continue;

@@ -25,7 +25,7 @@ const IN_TIME = "a stream with output, or a refusal by its status";
 const LATE = "200, and an error in place of output";
 
 function judgeSuccess(response: Response, verdict: Verdict): void {
-  const seen = { in: response, because: response.summary };
+  const seen = { in: response };
   if (response.streamed) {
     if (response.requested.intent === "denied")
       verdict.must("ERR-200-1", response.refusedLate ? response.stream.errors[0] : undefined, absent, {
@@ -65,11 +65,7 @@ const everyDenialIsNamed = defineInvariant({
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const response of denials) {
-      verdict.must("ERR-HDR-1", response.reason, oneOf(...response.reasonsOfStatus), {
-        in: response,
-        at: "reason",
-        because: response.summary,
-      });
+      verdict.must("ERR-HDR-1", response.reason, oneOf(...response.reasonsOfStatus), { in: response, at: "reason" });
     }
   },
 });

@@ -29,7 +29,7 @@ const maxTokensIsMandatory = defineCheck({
   judge({ control, refused }, verdict) {
     assumeControl(verdict, control);
     for (const response of refused) {
-      const seen = { in: response, at: "status", because: response.summary };
+      const seen = { in: response, at: "status" };
       verdict.must(
         "MSG-4",
         response.status,
@@ -67,7 +67,7 @@ const maxTokensIsAnInteger = defineCheck({
   },
   judge({ control, refused }, verdict) {
     assumeControl(verdict, control);
-    verdict.should("MSG-5", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+    verdict.should("MSG-5", refused.status, callerError, { in: refused, at: "status" });
   },
 });
 

@@ -75,7 +75,7 @@ const requiredFields = defineCheck({
   },
   judge({ control, refused }, verdict) {
     assumeControl(verdict, control);
-    verdict.should("MSG-9", refused.status, callerError, { in: refused, at: "status", because: refused.summary });
+    verdict.should("MSG-9", refused.status, callerError, { in: refused, at: "status" });
   },
 });
 

@@ -53,7 +53,7 @@ const systemPrompt = defineCheck({
       because: "the reply follows the system prompt of another request",
     });
     for (const response of [short, lines, ...one, ...renamed, ...several, long, longSystem]) {
-      verdict.must("MSG-7", response.status, success, { in: response, at: "status", because: response.summary });
+      verdict.must("MSG-7", response.status, success, { in: response, at: "status" });
       if (response.admitted && !response.streamed) judgeNonStreamingReply(verdict, response);
     }
   },

@@ -12,7 +12,7 @@ const MAX_CONCURRENCY_WAIT_S = 600;
 /** Judges the form of a Retry-After: one value, whole seconds above zero or a date in the future, plausible in length. */
 function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: ShouldRequirement, longestS: number): void {
   const values = [...new Set(denial.headerValues("retry-after"))];
-  const seen = { in: denial, at: "Retry-After", because: denial.summary };
+  const seen = { in: denial, at: "Retry-After" };
   if (
     !verdict.should(
       requirement,
@@ -81,7 +81,7 @@ const wellFormed = defineInvariant({
       verdict.must("HTTP-RETRY-AFTER-FORM", values.join(" and "), well, {
         in: response,
         at: "Retry-After",
-        because: form.kind === "unusable" ? `${response.summary}: ${form.why}` : response.summary,
+        because: form.kind === "unusable" ? form.why : undefined,
       });
     }
   },
@@ -203,7 +203,7 @@ function judgeCounters(response: Response, verdict: Verdict): void {
   const remaining = response.header("x-ratelimit-remaining")?.trim();
   // A concurrency denial may use the same names to count requests in flight.
   const configured = isConcurrencyDenial(response) ? undefined : response.requested.rpm;
-  const seen = { in: response, because: response.summary };
+  const seen = { in: response };
   const stated = readRateLimit(limit);
   if (
     limit !== undefined &&

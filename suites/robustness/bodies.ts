@@ -1,6 +1,6 @@
 import { type Check, defineCheck, FILLER, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
-import { aReply, callerError, isTrue, serverError, that } from "../../src/judging/index.ts";
+import { aReply, callerError, isTrue, notServerError, serverError, that } from "../../src/judging/index.ts";
 import { assumeControl, sendControl } from "../shared/control-request.ts";
 import { inTurns } from "../shared/texts.ts";
 
@@ -44,7 +44,7 @@ const badBodies = defineCheck({
   },
   judge({ control, refused }, verdict, axes) {
     assumeControl(verdict, control);
-    const seen = { in: refused, at: "status", because: refused.summary };
+    const seen = { in: refused, at: "status" };
     const lenient = LENIENT.includes(axes.case ?? "");
     const expected = lenient
       ? that("a response, and no server error", (status) => status !== undefined && !serverError.test(status))
@@ -74,7 +74,7 @@ const contentTypes = defineCheck({
   },
   judge({ control, response }, verdict, axes) {
     verdict.assumeGood(control);
-    const seen = { in: response, at: "status", because: response.summary };
+    const seen = { in: response, at: "status" };
     verdict.should(
       "BAD-BODY",
       response.status,
@@ -144,11 +144,7 @@ const largeBodies = defineCheck({
       { in: first ?? response },
     );
     if (response.status === undefined) return;
-    verdict.should("BAD-BODY", serverError.test(response.status), false, {
-      in: response,
-      at: "status",
-      because: response.summary,
-    });
+    verdict.should("BAD-BODY", response.status, notServerError, { in: response, at: "status" });
   },
 });
 

@@ -54,7 +54,6 @@ const compression = defineCheck({
     }
     verdict.must("HTTP-CODING", responses.reply.admitted || responses.reply.requested.mode === "streaming", aReply, {
       in: responses.reply,
-      because: responses.reply.summary,
     });
   },
 });

@@ -16,7 +16,7 @@ const PLACES: Readonly<Record<string, (key: string) => RequestSpec>> = {
 function judgePlace(bare: Response, response: Response, verdict: Verdict): void {
   // If no key is needed, the request was not accepted because of a key in the wrong place.
   if (bare.admitted) verdict.notApplicable("a request without any key is served too; see auth.missing-key");
-  const seen = { in: response, at: "status", because: response.summary };
+  const seen = { in: response, at: "status" };
   verdict.should("BEARER-PLACE", response.status, notSuccess, seen);
 }
 
@@ -77,7 +77,7 @@ const schemeCase = defineCheck({
   },
   judge({ control, response }, verdict) {
     verdict.assumeGood(control);
-    verdict.should("BEARER-SCHEME", response.admitted, aReply, { in: response, because: response.summary });
+    verdict.should("BEARER-SCHEME", response.admitted, aReply, { in: response });
   },
 });
 

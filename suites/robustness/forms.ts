@@ -50,7 +50,7 @@ function judgePair({ text, plain, formed }: Pair, chunked: boolean, verdict: Ver
   const fair = chunked
     ? that("2xx, or 411 for want of a length", (status) => status === 411 || success.test(status))
     : success;
-  const seen = { in: formed, because: formed.summary };
+  const seen = { in: formed };
   if (!verdict.should("SAME-REQUEST", formed.status, fair, { ...seen, at: "status" }) || !formed.admitted) return;
   const { endpoint, mode } = formed.requested;
   const expected = endpoint === "chat" ? mode === "streaming" : plain.streamed;

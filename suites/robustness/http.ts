@@ -35,7 +35,7 @@ const wrongMethods = defineCheck({
     return { response: await t.send({ ...METHODS[t.case], intent: "odd" }) };
   },
   judge({ response }, verdict) {
-    const seen = { in: response, at: "status", because: response.summary };
+    const seen = { in: response, at: "status" };
     verdict.observe("BASE-5", response.summary, { in: response });
     verdict.should("HTTP-METHOD", response.status, callerError, seen);
     if (response.status === 405)
@@ -67,22 +67,17 @@ const headAndOptions = defineCheck({
   },
   judge({ before, response, next }, verdict, axes) {
     verdict.observe("BASE-5", response.summary, { in: response });
-    verdict.should("HTTP-METHOD", response.status, noServerError, {
-      in: response,
-      at: "status",
-      because: response.summary,
-    });
+    verdict.should("HTTP-METHOD", response.status, noServerError, { in: response, at: "status" });
     if (response.status === 405)
       verdict.should("HTTP-ALLOW", response.header("allow"), filledString, { in: response, at: "Allow" });
     if (axes.case?.startsWith("head") !== true) return;
     const clean = response.exchange.afterwards === undefined && response.exchange.ending.kind !== "protocol-error";
     verdict.must("HTTP-HEAD", clean, isTrue("nothing behind the head"), {
       in: response,
-      because: response.exchange.afterwards ?? response.summary,
+      because: response.exchange.afterwards,
     });
     // A list that is never served says nothing about what HEAD did to the connection.
-    if (before.admitted)
-      verdict.must("HTTP-HEAD", next.admitted, aReply, { in: next, because: `the next request: ${next.summary}` });
+    if (before.admitted) verdict.must("HTTP-HEAD", next.admitted, aReply, { in: next, because: "the next request" });
   },
 });
 
@@ -108,11 +103,7 @@ const addresses = defineCheck({
   },
   judge({ response }, verdict) {
     verdict.observe("BASE-5", response.summary, { in: response });
-    verdict.should("HTTP-URL", response.status, noServerError, {
-      in: response,
-      at: "status",
-      because: response.summary,
-    });
+    verdict.should("HTTP-URL", response.status, noServerError, { in: response, at: "status" });
   },
 });
 
@@ -155,7 +146,7 @@ const unknownHeaders = defineCheck({
   judge({ control, response }, verdict) {
     verdict.assumeGood(control);
     verdict.observe("BASE-5", response.summary, { in: response });
-    verdict.should("HTTP-UNKNOWN-HEADER", response.admitted, aReply, { in: response, because: response.summary });
+    verdict.should("HTTP-UNKNOWN-HEADER", response.admitted, aReply, { in: response });
   },
 });
 

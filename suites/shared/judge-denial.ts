@@ -40,7 +40,7 @@ const given = that("present", (value) => value !== undefined);
 /** Judges one denied response: status, reason, action hint, body, and that it ends. */
 export function judgeDenial(verdict: Verdict, denied: Response, expected: ExpectedDenial): void {
   const entry = denial(expected.reason);
-  const seen = { in: denied, because: denied.summary };
+  const seen = { in: denied };
   const streamed = denied.requested.mode === "streaming" && denied.requested.endpoint !== "models";
   verdict.must(entry.requirement, denied.status, expected.status, { ...seen, at: "status" });
   if (streamed) verdict.must("STREAM-2", denied.status, expected.status, { ...seen, at: "status" });

@@ -80,7 +80,7 @@ const dayBoundary = defineCheck({
     verdict.must("SPEND-7", after.status, success, {
       in: after,
       at: "status",
-      because: `two minutes after 00:00 UTC: ${after.summary}`,
+      because: "two minutes after 00:00 UTC",
     });
     verdict.must("SPEND-8", child.status, notSuccess, {
       in: child,

@@ -47,7 +47,7 @@ const emptyAccount = defineCheck({
       verdict.must("SPEND-2", response.status, expected.status, {
         in: response,
         at: "status",
-        because: `${response.exchange.key}: ${response.summary}`,
+        because: response.exchange.key,
       });
       judgeDenial(verdict, response, expected);
     }
@@ -81,7 +81,7 @@ const cappedKeyIsolated = defineCheck({
   judge({ served, denied, expected }, verdict) {
     for (const response of denied) judgeDenial(verdict, response, expected);
     for (const response of withoutStrays(served)) {
-      const seen = { in: response, at: "status", because: `${response.exchange.key}: ${response.summary}` };
+      const seen = { in: response, at: "status", because: response.exchange.key };
       verdict.must("SPEND-3", response.status, success, seen);
       verdict.must("SPEND-4", response.status, success, seen);
     }
@@ -103,7 +103,7 @@ const exhaustedChildIsolated = defineCheck({
       verdict.should("SPEND-9", response.status, success, {
         in: response,
         at: "status",
-        because: `${response.exchange.key}: ${response.summary}`,
+        because: response.exchange.key,
       });
   },
 });
@@ -206,15 +206,10 @@ const noBypass = defineCheck({
           "inconclusive",
           `one of these requests was neither served nor denied: ${response.summary}`,
         );
-      else
-        verdict.must(requirement, response.status, notSuccess, {
-          in: response,
-          at: "status",
-          because: response.summary,
-        });
+      else verdict.must(requirement, response.status, notSuccess, { in: response, at: "status" });
     }
     for (const { spelling, response } of spelled) {
-      const seen = { in: response, at: "status", because: `with ${spelling}: ${response.summary}` };
+      const seen = { in: response, at: "status", because: `with ${spelling}` };
       if ((response.status ?? 500) < 500) verdict.must(requirement, response.status, notSuccess, seen);
     }
   },
@@ -237,7 +232,7 @@ const listAllowed = defineCheck({
   },
   judge({ list, stopped }, verdict, { case: key }) {
     if (list === null) return verdict.notApplicable(`the target has no key ${key}`);
-    const seen = { in: list, at: "status", because: list.summary };
+    const seen = { in: list, at: "status" };
     // Only the balance is required to stop just paid requests; a cap or a budget may stop the key altogether, by its own
     // requirement.
     if (key !== "empty" && list.status === stopped.status) return verdict.observe("AUTH-1", list.summary, { in: list });

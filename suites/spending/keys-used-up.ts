@@ -140,7 +140,7 @@ const spellings: UsedUpSpec = {
       const response = served ?? later.find(({ admitted }) => !admitted) ?? first;
       verdict.must(requirement, response.admitted, false, {
         in: response,
-        because: `served with ${spelling}: ${response.summary}`,
+        because: `served with ${spelling}`,
       });
     }
   },
@@ -174,7 +174,7 @@ const failuresAreFree: UsedUpSpec = {
       if (denied && free === 0) break;
       verdict.must("SPEND-10", denied, false, {
         in: after,
-        because: `after ${free} requests that ended in ${whats.splice(0).join(", ")}: ${after.summary}`,
+        because: `after ${free} requests that ended in ${whats.splice(0).join(", ")}`,
       });
       failed.length = 0;
     }
@@ -199,13 +199,13 @@ const siblings: UsedUpSpec = {
     if (fresh !== null && drives[0].served > 0)
       verdict.should("SPEND-13", isSpendingDenial(fresh), false, {
         in: fresh,
-        because: `the first request of a fresh key of the same kind: ${fresh.summary}`,
+        because: "the first request of a fresh key of the same kind",
       });
   },
 };
 
 function judgeSibling(response: Response, state: UsedUpState, verdict: Verdict): void {
-  const seen = { in: response, at: "status", because: response.summary };
+  const seen = { in: response, at: "status" };
   if (state === "cappable") {
     verdict.must("SPEND-4", response.status, success, seen);
     verdict.must("SPEND-3", response.status, success, seen);

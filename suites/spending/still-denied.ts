@@ -40,7 +40,7 @@ const stillDenied = defineCheck({
   judge({ late }, verdict) {
     for (const { key, response, status } of late) {
       if (key === "capped" && (response.arrivedAtMs + AHEAD_MS) % DAY_MS < AHEAD_MS + NEW_DAY_MS) continue;
-      const seen = { in: response, at: "status", because: `${key}, at the end of the run: ${response.summary}` };
+      const seen = { in: response, at: "status", because: `${key}, at the end of the run` };
       if (key === "capped") verdict.must("SPEND-7", response.status, status, seen);
       else if (key === "childExhausted") verdict.must("SPEND-8", response.status, status, seen);
       else if (key === "empty") verdict.must("SPEND-2", response.status, status, seen);

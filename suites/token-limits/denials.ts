@@ -19,7 +19,7 @@ const denial = defineCheck({
     if (denials.length === 0)
       return verdict.inconclusive("nothing was denied for its tokens; see token-limits.enforced");
     for (const response of denials) {
-      const seen = { in: response, because: response.summary };
+      const seen = { in: response };
       if (verdict.must("TOKENS-DENIAL", response.status, expected.status, { ...seen, at: "status" }))
         verdict.must("TOKENS-DENIAL", response.reason, expected.readAs, { ...seen, at: "reason" });
     }
@@ -85,7 +85,7 @@ const wholeNumber = that("a whole number", (value) => /^-?\d+$/.test(String(valu
 function judgeRemaining(response: Response, part: Part, tokens: TokensAsDeclared, verdict: Verdict): void {
   const stated = statedBy(response, tokens);
   if (stated === undefined) return;
-  const seen = { in: response, at: stated.name, because: response.summary };
+  const seen = { in: response, at: stated.name };
   if (!verdict.should("TOKENS-REMAINING", stated.value, wholeNumber, seen)) return;
   const observed = observedAfter(response, Number(stated.value), part, tokens);
   const one = largestOf(part, tokens);

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
-import { aReply, atMost, serverError, success, that } from "../../src/judging/index.ts";
+import { aReply, atMost, isTrue, serverError, success, that } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
 import { assumePassed, PAUSE_MS, type Passed, type ProviderScript, sendMarked, sendPlainNow } from "./marked.ts";
 
@@ -52,7 +52,7 @@ const failure = defineCheck({
     assumePassed(verdict, plain);
     const { response, upstream } = failed;
     const received = upstream.requests.length;
-    const seen = { in: response, because: `${response.summary}, after ${received} requests to providers` };
+    const seen = { in: response, because: `after ${received} requests to providers` };
     if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
     verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
     verdict.must("ERR-5XX-1", response.reason, notACallersReason, { ...seen, at: "reason" });
@@ -60,10 +60,16 @@ const failure = defineCheck({
       ({ secret, place }) => secret === "upstream" && place !== "request",
     );
     verdict.must("UPSTREAM-OWN-KEY", leaked, false, { in: response, because: "the operator's key is in the response" });
-    verdict.should("UPSTREAM-RETRY-BOUNDED", received, atMost(MAX_ATTEMPTS), { ...seen, at: "requests to providers" });
-    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(response.durationMs), atMost(MAX_MS), { ...seen, at: "ms" });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", received, atMost(MAX_ATTEMPTS), {
+      ...seen,
+      because: "requests to providers",
+    });
+    verdict.should("UPSTREAM-RETRY-BOUNDED", Math.round(response.durationMs), atMost(MAX_MS), {
+      ...seen,
+      because: "ms until the response ended",
+    });
     if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${received} requests to providers`, { in: response });
-    else verdict.must("UPSTREAM-ATTEMPTS", received, atMost(declared), { ...seen, at: "requests to providers" });
+    else verdict.must("UPSTREAM-ATTEMPTS", received, atMost(declared), { ...seen, because: "requests to providers" });
   },
 });
 
@@ -102,10 +108,10 @@ const brokenReply = defineCheck({
     const { response, upstream } = broken;
     const received = upstream.requests.length;
     if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
-    const seen = { in: response, because: `${response.summary}, after ${received} requests to providers` };
-    verdict.must("ERR-5XX-1", response.admitted, false, { ...seen, at: "status" });
+    const seen = { in: response, because: `after ${received} requests to providers` };
+    verdict.must("ERR-5XX-1", !response.admitted, isTrue("a failure, not a reply"), seen);
     if (response.complete) verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
-    verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, because: "requests to providers" });
   },
 });
 
@@ -146,7 +152,7 @@ const failover = defineCheck({
     if (shown === undefined) return verdict.inconclusive(`no request reached the provider ${first}`);
     const { response, upstream } = shown;
     const way = upstream.requests.map(({ provider, status }) => `${provider} ${status ?? "reset"}`).join(", ");
-    const seen = { in: response, because: `${response.summary}; providers: ${way}` };
+    const seen = { in: response, because: `providers: ${way}` };
     if (!verdict.must("UPSTREAM-FAILOVER", response.status, success, { ...seen, at: "status" })) return;
     verdict.must("UPSTREAM-FAILOVER", response.admitted, aReply, seen);
     verdict.should("UPSTREAM-SAME-MODEL", modelIn(response), modelIn(plain.response), { ...seen, at: "/model" });

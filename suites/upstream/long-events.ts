@@ -89,7 +89,7 @@ const longEvents = defineCheck({
     const isSeen = (response.status ?? 599) >= 400 || !response.complete || response.stream.errors.length > 0;
     const what =
       lost === undefined ? "the text after the reasoning is missing" : `the event with ${lost} bytes is not whole`;
-    const seen = { in: response, because: response.summary };
+    const seen = { in: response };
     verdict.must(
       "UPSTREAM-REPLY",
       isWhole || isSeen,

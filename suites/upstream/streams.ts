@@ -80,7 +80,7 @@ const brokenStream = defineCheck({
     const { endMarkers, errors, text = "" } = response.stream;
     const seen = {
       in: response,
-      because: `${response.summary}, ${errors.length} errors in the stream, ${endMarkers} end markers`,
+      because: `${errors.length} errors in the stream, ${endMarkers} end markers`,
     };
     const endsOf = ({ stream }: Response) => stream.endMarkers + stream.finishReasons.length;
     // A stream without the ending that complete streams have is recognisable as truncated.
@@ -90,7 +90,7 @@ const brokenStream = defineCheck({
       in: response,
       because: `ends like a whole reply: ${seen.because}`,
     });
-    verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, at: "requests to providers" });
+    verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, because: "requests to providers" });
     verdict.must(
       "UPSTREAM-REPLY",
       WORDS.startsWith(text),

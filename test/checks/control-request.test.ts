@@ -76,9 +76,15 @@ test("a finding holds what was seen, where, and in which exchange, and nothing t
     weight: "fail",
     pointer: "/choices",
     exchanges: [response.id],
-    note: "it is so",
+    subject: "it is so",
   });
-  expect(should).toMatchObject({ outcome: "broken", weight: "warn", expected: "2", observed: "1" });
+  expect(should).toMatchObject({
+    outcome: "broken",
+    weight: "warn",
+    expected: { kind: "value", value: 2 },
+    observed: { kind: "value", value: 1 },
+    deviation: { kind: "bound" },
+  });
   expect([compat?.weight, compat?.outcome]).toEqual(["warn", "broken"]);
   expect(Object.keys(observed ?? {}).sort()).toEqual([
     "exchanges",

@@ -69,9 +69,9 @@ describe("a run held against what is expected", () => {
   });
 
   test("a warning about time alone is left open: several gateways share a machine", () => {
-    const finding = (requirement: string, note: string, basis = "content") => ({
+    const finding = (requirement: string, subject: string, basis = "content") => ({
       ...{ outcome: "broken", requirements: [requirement] },
-      ...{ note, basis },
+      ...{ subject, basis },
     });
     const warned = (id: string, ...findings: ReturnType<typeof finding>[]) =>
       ({ ...result(id, "warn"), findings }) as unknown as CheckResult;

@@ -21,7 +21,7 @@ const CHECKS = [
   result("auth.shaky", "flaky"),
   result("auth.away", "blocked"),
   result("limits.unclear", "inconclusive"),
-  result("limits.advice", "warn", { findings: [broken({ weight: "warn" })] }),
+  result("limits.advice", "warn", { findings: [broken({ requirements: ["AUTH-5"], weight: "warn" })] }),
   result("limits.seen", "observed"),
   result("limits.none", "not-applicable"),
   result("limits.crash", "harness-error"),

@@ -56,6 +56,7 @@ test("the same warning about many responses is one line with its count", () => {
     requirements: ["LIMIT-RATE-5"],
     name: "LIMIT-RATE-5",
     weight: "warn",
+    pointer: undefined,
     expected: "seconds",
     observed: value(""),
   };

@@ -63,7 +63,10 @@ export function hostileSource(): ReportSource {
     result(id, "fail", { title: HOSTILE, message: HOSTILE, findings: [finding], exchanges: ["x00001", "x00003"] }),
     result("auth.giant", "fail", { title: GIANT, message: GIANT, findings: [giant], exchanges: ["x00002"] }),
     result("auth.blocked", "blocked", { message: HOSTILE, unblock: [HOSTILE] }),
-    result("auth.warned", "warn", { message: HOSTILE, findings: [broken({ ...finding, weight: "warn" })] }),
+    result("auth.warned", "warn", {
+      message: HOSTILE,
+      findings: [broken({ ...finding, name: "AUTH-5", requirements: ["AUTH-5"], weight: "warn" })],
+    }),
     result("auth.lost", "inconclusive", { message: HOSTILE }),
     result("auth.broken", "harness-error", { message: HOSTILE }),
     result("auth.seen", "observed", {

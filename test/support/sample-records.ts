@@ -197,7 +197,7 @@ const MIXED = [
   }),
   result("auth.away", "blocked"),
   result("limits.unclear", "inconclusive"),
-  result("limits.advice", "warn", { findings: [broken({ weight: "warn" })] }),
+  result("limits.advice", "warn", { findings: [broken({ requirements: ["AUTH-5"], weight: "warn" })] }),
   result("limits.seen", "observed", {
     findings: [met({ name: "BASE-5", requirements: ["BASE-5"], met: undefined, observed: value(405) })],
   }),
