@@ -4,9 +4,10 @@ import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traf
 import { EXIT } from "../core/index.ts";
 import { readRateLimit } from "../dialects/index.ts";
 import { permitFor, requestsOnly, type SendingPlan, sumOf } from "../run/index.ts";
-import { type KeyName, loadTarget, type Target } from "../target/index.ts";
+import { type KeyName, loadTarget, type Target, TIER_LIMITS } from "../target/index.ts";
 import { listAdvice, modelAdvice } from "./advice.ts";
 import { dialectAdvice } from "./dialect-advice.ts";
+import { dropUndeclaredSuites, undeclaredSuites } from "./drop-undeclared-suites.ts";
 import { describeResponse, headerHint } from "./gateway-message.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Outcome } from "./outcome.ts";
@@ -24,7 +25,7 @@ export interface DoctorControl {
 
 /**
  * Checks a target and this machine before a run: reachability, clocks, each key once, models, limits, open files. Reports what
- * can be judged with this configuration, and what would unlock more. Sends at most a dozen requests.
+ * can run with this configuration, and what is missing for the rest. Sends at most a dozen requests.
  *
  * @returns exit code 0 when everything is ready, 3 when nothing responds, 4 when a key or model does not match the file.
  */
@@ -94,9 +95,9 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   const tls = target.baseUrl.startsWith("https:") ? "over TLS" : "without TLS";
   const reach: Symptom =
     advice === undefined
-      ? { about: "reach", level: "good", text: `responds ${tls} in ${Math.round(list.durationMs)} ms` }
+      ? { about: "gateway", level: "good", text: `responds in ${Math.round(list.durationMs)} ms, ${tls}` }
       : {
-          about: "reach",
+          about: "gateway",
           level:
             advice.withoutModel === true &&
             target.dialects.some((dialect) => target.models[dialect].plain !== undefined)
@@ -116,7 +117,9 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
     {
       about: "clock",
       level: close ? "good" : "note",
-      text: close ? "agrees with the gateway's" : `is ${Math.round(skewMs / 1_000)} s apart from the gateway's`,
+      text: close
+        ? `within ${MAX_SKEW_MS / 1_000} s of the gateway's`
+        : `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs > 0 ? "ahead of" : "behind"} the gateway's`,
       next: close ? undefined : "Retry-After dates and daily caps are judged by both: set this machine's clock by NTP.",
     },
   ];
@@ -218,7 +221,7 @@ function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[
       {
         about: "limits",
         level: "note",
-        text: "not in the target file: the pace of the default tier is kept",
+        text: `not configured: sending at the Starter rate, ${TIER_LIMITS.starter.rpm} requests/min`,
         next: hint,
       },
     ];
@@ -229,37 +232,52 @@ function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[
       {
         about: "limits",
         level: "bad",
-        text: `limits.rpm is ${inWords(rpm)}, and the gateway says X-RateLimit-Limit: ${seen}`,
+        text: `limits.rpm is ${inWords(rpm)}, but the gateway sends X-RateLimit-Limit: ${seen}`,
       },
     ];
   }
   return [{ about: "limits", level: "good", text: `${inWords(rpm)} per minute, ${inWords(inFlight)} in flight` }];
 }
 
-const inWords = (limit: number): string => (Number.isFinite(limit) ? String(limit) : "none");
+const inWords = (limit: number): string => (Number.isFinite(limit) ? figure(limit) : "none");
 
+/** What `conform` would run with this target file. Every selected check instance is counted in exactly one of the groups. */
 function coverageSymptoms(target: Target): Symptom[] {
-  const instances = CHECKS.flatMap(instancesOf);
+  const instances = dropUndeclaredSuites(CHECKS.flatMap(instancesOf), {}, target);
   const plan = planOf(instances, target, { hooked: target.provision !== undefined });
   const blocked = plan.suites.reduce((sum, suite) => sum + suite.blocked, 0);
   const skipped = plan.suites.reduce((sum, suite) => sum + suite.skipped, 0);
+  const excess = plan.leftOut.length;
+  const runnable = instances.length - blocked - skipped - excess;
+  const sending = `about ${figure(plan.requests)} requests, at least ${figure(plan.durationS)} s`;
+  const others = [
+    ...(skipped === 0 ? [] : [`${skipped} ${skipped === 1 ? "does" : "do"} not apply`]),
+    ...(excess === 0 ? [] : [`${excess} ${excess === 1 ? "exceeds" : "exceed"} the budget`]),
+  ];
   const can: Symptom = {
-    about: "can be judged",
+    about: "can run",
     level: "good",
-    text: `${instances.length - blocked - skipped} of ${instances.length} check instances, with about ${plan.requests} requests in ${plan.durationS} s or more`,
+    text: [`${figure(runnable)} of ${countText(instances.length)} (${sending})`, ...others].join("; "),
   };
-  if (blocked === 0) return [can];
+  const optional = undeclaredSuites(target).map(({ suite, part }) => `${suite} (needs \`${part}:\`)`);
+  const notSelected: Symptom = {
+    about: "not selected",
+    level: "good",
+    text: `optional suites that the target file does not declare: ${optional.join(", ")}`,
+  };
   const lines = unblockYaml(
     plan.unblock.map((unblock) => ({ unblock })),
     target.configuration,
   );
-  return [
-    can,
-    {
-      about: "cannot be judged",
-      level: "note",
-      text: `${blocked} check instances; these sections of the target file would unlock them`,
-      next: lines?.trimEnd(),
-    },
-  ];
+  const cannot: Symptom = {
+    about: "cannot run",
+    level: "note",
+    text: `${countText(blocked)}. To run ${blocked === 1 ? "it" : "them"}, add these sections to the target file:`,
+    next: lines?.trimEnd(),
+  };
+  return [can, ...(optional.length === 0 ? [] : [notSelected]), ...(blocked === 0 ? [] : [cannot])];
 }
+
+const figure = (value: number): string => value.toLocaleString("en");
+
+const countText = (count: number): string => `${figure(count)} check ${count === 1 ? "instance" : "instances"}`;

@@ -28,3 +28,10 @@ export function dropUndeclaredSuites(
     return only.some((name) => suiteOf(name) === suite || optional.requirements.test(name));
   });
 }
+
+/** The optional suites that a target file does not declare, and the section that would declare each. */
+export function undeclaredSuites(target: Declared): { readonly suite: string; readonly part: keyof Declared }[] {
+  return Object.entries(OPTIONAL)
+    .filter(([, { part }]) => target[part] === undefined)
+    .map(([suite, { part }]) => ({ suite, part }));
+}

@@ -27,14 +27,18 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
     {
       about: "open files",
       level: enough ? "good" : "bad",
-      text: files === undefined ? "the limit cannot be read here" : `${files} allowed, ${most + 100} needed`,
+      text:
+        files === undefined
+          ? "the limit cannot be read on this system"
+          : `limit ${Number.isFinite(files) ? files.toLocaleString("en") : "none"}, this target needs ${(most + 100).toLocaleString("en")}`,
       next: enough ? undefined : `ulimit -n ${most + 1_000}`,
     },
     {
       about: "this machine",
       level: worstMs <= MAX_LATE_MS ? "good" : "note",
-      text: `timers are late by ${worstMs.toFixed(1)} ms at the 99th percentile`,
-      next: worstMs <= MAX_LATE_MS ? undefined : "Latencies below that may be this machine's own.",
+      text: `timer lag p99 ${worstMs.toFixed(1)} ms`,
+      next:
+        worstMs <= MAX_LATE_MS ? undefined : "Latencies below that may come from this machine, not from the gateway.",
     },
   ];
 }

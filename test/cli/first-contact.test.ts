@@ -128,7 +128,7 @@ describe("doctor", () => {
     return await gauntlet(["doctor", ...more], environment, folder.path);
   };
 
-  test("names the keys that are not in their state, a wrong limit, and the lines that unlock more", async () => {
+  test("names the keys that are not in their state, a wrong limit, and the lines for checks that cannot run", async () => {
     const { keys } = ready;
     const { stdout, code } = await look(
       "keys: { valid: env:V, revoked: env:W, capped: env:C, second: env:S }\nmodels: { chat: echo-fast }\nlimits: starter\n",
@@ -142,8 +142,10 @@ describe("doctor", () => {
     expect(of("key capped")).toMatchObject({ level: "good", text: "denied: 402 quota_exceeded" });
     expect(of("key second")).toMatchObject({ level: "bad", text: expect.stringContaining("key_revoked") });
     expect(of("clock")).toMatchObject({ level: "good" });
-    expect(of("can be judged").text).toMatch(/\d+ of \d+ check instances, with about \d+ requests/);
-    expect(of("cannot be judged").next).toContain("empty: env:GW_EMPTY");
+    expect(of("can run").text).toMatch(
+      /^\d+ of \d+ check instances \(about [\d,]+ requests, at least \d+ s\); \d+ do not apply$/,
+    );
+    expect(of("cannot run").next).toContain("empty: env:GW_EMPTY");
     expect(exitCode).toBe(4);
     expect(code).toBe(4);
     for (const key of Object.values(keys)) expect(stdout).not.toContain(key);
@@ -185,14 +187,14 @@ describe("doctor", () => {
         response.writeHead(relayed.status, { "content-type": "application/json" }).end(await relayed.text());
       });
       const without = await expectTarget(server.baseUrl);
-      for (const about of ["reach", "key valid", "messages dialect"]) {
+      for (const about of ["gateway", "key valid", "messages dialect"]) {
         expect(without.of(about)).toMatchObject({
           level: "bad",
           text: expect.stringContaining('400: "Either x-portkey-config or x-portkey-provider header is required"'),
           next: expect.stringMatching(/extraHeaders: \{ all: \{ x-portkey-config: … \} \} # or x-portkey-provider$/),
         });
       }
-      const [, page = "", heading = ""] = /\((docs\/[\w.-]+), "(.*)"\)/.exec(without.of("reach")?.next ?? "") ?? [];
+      const [, page = "", heading = ""] = /\((docs\/[\w.-]+), "(.*)"\)/.exec(without.of("gateway")?.next ?? "") ?? [];
       expect(readFileSync(join(ROOT, page), "utf8")).toContain(`## ${heading}\n`);
       expect(without.code).toBe(4);
       const sent = await expectTarget(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
@@ -228,10 +230,13 @@ describe("doctor", () => {
         response.writeHead(500).end('{"error":"boom"}'),
       );
       const nameless = await expectTarget(server.baseUrl);
-      expect(nameless.of("reach")).toMatchObject({ level: "bad", text: 'the model list is not served (500: "boom")' });
+      expect(nameless.of("gateway")).toMatchObject({
+        level: "bad",
+        text: 'the model list is not served (500: "boom")',
+      });
       expect(nameless.of("key valid")?.next).toContain("chat: <model id>");
       const named = await expectTarget(server.baseUrl, "models: { chat: mine }\n");
-      expect(named.of("reach")).toMatchObject({ level: "note" });
+      expect(named.of("gateway")).toMatchObject({ level: "note" });
       expect(named.of("key valid")).toMatchObject({ text: '500: "boom"', next: expect.stringContaining("its log") });
     });
   });
