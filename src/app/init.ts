@@ -37,7 +37,7 @@ export function defaultName(baseUrl: string): string {
 /** What `init` wrote, and what it found out about the gateway. */
 export interface Initialised {
   readonly paths: readonly string[];
-  /** `true` if the target file contains what the gateway showed; otherwise the reason why not. */
+  /** `true` if the target file contains what the gateway showed; otherwise a sentence that says why not. */
   readonly looked: true | string;
 }
 
@@ -98,7 +98,8 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
 
 /** The target file with what the gateway shows, if it can be reached. */
 async function lookedAt(written: string): Promise<{ text: string; looked: Initialised["looked"] }> {
-  if (!process.env[KEY_VARIABLE]) return { text: written, looked: `${KEY_VARIABLE} is not set` };
+  if (!process.env[KEY_VARIABLE])
+    return { text: written, looked: `the gateway was not contacted, because ${KEY_VARIABLE} is not set` };
   try {
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
@@ -106,7 +107,7 @@ async function lookedAt(written: string): Promise<{ text: string; looked: Initia
     return { text: (await propose(traffic, written)).yaml, looked: true };
   } catch (error) {
     // The input is useful without a gateway, too.
-    return { text: written, looked: messageOf(error) };
+    return { text: written, looked: `nothing was read from the gateway: ${messageOf(error)}` };
   }
 }
 

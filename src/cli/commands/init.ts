@@ -8,12 +8,12 @@ export const initCommand = defineCommand({
   command: "init",
   describe: "Write a target file, a policy and a CI job",
   examples: [
-    ["gauntlet init", "asks what it needs to know"],
-    ["gauntlet init --yes --base-url https://gw.example.test/v1 --ci gitlab", "asks nothing"],
+    ["gauntlet init", "prompts for the values"],
+    ["gauntlet init --yes --base-url https://gw.example.test/v1 --ci gitlab", "no prompts"],
   ],
   builder: (yargs) =>
     yargs.options({
-      yes: { ...flag("do not ask: use the options and defaults"), alias: "y" },
+      yes: { ...flag("do not prompt: use the options and defaults"), alias: "y" },
       "base-url": text("base URL with its version segment, such as /v1"),
       name: text("name of the gateway in reports"),
       model: text("a model for chat completions"),
@@ -29,19 +29,22 @@ export const initCommand = defineCommand({
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
     const { paths, looked } = await init({ answers, ci: argv.ci, force: argv.force });
-    const seen = looked === true ? "" : `the gateway was not looked at: ${looked.replace(/\p{Cc}+/gu, " ")}\n`;
+    const seen = looked === true ? "" : `${looked.replace(/\p{Cc}+/gu, " ")}\n`;
     const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${seen}${next(programHere())}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });
 
-const next = (program: string) => `
-Next:
-  export GW_KEY=…            # never in a file that is committed
-  ${program} doctor --propose # how the gateway words its denials, as lines of the target file
-  ${program} doctor           # what can be judged, and what would unlock more
-  ${program} conform --target gauntlet.yaml
-`;
+function next(program: string): string {
+  const steps = [
+    ["export GW_KEY=…", "do not commit keys"],
+    [`${program} doctor --propose`, "detect the gateway's status codes, error codes and limits"],
+    [`${program} doctor`, "check the setup, and list what is missing"],
+  ] as const;
+  const width = Math.max(...steps.map(([command]) => command.length));
+  const lines = steps.map(([command, purpose]) => `  ${command.padEnd(width)} # ${purpose}\n`);
+  return `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n`;
+}
 
 /** Ctrl-C at a prompt is the normal way to leave; everything else is an error. */
 function left(error: unknown): undefined {
