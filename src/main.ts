@@ -13,7 +13,7 @@ const { crashWith, main, outputFailed } = program;
 // Without handlers Node ends with 1, which says that a gate failed.
 process.on("uncaughtException", crashWith);
 
-// Somebody who reads one line and leaves (`gauntlet conform | head -1`) must not end the run or lose its record.
+// A reader that closes after one line (`gauntlet conform | head -1`) must not end the run or lose its record.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => outputFailed(error));
 }

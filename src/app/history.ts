@@ -44,14 +44,14 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const named = found.length === 0 ? undefined : ids;
   const known = since(kept.runs(), options.since);
   const runs = comparable(known, named);
-  const isWanted = (name: string) =>
+  const isSelected = (name: string) =>
     options.metric.length === 0 || options.metric.some((prefix) => name.startsWith(prefix));
-  const trends = trendsOf(runs, { margin: options.margin / 100, isWanted });
+  const trends = trendsOf(runs, { margin: options.margin / 100, isSelected });
   if (trends.length === 0 && options.metric.length > 0)
     throw new UsageError(`no run has a metric ${options.metric.join(" or ")}`, {
       hint: `\`gauntlet history ${file}\` lists the metrics.`,
     });
-  const lost = isWanted("checks") ? lostChecks(known, named) : [];
+  const lost = isSelected("checks") ? lostChecks(known, named) : [];
   const shown = { file, ...imported, runs, trends, lostChecks: lost };
   const judged: HistoryReport = { ...shown, ...judgeTrends(shown) };
   if (html !== undefined) writeAtomically(html, renderHistoryPage(judged));

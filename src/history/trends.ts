@@ -60,7 +60,7 @@ export interface Trend {
 export interface TrendOptions {
   /** Smaller changes do not matter, as a share: 0.1 is 10 %. */
   readonly margin: number;
-  readonly isWanted: (metric: string) => boolean;
+  readonly isSelected: (metric: string) => boolean;
 }
 
 /** Smaller changes of latencies do not matter, whatever their percentage, ms. */
@@ -75,11 +75,11 @@ const MAX_DETECTABLE = { relative: 1, difference: 0.2 };
 const TAIL = / p99$/;
 
 /** Every selected metric of every group of runs. @param runs oldest first. */
-export function trendsOf(runs: readonly StoredRun[], { margin, isWanted }: TrendOptions): Trend[] {
+export function trendsOf(runs: readonly StoredRun[], { margin, isSelected }: TrendOptions): Trend[] {
   const builds = new Map(runs.map(({ runId, build }) => [runId, build]));
   return groupsOf(runs).flatMap((entries) => {
     const [{ group }] = entries;
-    const names = new Set(entries.flatMap(({ figures }) => Object.keys(figures)).filter(isWanted));
+    const names = new Set(entries.flatMap(({ figures }) => Object.keys(figures)).filter(isSelected));
     return [...names].sort().map((name) => {
       const values = entries.flatMap(({ runId, startedAt, figures: { [name]: figure } }): TrendValue[] =>
         figure === undefined ? [] : [{ runId, startedAt, ...figure }],

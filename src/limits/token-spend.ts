@@ -64,6 +64,6 @@ export function wrongRemaining(
   { tokensPerMinute, one }: { readonly tokensPerMinute: number; readonly one: number },
 ): WrongRemaining {
   if (deniedNext !== undefined && stated - one >= deniedNext) return "too many";
-  const cameBack = (tokensPerMinute * tookUs) / (WINDOW_US + 1_000_000);
-  return spentAfter > stated + cameBack + one ? "too few" : undefined;
+  const refilled = (tokensPerMinute * tookUs) / (WINDOW_US + 1_000_000);
+  return spentAfter > stated + refilled + one ? "too few" : undefined;
 }

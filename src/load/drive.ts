@@ -57,7 +57,7 @@ const LEAD_US = 5_000;
 /** Node's timers fire up to a millisecond late; the last part of a wait spins the event loop. */
 const SPIN_US = 1_200;
 /** Below this interval, one timer per millisecond is precise enough, and spinning would waste a core. */
-const SPIN_WORTH_US = 4_000;
+const MIN_TIMER_US = 4_000;
 
 /**
  * Sends a workload and counts the outcomes.
@@ -156,8 +156,8 @@ function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Drive
       if (next === undefined) return end();
       const waitUs = startUs + next.atUs - nowUs();
       if (!precise) setTimeout(turn, Math.max(1, waitUs / 1_000));
-      else if (waitUs > SPIN_WORTH_US) setTimeout(turn, Math.floor((waitUs - SPIN_US) / 1_000));
-      else if (intervalUs > SPIN_WORTH_US) setImmediate(turn);
+      else if (waitUs > MIN_TIMER_US) setTimeout(turn, Math.floor((waitUs - SPIN_US) / 1_000));
+      else if (intervalUs > MIN_TIMER_US) setImmediate(turn);
       else setTimeout(turn, 1);
     };
     signal.addEventListener("abort", end);

@@ -53,8 +53,8 @@ export async function frontierOf(gateway: number, ceilingPerS: number, options: 
 }
 
 async function roundsAt(ratePerS: number, lanes: readonly Lanes["direct"][], seed: number): Promise<BlockTimes[][]> {
-  const wantedS = Math.max(MIN_REQUESTS / ratePerS, Math.min(BLOCK_S, ENOUGH_REQUESTS / ratePerS));
-  const durationS = Math.min(MAX_BLOCK_S, wantedS);
+  const neededS = Math.max(MIN_REQUESTS / ratePerS, Math.min(BLOCK_S, ENOUGH_REQUESTS / ratePerS));
+  const durationS = Math.min(MAX_BLOCK_S, neededS);
   const rounds: BlockTimes[][] = [];
   for (const order of balancedOrders(lanes.length, ROUNDS, seededRandom(seed))) {
     const round: BlockTimes[] = [];

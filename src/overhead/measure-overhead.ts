@@ -14,7 +14,7 @@ const CEILING_CLIENTS = [32, 64, 128, 256] as const;
 const CEILING_S = 0.4;
 const CEILING_REQUESTS = 20_000;
 /** The number of clients is increased as long as throughput grows by this factor. */
-const WORTH = 1.1;
+const MIN_GROWTH_FACTOR = 1.1;
 /** For each arm before the measurement: programs are slower at first. */
 const WARMUP_CLIENTS = 32;
 const WARMUP_S = 2;
@@ -112,7 +112,7 @@ async function ceilingFor(level: Level, options: OverheadOptions): Promise<numbe
   for (const inFlight of CEILING_CLIENTS) {
     if (options.stop.aborted) break;
     const { perS } = await paceOf(lanes.direct, { inFlight, requests: CEILING_REQUESTS, durationS: CEILING_S });
-    if (perS < best * WORTH) return Math.max(best, perS);
+    if (perS < best * MIN_GROWTH_FACTOR) return Math.max(best, perS);
     best = perS;
   }
   return best;

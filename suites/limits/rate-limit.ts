@@ -151,9 +151,9 @@ const notEarly = defineCheck({
       return;
     }
     const denied = paced.filter(
-      (response, at) => isRateDenial(response) && cameEvenly(response, paced[at - 1], limits.rpm),
+      (response, at) => isRateDenial(response) && wasSentEvenly(response, paced[at - 1], limits.rpm),
     );
-    // A request may have come closer to the previous one on the way to the gateway.
+    // On the way to the gateway, a request may have moved closer to the previous one.
     const most = atMost(Math.floor(paced.length * JITTERED_SHARE));
     verdict.must("LIMIT-RATE-3", denied.length, most, {
       in: denied[0],
@@ -164,7 +164,7 @@ const notEarly = defineCheck({
 });
 
 /** Whether it was really sent a full interval after the previous one: on a busy machine an early one follows a late one. */
-function cameEvenly({ exchange }: Response, before: Response | undefined, rpm: number): boolean {
+function wasSentEvenly({ exchange }: Response, before: Response | undefined, rpm: number): boolean {
   if (before === undefined) return true;
   const sentUs = (response: Response["exchange"]) => response.timeline.sentUs ?? response.timeline.dueUs;
   return sentUs(exchange) - sentUs(before.exchange) >= 60_000_000 / rpm;

@@ -11,7 +11,7 @@ const REPLY = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-test("a gateway that becomes slower with every request ends the run before whoever waits for it gives up", {
+test("a gateway that becomes slower with every request ends the run before its user stops waiting", {
   timeout: 400_000,
 }, async () => {
   let replies = 0;

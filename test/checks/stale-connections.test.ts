@@ -58,7 +58,7 @@ test("a reset of a new connection counts as the gateway's response", async () =>
   expect([response.exchange.ending.kind, traffic.responses.length]).toEqual(["reset", 1]);
 });
 
-test("where nothing more may be sent, whoever waits learns it", async () => {
+test("if nothing more may be sent, waiting requests are rejected", async () => {
   await using server = await serverThatResets((nth) => nth === 2);
   const controller = new AbortController();
   const { signal } = controller;

@@ -211,7 +211,7 @@ export const READERS_OF_FILES: readonly Property[] = [
     },
   ),
   property(
-    "stored records that somebody edited",
+    "stored records that were edited by hand",
     [edited(SAMPLE)],
     (record) => {
       using folder = temporaryFolder();
@@ -225,7 +225,7 @@ export const READERS_OF_FILES: readonly Property[] = [
     10,
   ),
   property(
-    "journals and recordings that somebody edited",
+    "journals and recordings that were edited by hand",
     [
       fc.array(fc.oneof(journalLine(), fc.json(), fc.string({ maxLength: 30 })), { maxLength: 12 }),
       fc.array(fc.json(), { maxLength: 5 }),

@@ -25,13 +25,13 @@ const SUFFIX = /_(?:total|count|sum|bucket)$/;
 /**
  * Reads the text format of Prometheus, and the part of OpenMetrics that both share. Other lines are skipped.
  *
- * @param isWanted by name: the labels of other samples are not parsed.
+ * @param isSelected by name: the labels of other samples are not parsed.
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
  * @see https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
  */
 export function parseExposition(
   text: string,
-  isWanted: (name: string, kind: ExposedSample["kind"]) => boolean,
+  isSelected: (name: string, kind: ExposedSample["kind"]) => boolean,
 ): Exposition {
   const types = new Map<string, string>();
   const samples: ExposedSample[] = [];
@@ -45,7 +45,7 @@ export function parseExposition(
     const name = at(NAME, line, 0)?.[0];
     if (name === undefined) continue;
     const kind = kindOf(name, types);
-    if (!isWanted(name, kind)) {
+    if (!isSelected(name, kind)) {
       // One parsed line proves the format; the others need not be parsed.
       if (lines > 0 || readRest(line, name.length) !== undefined) lines++;
       continue;

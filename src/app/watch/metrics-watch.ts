@@ -121,7 +121,7 @@ export class MetricsWatch implements AsyncDisposable {
   }
 
   /** The next scrape of a kind, with a timeout of two scrapes. */
-  #next(isWanted: (scraped: Scraped) => boolean): Promise<void> {
+  #next(isExpected: (scraped: Scraped) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {
         clearTimeout(late);
@@ -129,7 +129,7 @@ export class MetricsWatch implements AsyncDisposable {
         resolve();
       };
       const listener = (scraped: Scraped | undefined) => {
-        if (scraped === undefined || isWanted(scraped)) finish();
+        if (scraped === undefined || isExpected(scraped)) finish();
       };
       const late = setTimeout(finish, 2 * TIMEOUT_MS);
       this.#waiting.add(listener);
@@ -154,9 +154,9 @@ function ratesOf(
     const since = before;
     before = now;
     if (since === undefined || now.atS <= since.atS) return null;
-    const isAnew = value < since.value;
-    if (isAnew) restarts++;
-    return (value - (isAnew ? 0 : since.value)) / (now.atS - since.atS);
+    const hasRestarted = value < since.value;
+    if (hasRestarted) restarts++;
+    return (value - (hasRestarted ? 0 : since.value)) / (now.atS - since.atS);
   });
   return { values, restarts };
 }

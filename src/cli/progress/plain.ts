@@ -8,13 +8,13 @@ const PLAIN_EVERY_MS = 10_000;
 /** Progress without a terminal: one line per event, and at intervals the overall progress. */
 export function plainProgress(write: (text: string) => void): OnProgress {
   const loads = new Map<string, LoadProgress>();
-  let checksToldMs = 0;
-  let loadToldMs = Date.now();
+  let checksShownMs = 0;
+  let loadShownMs = Date.now();
   return (event) => {
     if (event.kind === "checks") {
       const { done, total, what } = event;
-      if (done > 0 && Date.now() - checksToldMs < PLAIN_EVERY_MS) return;
-      checksToldMs = Date.now();
+      if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
+      checksShownMs = Date.now();
       write(
         done === 0
           ? `gauntlet: ${total} check instances\n`
@@ -22,8 +22,8 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       );
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
-      if (Date.now() - loadToldMs < PLAIN_EVERY_MS) return;
-      loadToldMs = Date.now();
+      if (Date.now() - loadShownMs < PLAIN_EVERY_MS) return;
+      loadShownMs = Date.now();
       write(`gauntlet: ${[...loads.values()].map(describe).join("  |  ")}\n`);
     } else if (event.kind === "note" || event.kind === "notice" || event.kind === "suite") {
       // After a note, another load may follow.

@@ -54,10 +54,10 @@ function waitMs(response, reason, attempt) {
   if (FINAL.includes(reason) || (status !== 429 && status < 500)) return undefined;
   if (is("loops") && response.headers.get("retry-after") === "-1") return 0;
   if (is("loops") && response.headers.get("retry-after") === "soon") return 0;
-  const askedMs = status === 429 ? retryAfterMs(response.headers.get("retry-after")) : undefined;
-  if (askedMs === undefined) return backoffMs(attempt);
-  if (is("impatient")) return askedMs / 2;
-  if (askedMs <= MAX_WAIT_MS) return askedMs;
+  const statedMs = status === 429 ? retryAfterMs(response.headers.get("retry-after")) : undefined;
+  if (statedMs === undefined) return backoffMs(attempt);
+  if (is("impatient")) return statedMs / 2;
+  if (statedMs <= MAX_WAIT_MS) return statedMs;
   return is("cuts-long-waits") ? 3_000 : undefined;
 }
 
