@@ -12,11 +12,15 @@ import { SIGNS } from "./status-style.ts";
 import { renderCauses } from "./terminal-causes.ts";
 import { type Colors, type Paint, painter, type TerminalOptions } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
+import { groupUndecided, type UndecidedGroup } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 import { verdictLines } from "./verdict-lines.ts";
 
-/** Statuses that are listed individually if no cause explains them; the others are counted. */
+/** Statuses that are listed if no cause explains them; the others are counted. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
+/** Maximum number of check instances that are named for one reason. */
+const MAX_NAMED = 4;
+
 /** A run for the terminal: suites in a table, causes with their evidence, the verdict last. */
 export function renderTerminal(record: RunRecord, options: TerminalOptions): string {
   const { colors } = options;
@@ -28,7 +32,7 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
   return [
     suiteTable(record, paint),
     renderCauses(record, options, paint),
-    ...shown.map((check) => renderCheck(check, options, paint)),
+    ...groupUndecided(shown).flatMap((group) => renderGroup(group, options, paint)),
     renderBlocked(record, colors),
     ...renderNotes(record, colors),
     ...verdictLines(record, options),
@@ -49,6 +53,20 @@ function suiteTable(record: RunRecord, paint: Paint): string {
   return terminalTable(["suite", ...figures(...heads)], rows);
 }
 
+/** Results without a cause that have one reason: it is printed once. */
+function renderGroup({ status, sentence, results }: UndecidedGroup, options: TerminalOptions, paint: Paint): string[] {
+  if (results.length === 1 || results.some(({ waived }) => waived !== undefined))
+    return results.map((check) => renderCheck(check, options, paint));
+  const title = paint(status, `${SIGNS[status]} ${results.length} check instances: ${status}`);
+  return [`\n${title}\n    ${oneLine(sentence)}\n    ${idsOf(results)}`];
+}
+
+/** The first few ids, and the number of the others. */
+function idsOf(checks: readonly CheckResult[]): string {
+  const named = checks.slice(0, MAX_NAMED).map(({ id }) => oneLine(id));
+  return `${named.join(", ")}${checks.length > MAX_NAMED ? ` and ${checks.length - MAX_NAMED} more` : ""}`;
+}
+
 /** A result without a cause: undecided or waived. */
 function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Paint): string {
   const lines = [
@@ -64,21 +82,15 @@ function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Pai
   return lines.join("\n");
 }
 
-/** What was not tested, grouped by missing state, and the lines that would unblock it in one block to paste. */
+/** What was not tested, grouped by reason, and the lines that would unblock it in one block to paste. */
 function renderBlocked(record: RunRecord, colors: Colors): string {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   if (blocked.length === 0) return "";
   const lines = [
     `\n${colors.yellow(`${SIGNS.blocked} ${blocked.length} ${blocked.length === 1 ? "check instance was" : "check instances were"} blocked`)}`,
   ];
-  for (const [message, checks] of groupBy(blocked, ({ message }) => message)) {
-    lines.push(
-      `    ${oneLine(message)} (${checks
-        .map(({ id }) => oneLine(id))
-        .slice(0, 4)
-        .join(", ")}${checks.length > 4 ? `, and ${checks.length - 4} more` : ""})`,
-    );
-  }
+  for (const { sentence, results } of groupUndecided(blocked))
+    lines.push(`    ${oneLine(sentence)} (${idsOf(results)})`);
   const yaml = unblockYaml(blocked, record.configuration.value);
   if (yaml !== undefined) lines.push(`    ${oneLine(pasteInto(record))}`, "", yaml);
   return lines.join("\n");
@@ -86,9 +98,9 @@ function renderBlocked(record: RunRecord, colors: Colors): string {
 
 /** Notes besides the checks: waivers that no longer apply, and leftovers of the run. */
 function renderNotes({ verdict, leftovers = [] }: RunRecord, colors: Colors): string[] {
-  const breaches = verdict.reasons.filter(({ text }) => text.startsWith("waiver "));
+  const breaches = verdict.reasons.filter(({ kind }) => kind === "waiver");
   return [
     ...breaches.map(({ text }) => colors.red(oneLine(`✗ ${text}`))),
-    ...leftovers.map((text) => colors.dim(oneLine(`left behind: ${text}`))),
+    ...leftovers.map((text) => colors.dim(oneLine(`note: ${text}`))),
   ];
 }

@@ -45,7 +45,7 @@ export function unblockYaml(
 /** How to use the block. */
 export function pasteInto({ target }: Pick<RunRecord, "target">): string {
   const file = target.source === "embedded" ? "a target file" : target.source;
-  return `To unblock them, paste this into ${file}, in place of the sections of the same name:`;
+  return `To run them, replace these sections of ${file} (they include what is already there):`;
 }
 
 function mergeInto(map: YAMLMap, added: YAMLMap): void {

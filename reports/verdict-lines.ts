@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type RunRecord, STATUSES } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
+import { describeExitCode } from "./text/index.ts";
 
 /** Reasons that are listed with the verdict; for a failed run these are its causes. */
 const MAX_REASONS = 3;
@@ -34,5 +35,5 @@ export function endLine(
   { exitCode }: RunRecord["verdict"],
   { folder, isKept = true }: Pick<TerminalOptions, "folder" | "isKept">,
 ): string {
-  return `exit code ${exitCode}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full; run \`gauntlet report ${folder}\` to render what was recorded`}`;
+  return `${describeExitCode(exitCode)}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full; run \`gauntlet report ${folder}\` to render what was recorded`}`;
 }

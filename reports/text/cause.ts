@@ -1,5 +1,6 @@
 import type { Finding } from "../../src/record/index.ts";
-import { describeExpected, describeFinding, describeObserved, describeResponse } from "./finding.ts";
+import { describeExpected, describeFinding, describeObserved } from "./finding.ts";
+import { describeResponse } from "./response.ts";
 
 /** Several findings with one deviation. */
 export interface CauseFacts {

@@ -1,4 +1,6 @@
-import type { Expected, Finding, Observed, ResponseFacts, UndecidedReason } from "../../src/record/index.ts";
+import type { Expected, Finding, Observed, ResponseFacts } from "../../src/record/index.ts";
+import { describeResponse } from "./response.ts";
+import { describeUndecided } from "./undecided.ts";
 
 /** What had to hold: `401`, `"a" or "b"`, `at most 64`, `a non-empty string`. */
 export function describeExpected(expected: Expected | undefined): string {
@@ -35,30 +37,6 @@ export function describeObserved(observed: Observed): string {
       return `${observed.text}… (${observed.characters} characters)`;
     case "facts":
       return observed.text;
-  }
-}
-
-/** A response in short: `429 rate_limit_exceeded`, `200, then reset`, `no response (deadline)`. */
-export function describeResponse({ status, reason, readAs, ending, isRefusedLate }: ResponseFacts): string {
-  const end = ending === undefined ? "" : `${ending.kind}${ending.detail === undefined ? "" : `: ${ending.detail}`}`;
-  if (status === undefined) return `no response (${end})`;
-  const translated = readAs === undefined ? "" : ` (read as ${readAs ?? "no known reason"})`;
-  const named = `${status}${reason === undefined ? "" : ` ${reason}`}${translated}`;
-  if (end !== "") return `${named}, then ${end}`;
-  return isRefusedLate === true ? `${named}, then an error event` : named;
-}
-
-/** Why a comparison decided nothing. */
-export function describeUndecided(reason: UndecidedReason): string {
-  switch (reason.kind) {
-    case "no-response":
-      return `no response: ${reason.how}`;
-    case "size-bound":
-      return `the response is larger than Gauntlet records${reason.detail === undefined ? "" : ` (${reason.detail})`}`;
-    case "generator-late":
-      return `Gauntlet itself was held up for ${Math.round(reason.lagMs)} ms (limit ${reason.boundMs} ms)`;
-    case "open":
-      return reason.text;
   }
 }
 

@@ -1,10 +1,11 @@
 export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
+export { describeExitCode } from "./exit-code.ts";
 export {
   describeExpected,
   describeFacts,
   describeFinding,
   describeObserved,
-  describeResponse,
-  describeUndecided,
 } from "./finding.ts";
+export { describeResponse } from "./response.ts";
+export { describeUndecided, groupUndecided, type UndecidedGroup } from "./undecided.ts";

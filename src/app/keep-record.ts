@@ -75,7 +75,7 @@ function withStorageError(record: RunRecord, { message, exit }: StorageError): R
         result: "inconclusive",
         headline: headline.replace(/^[A-Z]+(?=: )/, "INCONCLUSIVE").concat(", but the run folder is incomplete"),
       }),
-      reasons: [{ text: message }, ...reasons.filter(({ text }) => text !== message)],
+      reasons: [{ kind: "run", text: message }, ...reasons.filter(({ text }) => text !== message)],
     },
   };
 }

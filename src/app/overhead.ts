@@ -258,7 +258,7 @@ function verdictOf(
     result: shown,
     exitCode: by === "SIGINT" ? EXIT.interrupted : by === "SIGTERM" ? EXIT.terminated : EXITS[shown],
     headline,
-    reasons: [...(cut ? [`interrupted by ${by}`] : []), ...reasons].map((text) => ({ text })),
+    reasons: [...(cut ? [`interrupted by ${by}`] : []), ...reasons].map((text) => ({ kind: "run" as const, text })),
     qualifiers,
   };
 }

@@ -1,6 +1,7 @@
+import { describeUndecided } from "../../reports/text/index.ts";
 import { messageOf } from "../core/index.ts";
 import { Undecided, Verdict } from "../judging/index.ts";
-import type { Attestation, CheckResult, Finding, Status } from "../record/index.ts";
+import type { Attestation, CheckResult, Finding, Status, UndecidedReason } from "../record/index.ts";
 import type { Axes } from "./axes.ts";
 import { type Instance, suiteOf } from "./check.ts";
 import { type Recordable, responsesIn } from "./recording.ts";
@@ -9,6 +10,8 @@ import { type Recordable, responsesIn } from "./recording.ts";
 interface Judgement {
   readonly status: Status;
   readonly message: string;
+  /** Set if nothing could be decided. */
+  readonly reason?: UndecidedReason | undefined;
   readonly findings: readonly Finding[];
   /** What was not decided, if a failure takes precedence. */
   readonly undecided?: string | undefined;
@@ -30,9 +33,9 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
   } catch (error) {
     if (!(error instanceof Undecided))
       return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings };
-    const { status, message, unblock } = error;
+    const { status, message, reason, unblock } = error;
     const isBroken = verdict.broken.some(({ weight }) => weight === "fail");
-    if (status !== "inconclusive" || !isBroken) return { status, message, unblock, findings };
+    if (status !== "inconclusive" || !isBroken) return { status, message, reason, unblock, findings };
     stopped = message;
   }
   if (findings.length === 0 && verdict.open === undefined)
@@ -52,11 +55,13 @@ function timed(verdict: Verdict, recording: Recordable): Judgement {
   const ownLagMs = Math.max(0, ...responsesIn(recording).map(({ exchange }) => exchange.ownLagMs));
   const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
   if (ownLagMs <= MAX_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
-  const message = `Gauntlet itself was held up for ${Math.round(ownLagMs)} ms during this check, so its timing cannot be judged: run it again on a quieter machine (otherwise ${verdict.conclude().message})`;
-  const undecided = findings.map(
-    (finding): Finding => (finding.outcome === "broken" ? { ...finding, outcome: "undecided" } : finding),
-  );
-  return { status: "inconclusive", message, findings: undecided };
+  const reason = { kind: "generator-late", lagMs: Math.round(ownLagMs), boundMs: MAX_OWN_LAG_MS } as const;
+  const undecided = findings.map((finding): Finding => {
+    if (finding.outcome !== "broken") return finding;
+    const { deviation: _deviation, ...rest } = finding;
+    return { ...rest, outcome: "undecided", reason };
+  });
+  return { status: "inconclusive", message: describeUndecided(reason), reason, findings: undecided };
 }
 
 interface Circumstances {
@@ -70,12 +75,13 @@ export function resultOf(
   recording: Recordable,
   { attestations, durationMs }: Circumstances,
 ): CheckResult {
-  const { status, message, findings, undecided, unblock = [] } = judge(instance, recording);
+  const { status, message, reason, findings, undecided, unblock = [] } = judge(instance, recording);
   return {
     ...frame(instance),
     status,
     message,
     findings: [...findings],
+    ...(reason === undefined ? {} : { reason }),
     ...(undecided === undefined ? {} : { undecided }),
     unblock: [...unblock],
     violated: [
@@ -90,9 +96,10 @@ export function resultOf(
 /** The result of an instance without a recording. */
 export function unjudged(
   instance: Instance,
-  { status, message, unblock = [] }: { status: Status; message: string; unblock?: readonly string[] },
+  { status, reason, unblock = [] }: { status: Status; reason: UndecidedReason; unblock?: readonly string[] },
 ): CheckResult {
-  return { ...frame(instance), status, message, unblock: [...unblock], durationMs: 0 };
+  const message = describeUndecided(reason);
+  return { ...frame(instance), status, message, reason, unblock: [...unblock], durationMs: 0 };
 }
 
 function frame({ id, check, axes }: Instance): CheckResult {

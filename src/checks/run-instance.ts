@@ -45,21 +45,24 @@ async function fixturesFor(
   const attestations: Attestation[] = [
     { state: "key.valid", by: traffic.target.source === "embedded" ? "embedded" : "asserted" },
   ];
-  const missing: string[] = [];
+  const missing: { name: string; why?: string }[] = [];
   const unblock: string[] = [];
   for (const need of needsOf(instance, traffic.target)) {
     const fixture = await traffic.fixtures.findVerified(need, dialect);
     if (fixture.ok) {
       attestations.push(fixture.attestation);
     } else if (fixture.skipped !== undefined) {
-      return unjudged(instance, { status: "not-applicable", message: `${need}: ${fixture.skipped}` });
+      return unjudged(instance, {
+        status: "not-applicable",
+        reason: { kind: "declared-gap", about: need, why: fixture.skipped },
+      });
     } else {
-      missing.push(fixture.because === undefined ? need : `${need} (${fixture.because})`);
+      missing.push({ name: need, ...(fixture.because === undefined ? {} : { why: fixture.because }) });
       unblock.push(...fixture.unblock);
     }
   }
   if (missing.length > 0) {
-    return unjudged(instance, { status: "blocked", message: `missing: ${missing.join(", ")}`, unblock });
+    return unjudged(instance, { status: "blocked", reason: { kind: "missing-preconditions", missing }, unblock });
   }
   return attestations;
 }
@@ -69,17 +72,20 @@ function unfinished(instance: Instance, traffic: Traffic, error: unknown): Check
   if (traffic.watch.stop !== undefined) return afterStop(instance, traffic);
   if (error instanceof ModelLost) return afterOutage(instance, error.message);
   if (error instanceof BudgetReached || error instanceof CircuitOpen)
-    return unjudged(instance, { status: "inconclusive", message: error.message });
+    return unjudged(instance, { status: "inconclusive", reason: { kind: "open", text: error.message } });
   if (traffic.signal.aborted) return notRun(instance);
   if (error instanceof UndeclaredDialect)
-    return unjudged(instance, { status: "not-applicable", message: error.message });
+    return unjudged(instance, { status: "not-applicable", reason: { kind: "open", text: error.message } });
   if (error instanceof MissingFixture)
     return unjudged(instance, {
       status: "blocked",
-      message: error.message,
+      reason: { kind: "missing-preconditions", missing: [{ name: error.need }] },
       unblock: unblockLines(error.need, traffic.target, error.dialect),
     });
-  return unjudged(instance, { status: "harness-error", message: `the check failed to run: ${messageOf(error)}` });
+  return unjudged(instance, {
+    status: "harness-error",
+    reason: { kind: "open", text: `the check failed to run: ${messageOf(error)}` },
+  });
 }
 
 interface RunAndJudge extends RunInstance {
@@ -141,7 +147,7 @@ function outageIn({ watch }: Traffic, recording: Recordable): string | undefined
 }
 
 function afterOutage(instance: Instance, outage: string): CheckResult {
-  return unjudged(instance, { status: "blocked", message: `not judged: ${outage}` });
+  return unjudged(instance, { status: "blocked", reason: { kind: "outage", text: outage } });
 }
 
 export function wasAborted({ exchange }: Response): boolean {
@@ -150,11 +156,11 @@ export function wasAborted({ exchange }: Response): boolean {
 
 /** The result of an instance whose requests were lost, or not sent, because the gateway stopped responding. */
 function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResult {
-  const message = `not judged: the gateway stopped responding${stop === undefined ? "" : ` after ${stop.after.id}`}`;
-  return unjudged(instance, { status: "inconclusive", message });
+  const reason = { kind: "gateway-stopped", ...(stop === undefined ? {} : { after: stop.after.id }) } as const;
+  return unjudged(instance, { status: "inconclusive", reason });
 }
 
 /** The result of an instance that the run did not reach. */
 export function notRun(instance: Instance): CheckResult {
-  return unjudged(instance, { status: "inconclusive", message: "the run ended before this check" });
+  return unjudged(instance, { status: "inconclusive", reason: { kind: "not-reached" } });
 }

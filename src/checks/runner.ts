@@ -175,10 +175,17 @@ function overAllTraffic(
   const { dialects, skip } = traffic.target;
   const [need] = needsOf(instance, traffic.target);
   if (need !== undefined)
-    return unjudged(instance, { status: "not-applicable", message: `${need}: ${notServed(dialects)}` });
+    return unjudged(instance, {
+      status: "not-applicable",
+      reason: { kind: "declared-gap", about: need, why: notServed(dialects) },
+    });
   onStart?.(instance);
   const gap = about === undefined ? undefined : skip[about];
-  if (gap !== undefined) return unjudged(instance, { status: "not-applicable", message: `${about}: ${gap}` });
+  if (gap !== undefined)
+    return unjudged(instance, {
+      status: "not-applicable",
+      reason: { kind: "declared-gap", about: about ?? "", why: gap },
+    });
   const { stop } = traffic.watch;
   const { outages } = traffic.watch.recovery;
   const seen = traffic.responses.filter((response) => {
@@ -188,7 +195,7 @@ function overAllTraffic(
   });
   onRecording?.(instance, seen);
   if (seen.length > 0) return resultOf(instance, seen, { attestations: [], durationMs: 0 });
-  return unjudged(instance, { status: "inconclusive", message: "no request was sent that it could look at" });
+  return unjudged(instance, { status: "inconclusive", reason: { kind: "nothing-to-judge" } });
 }
 
 interface Scheduled {
@@ -235,5 +242,5 @@ function byResource(scheduled: readonly Scheduled[], target: Target, run: RunKin
 
 function outOfBudget(instance: Instance, what: string, needed: number): CheckResult {
   const unblock = ["budget:", `  requests: ${needed}`];
-  return unjudged(instance, { status: "blocked", message: `left out: it takes ${what}`, unblock });
+  return unjudged(instance, { status: "blocked", reason: { kind: "over-budget", needs: what }, unblock });
 }

@@ -1,10 +1,12 @@
 import { describeBroken, describeOpen, describePass, describeSilence } from "../../reports/text/index.ts";
-import { countMet, type Finding, type Status } from "../record/index.ts";
+import { countMet, type Finding, type Status, type UndecidedReason } from "../record/index.ts";
 
 /** The result of all findings, and the sentence for it. */
 export interface Conclusion {
   readonly status: Status;
   readonly message: string;
+  /** Set if nothing could be decided. */
+  readonly reason?: UndecidedReason;
 }
 
 /**
@@ -19,7 +21,10 @@ export function conclusionOf(findings: readonly Finding[], open?: Conclusion): C
   if (failing !== undefined) return { status: "fail", message: describeBroken(failing, broken) };
   if (open !== undefined) return open;
   const [undecided, ...more] = findings.filter(({ outcome }) => outcome === "undecided");
-  if (undecided !== undefined) return { status: "inconclusive", message: describeOpen([undecided, ...more]) };
+  if (undecided !== undefined) {
+    const message = describeOpen([undecided, ...more]);
+    return { status: "inconclusive", message, ...(undecided.reason === undefined ? {} : { reason: undecided.reason }) };
+  }
   const [warning] = broken;
   if (warning !== undefined) return { status: "warn", message: describeBroken(warning, broken) };
   if (countMet(findings) > 0) return { status: "pass", message: describePass(findings) };

@@ -1,4 +1,5 @@
-import type { Finding } from "../record/index.ts";
+import { describeUndecided } from "../../reports/text/index.ts";
+import type { Finding, ResponseFacts, UndecidedReason } from "../record/index.ts";
 import type { CompatRequirement, MustRequirement, RequirementId, ShouldRequirement } from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
 import { type EvidenceResponse, isRefusedLate, missingEvidence } from "./evidence.ts";
@@ -19,21 +20,28 @@ export interface Seen {
 interface ControlResponse {
   readonly id?: string;
   readonly admitted: boolean;
-  readonly summary: string;
+  readonly facts?: ResponseFacts;
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly complete: boolean;
 }
 
+/** What prevented a judge from deciding more. */
+type OpenQuestion = Pick<Undecided, "status" | "message" | "reason">;
+
 /** Ends a judgement that cannot continue; caught by the caller of the judge. */
 export class Undecided extends Error {
   readonly status: "blocked" | "inconclusive" | "not-applicable";
+  readonly reason: UndecidedReason;
   /** Lines of the target file that would let it continue. */
   readonly unblock: readonly string[];
 
-  constructor(status: Undecided["status"], message: string, unblock: readonly string[] = []) {
-    super(message);
+  /** @param reason as data, or in words if no kind of reason fits. */
+  constructor(status: Undecided["status"], reason: UndecidedReason | string, unblock: readonly string[] = []) {
+    const known: UndecidedReason = typeof reason === "string" ? { kind: "open", text: reason } : reason;
+    super(describeUndecided(known));
     this.status = status;
+    this.reason = known;
     this.unblock = unblock;
   }
 }
@@ -50,7 +58,7 @@ export class Verdict {
   readonly #met = new Map<string, Finding>();
   /** The control request that was served last. */
   #control: string | undefined;
-  #open: Pick<Undecided, "status" | "message"> | undefined;
+  #open: OpenQuestion | undefined;
 
   /** A violation fails the check. `expected` is a value for equality, or an expectation. */
   must<T>(requirement: MustRequirement, observed: T, expected: NoInfer<T> | Expectation<T>, seen: Seen = {}): boolean {
@@ -89,7 +97,7 @@ export class Verdict {
 
   /** A condition without which the check would say nothing true: if it does not hold, the check is blocked and never passes. */
   assume(condition: boolean, what: string): void {
-    if (!condition) throw new Undecided("blocked", `precondition not met: ${what}`);
+    if (!condition) throw new Undecided("blocked", { kind: "precondition-not-met", text: what });
   }
 
   /** The given fixture does not suffice, and something else in the target file would. */
@@ -104,7 +112,8 @@ export class Verdict {
       return;
     }
     const ambient = isAmbient(control);
-    throw new Undecided(ambient ? "inconclusive" : "blocked", `${what} was not served: ${control.summary}`);
+    const response = control.facts ?? (control.status === undefined ? {} : { status: control.status });
+    throw new Undecided(ambient ? "inconclusive" : "blocked", { kind: "control-not-served", what, response });
   }
 
   inconclusive(why: string): never {
@@ -117,7 +126,7 @@ export class Verdict {
 
   /** Notes that something could not be decided, and continues; the first note counts, unless something is violated. */
   markUndecided(status: Undecided["status"], message: string): void {
-    this.#open ??= { status, message };
+    this.#open ??= { status, message, reason: { kind: "open", text: message } };
   }
 
   /** What `markUndecided` noted first. */

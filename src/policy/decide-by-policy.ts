@@ -15,7 +15,10 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
     failed.length > 0 ? "fail" : open.length > 0 && verdict.result === "pass" ? "inconclusive" : verdict.result;
   const interrupted = verdict.exitCode === EXIT.interrupted || verdict.exitCode === EXIT.terminated;
   const decisive = result === "fail" ? failed : open;
-  const gates = decisive.map(({ gate, outcome, message }) => ({ text: `gate ${outcome}: ${gate}: ${message}` }));
+  const gates = decisive.map(({ gate, outcome, message }) => ({
+    kind: "gate" as const,
+    text: `gate ${outcome}: ${gate}: ${message}`,
+  }));
   const qualifiers = [
     ...verdict.qualifiers,
     ...(warned.length === 0 ? [] : [`${warned.length === 1 ? "1 gate warns" : `${warned.length} gates warn`}`]),

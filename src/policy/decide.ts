@@ -1,3 +1,4 @@
+import { groupUndecided } from "../../reports/text/index.ts";
 import { EXIT, type ExitCode } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
 import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../record/index.ts";
@@ -51,13 +52,13 @@ export function decide(
   // A violated MUST is true however the run ended; anything else may be an effect of the early end.
   const result = isCut && found !== "fail" ? "inconclusive" : found;
   const decisive = reasonsOf(deciding);
-  const reasons = [
-    ...(cutOff === undefined ? [] : [{ text: cutOff, check: "" }]),
-    ...breaches.map(({ text, check = "" }) => ({ text, check })),
+  const reasons: Reason[] = [
+    ...(cutOff === undefined ? [] : [{ kind: "run", text: cutOff } as const]),
+    ...breaches.map(({ text, check }): Reason => ({ kind: "waiver", text, ...(check === undefined ? {} : { check }) })),
     ...decisive.slice(0, MAX_REASONS),
   ];
-  if (decisive.length > MAX_REASONS) reasons.push({ text: `and ${decisive.length - MAX_REASONS} more`, check: "" });
-  if (reasons.length === 0 && result === "inconclusive") reasons.push({ text: "nothing was judged", check: "" });
+  if (decisive.length > MAX_REASONS) reasons.push({ kind: "more", text: `and ${decisive.length - MAX_REASONS} more` });
+  if (reasons.length === 0 && result === "inconclusive") reasons.push({ kind: "run", text: "nothing was judged" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {
     result,
@@ -68,25 +69,36 @@ export function decide(
           ? EXIT.interrupted
           : EXIT.terminated,
     headline: `${result.toUpperCase()}: ${nameWithAddress(targetName, baseUrl)}${tail}${interruptedBy === undefined ? "" : `, interrupted by ${interruptedBy}`}${cutOff === undefined ? "" : ", cut off"}`,
-    reasons: reasons.map(({ text, check }) => (check === "" ? { text } : { text, check })),
+    reasons,
     qualifiers: [...qualifiers],
   };
 }
 
+type Reason = RunVerdict["reasons"][number];
+
 /** One reason for each cause of a failure, with the first check that it explains; then the results without a cause. */
-function reasonsOf(deciding: readonly CheckResult[]): { text: string; check: string }[] {
+function reasonsOf(deciding: readonly CheckResult[]): Reason[] {
   const causes = causesOf(deciding).filter(({ weight }) => weight === "fail");
   const explained = explainedBy(causes);
   return [
-    ...causes.map(({ title, checks: [first = "", ...more] }) => ({
-      text: `fail: ${title}${more.length === 0 ? "" : ` (${more.length + 1} check instances)`}`,
-      check: first,
-    })),
-    ...deciding
-      .filter(({ id }) => !explained.has(id))
-      .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
+    ...causes.map(
+      ({ title, checks: [first = "", ...more] }): Reason => ({
+        kind: "cause",
+        text: `fail: ${title}${instances(more.length + 1)}`,
+        check: first,
+      }),
+    ),
+    ...groupUndecided(deciding.filter(({ id }) => !explained.has(id))).map(
+      ({ status, sentence, results: [{ id }, ...more] }): Reason => ({
+        kind: "checks",
+        text: `${status}: ${sentence}${instances(more.length + 1)}`,
+        check: id,
+      }),
+    ),
   ];
 }
+
+const instances = (count: number): string => (count === 1 ? "" : ` (${count} check instances)`);
 
 /** Name and address, so that a verdict cannot be mistaken for that of another gateway. */
 export function nameWithAddress(name: string, baseUrl: string | undefined): string {

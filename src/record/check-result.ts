@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findingSchema } from "./finding.ts";
+import { findingSchema, undecidedSchema } from "./finding.ts";
 import { STATUSES } from "./status.ts";
 
 export const LAYERS = ["specification", "protocol", "compat"] as const;
@@ -44,6 +44,8 @@ export const checkResultSchema = z.strictObject({
   /** The result in one sentence. */
   message: z.string(),
   findings: z.array(findingSchema),
+  /** Set if nothing could be decided: why. */
+  reason: undecidedSchema.optional(),
   attestations: z.array(attestationSchema),
   /** What it could not decide in addition to its failure. */
   undecided: z.string().optional(),

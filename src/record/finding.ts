@@ -70,8 +70,27 @@ export const deviationSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("content") }),
 ]);
 
-/** Why a comparison decided nothing. */
+/** Why nothing could be decided. */
 export const undecidedSchema = z.discriminatedUnion("kind", [
+  /** Keys, models and accounts that the target file does not name, or that are not in the state it claims. */
+  z.strictObject({
+    kind: z.literal("missing-preconditions"),
+    missing: z.array(z.strictObject({ name: z.string(), why: z.string().optional() })),
+  }),
+  /** A gap that the target file declares. */
+  z.strictObject({ kind: z.literal("declared-gap"), about: z.string(), why: z.string() }),
+  /** What the gateway does, or does not do, so that a check says nothing. */
+  z.strictObject({ kind: z.literal("precondition-not-met"), text: z.string() }),
+  z.strictObject({ kind: z.literal("control-not-served"), what: z.string(), response: responseFactsSchema }),
+  z.strictObject({ kind: z.literal("gateway-stopped"), after: z.string().optional() }),
+  /** A model was not served for a while. */
+  z.strictObject({ kind: z.literal("outage"), text: z.string() }),
+  /** The budget has no room for the check. */
+  z.strictObject({ kind: z.literal("over-budget"), needs: z.string() }),
+  /** The run ended before. */
+  z.strictObject({ kind: z.literal("not-reached") }),
+  /** No request of the run could be judged. */
+  z.strictObject({ kind: z.literal("nothing-to-judge") }),
   z.strictObject({ kind: z.literal("no-response"), how: z.string() }),
   z.strictObject({ kind: z.literal("size-bound"), detail: z.string().optional() }),
   z.strictObject({ kind: z.literal("generator-late"), lagMs: z.number(), boundMs: z.number() }),

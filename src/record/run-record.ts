@@ -21,14 +21,20 @@ const requirementSchema = z.strictObject({
   text: z.string(),
 });
 
+/**
+ * What a reason of a verdict is: a failure's cause, check instances without a cause, a waiver that no longer covers anything, a
+ * gate of the policy, what a comparison found, or how the run ended. `more` counts reasons that are not listed.
+ */
+const REASON_KINDS = ["cause", "checks", "waiver", "gate", "comparison", "run", "more"] as const;
+
 const verdictSchema = z.strictObject({
   /** The one field that CI reads. */
   result: z.enum(["pass", "fail", "inconclusive", "error"]),
   exitCode: z.int(),
   /** The first line: result, target, qualifiers such as `partial` or a contract. */
   headline: z.string(),
-  /** Why, each with the check or requirement it refers to. */
-  reasons: z.array(z.strictObject({ text: z.string(), check: z.string().optional() })),
+  /** Why, each with the check that it refers to. */
+  reasons: z.array(z.strictObject({ kind: z.enum(REASON_KINDS), text: z.string(), check: z.string().optional() })),
   /** What the result does not say: declared gaps, contract, waivers. */
   qualifiers: z.array(z.string()),
 });

@@ -36,7 +36,7 @@ describe("exit codes", () => {
     expect(stdout).toMatch(/in auth\.unknown-key\[models\], .* and \d+ more\n/);
     expect(stdout).toMatch(/exchange x\d+, 403: curl -sS -i .*\n\s+control request x\d+, 200: curl -sS -i /);
     expect(stdout).toMatch(/FAIL: .*\n {2}fail: expected 401, got 403 invalid_api_key \(\d+ check instances\)\n/);
-    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^exit code 1; report: .*report\.html$/);
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^exit code 1 \(failed\); report: .*report\.html$/);
   });
 
   test.each<[what: string, args: string[], says: RegExp]>([

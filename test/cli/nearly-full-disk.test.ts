@@ -43,7 +43,7 @@ describe.skipIf(process.platform === "win32")("the disk is full when the run has
     expect(stdout).toMatch(
       /^INCONCLUSIVE: .*, but the run folder is incomplete\n .*cannot be written any more: EFBIG/m,
     );
-    expect(stdout).toContain(`exit code 4; ${out} could not be written in full`);
+    expect(stdout).toContain(`exit code 4 (inconclusive); ${out} could not be written in full`);
     expect(stdout).not.toMatch(/^PASS/m);
     expect(code).toBe(4);
     expect(existsSync(join(out, `${file}.part`))).toBe(false);
@@ -56,7 +56,7 @@ describe.skipIf(process.platform === "win32")("the disk is full when the run has
     const command = ["conform", "models", "--mutation", "models.data-is-object", "--out", join(folder.path, "run")];
     const { code, stdout } = await withFilesOf(60, command);
     expect(stdout).toMatch(/^FAIL: /m);
-    expect(stdout).toContain("exit code 4; ");
+    expect(stdout).toContain("exit code 4 (inconclusive); ");
     expect(code).toBe(4);
   });
 
@@ -69,7 +69,7 @@ describe.skipIf(process.platform === "win32")("the disk is full when the run has
     const text = await run("a");
     // On a busy machine the load itself is inconclusive.
     expect(text.stdout).toMatch(/^INCONCLUSIVE: .*\n .*cannot be written any more: EFBIG/m);
-    expect(text.stdout).toContain("exit code 4; ");
+    expect(text.stdout).toContain("exit code 4 (inconclusive); ");
     const json = await run("b", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({
       verdict: "error",

@@ -397,7 +397,7 @@ describe("verdict and exit code", () => {
       result: "inconclusive",
       exitCode: 130,
       headline: "INCONCLUSIVE: staging, interrupted by SIGINT",
-      reasons: [{ text: "nothing was judged" }],
+      reasons: [{ kind: "run", text: "nothing was judged" }],
       qualifiers: [],
     },
   });

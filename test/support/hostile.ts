@@ -90,7 +90,10 @@ export function hostileSource(): ReportSource {
       result: "fail",
       exitCode: 1,
       headline: `FAIL: ${HOSTILE}`,
-      reasons: [{ text: HOSTILE }, { text: GIANT, check: id }],
+      reasons: [
+        { kind: "run", text: HOSTILE },
+        { kind: "cause", text: GIANT, check: id },
+      ],
       qualifiers: [HOSTILE],
     },
   });

@@ -79,11 +79,8 @@ function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
   const known = new Set(checks.map(({ id }) => id));
   const compared = comparison?.reasons ?? [];
   const others = verdict.reasons.filter(
-    ({ check, text }) =>
-      !text.startsWith("gate ") &&
-      !/^and \d+ more$/.test(text) &&
-      !compared.includes(text) &&
-      (check === undefined || !known.has(check) || text.startsWith("waiver ")),
+    ({ kind, check }) =>
+      kind === "waiver" || kind === "run" || (kind === "checks" && (check === undefined || !known.has(check))),
   );
   return [
     ...others.map(({ text }) => ({ status, text: oneLine(text, 300) })),

@@ -213,7 +213,7 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
     result,
     exitCode: EXITS[verdict],
     headline: `${verdict.toUpperCase()}: ${b.label} against ${a.label}`,
-    reasons: reasons.map((text) => ({ text })),
+    reasons: reasons.map((text) => ({ kind: "comparison" as const, text })),
     qualifiers: [],
   };
 }
