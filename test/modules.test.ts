@@ -14,7 +14,7 @@ describe("the linter keeps modules apart", () => {
     for (const folder of probes) rmSync(folder, { recursive: true, force: true });
   });
 
-  test("every import that the table does not have is refused, every one that it has is not", () => {
+  test("every import that is not in the table is rejected, every one in it is allowed", () => {
     const all = Object.keys(MODULES);
     for (const name of all) {
       mkdirSync(`${root}src/${name}/lint-probe`, { recursive: true });
@@ -56,7 +56,7 @@ describe("the linter keeps modules apart", () => {
     expect([...new Set(refused)].sort()).toEqual(expected.sort());
   });
 
-  test("every folder of src is in the table, and no import goes in a circle", () => {
+  test("every folder of src is in the table, and no imports form a cycle", () => {
     const folders = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(MODULES).sort());
     const reaches = (from: string, to: string, seen: readonly string[] = []): boolean =>

@@ -36,7 +36,7 @@ describe("a kill loses nothing that was known", () => {
     expect((await killAfter(CONFORM, environment, folder.path, afterMs)).complaints).toEqual([]);
   });
 
-  test("load, killed in the middle: what was sent until then is in the report", async () => {
+  test("a load that is killed: what was sent until then is in the report", async () => {
     using folder = workplace();
     const out = join(folder.path, "run");
     await using running = startGauntlet(
@@ -103,7 +103,7 @@ describe("a kill loses nothing that was known", () => {
   });
 });
 
-describe("places that cannot be written", () => {
+describe("locations that cannot be written", () => {
   test("2: the folder cannot be made", async () => {
     using folder = workplace();
     writeFileSync(join(folder.path, "file"), "");
@@ -164,7 +164,7 @@ describe("places that cannot be written", () => {
 });
 
 test.each([-3_600_000, 86_400_000])(
-  "a clock that jumps by %d ms neither holds up a run nor spoils its record",
+  "a clock that jumps by %d ms neither delays a run nor corrupts its record",
   async (jumpMs) => {
     using folder = workplace();
     const out = join(folder.path, "run");
@@ -214,7 +214,7 @@ describe("signals during load", () => {
 });
 
 describe("runs at the same time", () => {
-  test("in one place they keep apart", async () => {
+  test("in one place they stay separate", async () => {
     using folder = workplace();
     const ran = await Promise.all(
       [1, 2, 3].map(() => gauntlet(["conform", "models", "--target", "gauntlet.yaml"], environment, folder.path)),
@@ -227,7 +227,7 @@ describe("runs at the same time", () => {
     expect(folders.flatMap(recordProblems)).toEqual([]);
   });
 
-  test("of two that are given one folder, one is refused and the other is not disturbed", async () => {
+  test("of two with the same folder, one is rejected and the other is not affected", async () => {
     using folder = workplace();
     mkdirSync(join(folder.path, "run"));
     const start = () =>

@@ -31,7 +31,7 @@ async function attempt(target: string, environment: Record<string, string> = {})
 const file = (baseUrl: string, more = "") => `baseUrl: ${baseUrl}\nkeys: { valid: env:K }\n${more}`;
 const origin = () => new URL(ready.baseUrl).origin;
 
-describe("what a new user gets wrong is named, with the next step", () => {
+describe("mistakes of new users are named, with the next step", () => {
   test.each<[what: string, target: () => string, says: RegExp]>([
     ["/v1 is missing", () => file(origin()), /no model list below \/\. baseUrl should end in the version segment/],
     [

@@ -37,7 +37,7 @@ async function capacity(every: number) {
   return { code: ran.code, found: JSON.parse(ran.stdout) };
 }
 
-test("a level is not held with some replies that were too large to be checked", async () => {
+test("a level is not held if some replies were too large to be checked", async () => {
   const { found } = await capacity(3);
   // Lower levels may not contain one: they send only a few requests.
   const [first] = found.steps;
@@ -45,7 +45,7 @@ test("a level is not held with some replies that were too large to be checked", 
   expect(first.why).toMatch(/\d+ of \d+ replies were not checked: larger than 4 MiB/);
 });
 
-test("where all are, no level is", async () => {
+test("if all replies are, no level is held", async () => {
   const { code, found } = await capacity(1);
   expect(found.steps.length).toBeGreaterThan(0);
   for (const { met, binds, why } of found.steps) {
@@ -56,7 +56,7 @@ test("where all are, no level is", async () => {
   expect(code).not.toBe(0);
 });
 
-test("with small ones it is", async () => {
+test("with small replies it is", async () => {
   const { found } = await capacity(Number.POSITIVE_INFINITY);
   // On a busy machine the generator may be the bottleneck.
   const binds = found.steps.map((step: { binds: string }) => step.binds);

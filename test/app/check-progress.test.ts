@@ -62,7 +62,7 @@ test("a cause is reported once, when its first failure is judged, in one line an
   expect(causes[1]).not.toMatch(/sk-secret|\p{Cc}/u);
 });
 
-test("a suite has its verdict when nothing more is sent for it, and says what is judged at the end", () => {
+test("a suite has its verdict once nothing more is sent for it, and says what is judged at the end", () => {
   const instances = instancesOf("models");
   const { progress, events } = follow(instances);
   const sending = instances.filter(({ check }) => check.kind === "sending");

@@ -66,11 +66,11 @@ test.each<[pattern: RegExp, texts: string[]]>([
     ['http_request_duration_seconds_bucket{le="1"}', 'http_request_duration_seconds_bucket{le="+Inf"}'],
   ],
   [/^nothing$/, []],
-])("%s chooses what it is found in", (pattern, texts) => {
+])("%s selects the names that contain it", (pattern, texts) => {
   expect(chosenOf(pattern).series.map(({ text }) => text)).toEqual(texts);
 });
 
-test("a series that comes later is kept, one that goes has no value, and what exceeds the limit is listed by name", () => {
+test("a later series is kept, one that disappears has no value, and those beyond the limit are listed", () => {
   const chosen = new ChosenSeries(seriesChoice(undefined));
   const of = (name: string, value: number, path = "") => ({
     ...{ name, value, kind: "counter" as const },

@@ -100,7 +100,7 @@ describe("gauntlet client", () => {
     expect(code).toBe(1);
   });
 
-  test("waits without jitter are found, or left open on a machine that is late itself; they never pass", async () => {
+  test("waits without jitter fail, or are inconclusive on a machine that is late itself", async () => {
     const { code, of } = await judge("no-jitter", ["rate-without-retry-after"]);
     const { status, message } = of("rate-without-retry-after");
     if (status === "inconclusive") expect(message).toMatch(LATE);
@@ -154,11 +154,11 @@ describe("gauntlet client", () => {
   test.each<[what: string, args: string[], says: RegExp]>([
     ["no command", ["client"], /no command to run[\s\S]*gauntlet client -- node app\.js/],
     [
-      "a scenario that there is not",
+      "a scenario that does not exist",
       ["client", "--scenario", "rate-second", "--", "true"],
       /Did you mean "rate-seconds"/,
     ],
-    ["a program that there is not", ["client", "--", "no-such-program"], /no-such-program cannot be started/],
+    ["a program that does not exist", ["client", "--", "no-such-program"], /no-such-program cannot be started/],
     ["a bound below two attempts", ["client", "--most-attempts", "1", "--", "true"], /--most-attempts: 1/],
   ])("2: %s", async (_what, args, says) => {
     using folder = temporaryFolder();
@@ -167,7 +167,7 @@ describe("gauntlet client", () => {
     expect(code).toBe(2);
   });
 
-  test("scenarios are listed, and named where a requirement is explained", async () => {
+  test("scenarios are listed, and named in the explanation of a requirement", async () => {
     const { stdout } = await gauntlet(["client", "--list-scenarios"]);
     expect(stdout).toMatch(/^budget-exhausted +No retry .* \[RETRY-5\]$/m);
     expect((await gauntlet(["explain", "RETRY-5"])).stdout).toContain(
@@ -175,7 +175,7 @@ describe("gauntlet client", () => {
     );
   });
 
-  test("an interrupted run leaves a partial record, and no command behind", async () => {
+  test("an interrupted run leaves a partial record and no running command", async () => {
     using folder = temporaryFolder();
     const run = join(folder.path, "run");
     const says =

@@ -55,7 +55,7 @@ test.each<[what: string, args: string[], says: RegExp]>([
   expect([2, 3, 5]).toContain(code);
 });
 
-test("two builds in one session: short, but whole", async () => {
+test("two builds in one session: short, but complete", async () => {
   using folder = temporaryFolder();
   const start = "gauntlet gateway --pieces 3 --limits 60000:1000";
   const { stdout, stderr, code } = await gauntlet(

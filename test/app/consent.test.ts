@@ -35,7 +35,7 @@ function mostInAMinute(all: readonly { readonly atMs: number }[]): number {
   return Math.max(0, ...times.map((from, at) => times.slice(at).filter((time) => time < from + 60_000).length));
 }
 
-describe.concurrent("another host, without an account set aside or permission to load", () => {
+describe.concurrent("another host, without a dedicated account or permission to load", () => {
   test.each<readonly string[]>([
     ["load", "w.yaml", "--target", "t.yaml"],
     ["load", "own", "--target", "t.yaml"],

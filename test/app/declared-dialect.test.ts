@@ -84,7 +84,7 @@ function notRight({ checks }: Document): string[] {
     .map(({ id, status, message }) => `${status} ${id}: ${message}`);
 }
 
-describe.each(["chat", "messages"] as const)("a gateway that serves the %s dialect only, and says so", (dialect) => {
+describe.each(["chat", "messages"] as const)("a gateway that serves and declares only the %s dialect", (dialect) => {
   test("passes all applicable checks, under load too, and gets no request in the other", {
     timeout: 400_000,
   }, async () => {
@@ -106,7 +106,7 @@ describe.each(["chat", "messages"] as const)("a gateway that serves the %s diale
 });
 
 describe("a gateway without the messages dialect", () => {
-  test("is judged by its limits when it says so", { timeout: 400_000 }, async () => {
+  test("is judged by its limits if it declares that", { timeout: 400_000 }, async () => {
     await using gateway = await gatewayOf("chat", true);
     const only = ["limits.rate-shared-by-kinds", "limits.rate-shared-by-keys", "limits.concurrency-shared-by-kinds"];
     const args = only.flatMap((check) => ["--only", check]);
@@ -118,7 +118,7 @@ describe("a gateway without the messages dialect", () => {
     expect(gateway.requested).toEqual([]);
   });
 
-  test("fails as it always did when it does not say so, with a hint to declare it", { timeout: 200_000 }, async () => {
+  test("fails if it does not declare that, with a hint to declare it", { timeout: 200_000 }, async () => {
     await using gateway = await gatewayOf("chat", false);
     const args = ["--only", "service.replies", "--only", "chat.minimal"];
     const { stderr, code } = await gateway.run("conform", ...args, "--out", "run");
@@ -134,7 +134,7 @@ describe("a gateway without the messages dialect", () => {
     expect(looked.stdout).toContain("declare it in the target file: dialects: [chat]");
   });
 
-  test("gets load in its own dialect, of a workload that has both", { timeout: 120_000 }, async () => {
+  test("gets only load in its own dialect from a workload with both", { timeout: 120_000 }, async () => {
     await using gateway = await gatewayOf("chat", true);
     const arrivals = "{ kind: constant, ratePerS: 20, durationS: 2 }";
     const both = "[{ dialect: chat }, { dialect: messages }, { dialect: messages, stream: true }]";

@@ -29,12 +29,12 @@ test.each<[what: string, line: string, labels: Record<string, string>, value: nu
 test.each([
   ["no value", "up"],
   ["no value behind labels", 'up{a="x"}'],
-  ["a value that is none", "up one"],
+  ["an invalid value", "up one"],
   ["a hexadecimal value", "up 0x10"],
   ["a label without quotes", "up{a=x} 1"],
   ["a label without an end", 'up{a="x} 1'],
   ["braces without an end", 'up{a="x" 1'],
-  ["a name that is none", "1up 1"],
+  ["an invalid name", "1up 1"],
   ["a page", "<!doctype html>"],
   ["JSON", '{"up": 1}'],
   ["more than any sample has", `up{a="${"x".repeat(5_000)}"} 1`],
@@ -64,7 +64,7 @@ test.each([
   expect(all(`${type}\n${line}\n`).samples).toMatchObject([{ kind }]);
 });
 
-test("of an unwanted sample only the name is looked at; a text without any sample is another format", () => {
+test("only the name of an unselected sample is read; a text without any sample has another format", () => {
   const requested: string[] = [];
   const { samples, lines } = parseExposition("a 1\nb{x} 1\nc 1\n", (name) => {
     requested.push(name);

@@ -28,7 +28,7 @@ async function against(behaviour: Behaviour, args: readonly string[], more = "")
   return { ...ran, requests: server.requests() };
 }
 
-describe("a run that is of no use stops early", () => {
+describe("a useless run stops early", () => {
   test("401 everywhere: conformance finds out that the key is wrong, and judges nothing", async () => {
     const { code, stderr, requests } = await against(REFUSES, ["conform"], "limits: { rpm: 60000, inFlight: 64 }\n");
     expect(stderr).toContain("the gateway rejects the key in keys.valid (401 invalid_api_key");
@@ -36,7 +36,7 @@ describe("a run that is of no use stops early", () => {
     expect(requests).toBeLessThan(10);
   });
 
-  test("401 everywhere: load sends twenty and what was under way", async () => {
+  test("401 everywhere: load stops after twenty requests and those in flight", async () => {
     const { code, stdout, requests } = await against(REFUSES, ["load", "flood.yaml"]);
     expect(stdout).toMatch(
       /nothing was admitted, and 20 requests were refused \(last: 401 invalid_api_key\); the rest was not sent/,
@@ -45,7 +45,7 @@ describe("a run that is of no use stops early", () => {
     expect(requests).toBeLessThan(200);
   });
 
-  test("a target that collapses is not loaded any more, and the report says so", async () => {
+  test("load on a target that collapses stops, and the report says so", async () => {
     const { code, stdout, requests } = await against(COLLAPSES, ["load", "flood.yaml"]);
     expect(stdout).toMatch(
       /load\.circuit: expected every request sent, got \d+ of the last 50 requests failed, last with 503; the rest was not sent/,
@@ -80,7 +80,7 @@ describe("load to a host of a third party", () => {
     },
   );
 
-  test("where it is authorized, the plan comes first, with what it may cost", async () => {
+  test("if authorized, the plan is shown first, with what it may cost", async () => {
     const prices = "authorized: true\nprices: { inputPerMTok: 3, outputPerMTok: 15 }\n";
     const plan =
       /plan for .*\(flood, models\): 632 requests at most, 38400 output tokens at most, up to 100 per second, up to 64 in flight, about 6 s, 0\.63 USD at most/;
@@ -91,7 +91,7 @@ describe("load to a host of a third party", () => {
     expect(wet.code).toBe(3);
   });
 
-  test("a plan beyond the budget is not begun", async () => {
+  test("a plan beyond the budget is not started", async () => {
     const { code, stderr } = await onOtherHost("authorized: true\nbudget: { requests: 100 }\n", ["load", "flood.yaml"]);
     expect(stderr).toContain("the plan has 632 requests, the budget of the target is 100");
     expect(stderr).toContain("Set `budget: { requests: 632 }` in the target file");

@@ -7,7 +7,7 @@ import { gauntlet, MAIN, temporaryFolder } from "../support/gauntlet.ts";
 
 const POLICY = "gates: ['checks{status=fail} == 0']\n";
 
-describe("a command that decides says which gateway it judged", () => {
+describe("a command with a verdict says which gateway it judged", () => {
   test("gauntlet.yaml of the folder is the target, and the verdict names it with its address", async () => {
     using folder = temporaryFolder();
     await using gateway = await startGateway({});
@@ -75,7 +75,7 @@ describe("a command that decides says which gateway it judged", () => {
     },
   );
 
-  test("mutations of the embedded gateway do not go with another target", async () => {
+  test("mutations of the embedded gateway cannot be combined with another target", async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     const { code, stderr } = await gauntlet(

@@ -25,13 +25,13 @@ test("limits: the budget is stated first and kept, and what exceeds it stays unk
   expect(found.concurrency.freedOnDisconnect.value).toBeNull();
 });
 
-test("limits: an account that is not there, and hosts that may not be loaded", async () => {
+test("limits: an unknown account, and hosts that may not be loaded", async () => {
   const { code, stderr } = await gauntlet(["limits", "--target", "embedded", "--account", "nobody"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/no account "nobody"[\s\S]*limited\.0/);
 });
 
-test("capacity: what binds is named", async () => {
+test("capacity: the limiting factor is named", async () => {
   const args = [
     "capacity",
     "--target",

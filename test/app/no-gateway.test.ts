@@ -65,7 +65,7 @@ test("a wrong path of a real gateway", async () => {
   expect(done.code).toBe(2);
 });
 
-test("doctor does not say of a web page that it serves a dialect", async () => {
+test("doctor does not claim that a web page serves a dialect", async () => {
   await withServer(page(200, "Welcome to nginx!"), async (origin) => {
     const { stdout, code } = await against(`${origin}/v1`, ["doctor"]);
     expect(stdout).toMatch(/messages dialect: responded with 200 and a body that is not a reply/);

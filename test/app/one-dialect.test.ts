@@ -120,7 +120,7 @@ describe("models that a gateway serves in one dialect only", () => {
     expect(open.of("fail")).toEqual([]);
   });
 
-  test("a dialect that knows no model at all is the gateway's matter", { timeout: 120_000 }, async () => {
+  test("a dialect without any model is the gateway's failure", { timeout: 120_000 }, async () => {
     await using front = await behindFront((path) => path !== "/messages");
     const { of, code } = await conform(front, "{ chat: echo-fast }", ["messages.minimal"]);
     expect(of("fail").length + of("inconclusive").length).toBeGreaterThan(0);

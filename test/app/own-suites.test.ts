@@ -106,7 +106,7 @@ describe("your own suites", () => {
   test.each([
     { module: "nodenext", resolution: "nodenext" },
     { module: "esnext", resolution: "bundler" },
-  ])("the documented one is right by its types, and an OPEN requirement is refused by must(), by $resolution", (by) => {
+  ])("the documented one typechecks, and must() rejects an OPEN requirement, by $resolution", (by) => {
     const { module, resolution } = by;
     using folder = project();
     const text = readFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), "utf8");

@@ -82,7 +82,7 @@ test("a policy file with problems is refused before anything is sent, each probl
   );
 });
 
-test("an accepted run is what the next one is held against", async () => {
+test("the next run is compared with the accepted one", async () => {
   using folder = temporaryFolder();
   const at = folder.path;
   writeFileSync(join(at, "policy.yaml"), "baseline: gauntlet-baseline.json\n");
@@ -102,7 +102,7 @@ test("an accepted run is what the next one is held against", async () => {
   expect(comparison.checks.vanished).toEqual([]);
 });
 
-test("run drives the load that the policy asks for, and a failed gate of it once more", async () => {
+test("run drives the load that the policy requires, and repeats it for a failed gate", async () => {
   using folder = temporaryFolder();
   const at = folder.path;
   writeFileSync(

@@ -194,7 +194,9 @@ describe.each([
     },
   ],
 ] as const)("a gateway that says its reasons in %s", (_, options, expected) => {
-  test("is proposed a target file by which nothing fails for its words", { timeout: 400_000 }, async () => {
+  test("gets a proposed target file with which no check fails because of its wording", {
+    timeout: 400_000,
+  }, async () => {
     await using gateway = await gatewayBehind(options, { hasHook: true });
     expect((await gateway.failures("t.yaml")).length).toBeGreaterThan(3);
     const { yaml, requests, denials } = await gateway.propose();
@@ -255,7 +257,7 @@ function aliasOf(key: string): string {
 }
 
 describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
-  test("is proposed what holds for two keys, and shown what was seen with one key only", async () => {
+  test("is proposed what holds for two keys, and shown what only one key showed", async () => {
     await using gateway = await gatewayBehind(namesKeys);
     const { yaml, denials } = await gateway.propose();
     const { contract } = parse(yaml);
@@ -280,7 +282,7 @@ describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
     expect(yaml).toMatch(/only one key was denied this way: set keys\.emptySecond/);
   });
 
-  test("is proposed the others, too, where a hook makes a second key", async () => {
+  test("is proposed the others, too, if a provisioner makes a second key", async () => {
     await using gateway = await gatewayBehind(namesKeys, { hasHook: true });
     const { yaml, denials } = await gateway.propose();
     expect(denials.filter(({ isRight }) => !isRight)).toEqual([]);
@@ -290,7 +292,7 @@ describe("a gateway whose sentences name the key", { timeout: 400_000 }, () => {
 });
 
 describe("a proposal", () => {
-  test("for a gateway as specified says nothing of its words", { timeout: 120_000 }, async () => {
+  test("contains no wording for a gateway that follows the specification", { timeout: 120_000 }, async () => {
     await using gateway = await gatewayBehind({});
     const { yaml, requests } = await gateway.propose();
     expect(Object.keys(parse(yaml))).toEqual(["baseUrl", "keys", "limits", "limited", "models"]);

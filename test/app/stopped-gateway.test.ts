@@ -97,7 +97,7 @@ async function conform(text: RegExp, breakBy: (front: Front) => void, args: read
 const SUITES = ["models", "chat", "messages", "robustness"];
 const HEAD = /^HEAD \/v1\/models/;
 
-describe.concurrent("a gateway that responds to nothing any more", () => {
+describe.concurrent("a gateway that no longer responds to anything", () => {
   const ways: readonly (readonly [string, (front: Front) => void])[] = [
     ["hangs", ({ freeze }) => freeze()],
     ["crashes", ({ crash }) => void crash()],

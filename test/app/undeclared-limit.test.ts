@@ -57,7 +57,7 @@ test("a gateway that denies what its declared limits allow fails", { timeout: 60
   expect(stderr).not.toContain("declares no limits");
 });
 
-test("after a wait for a window no more is sent in one than it had room for", async () => {
+test("after a wait for a window, no more is sent in one than it can take", async () => {
   let nowMs = 0;
   const throttle = new Throttle(undefined, () => nowMs);
   const { signal } = new AbortController();

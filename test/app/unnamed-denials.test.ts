@@ -57,7 +57,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
   ]);
 });
 
-test("limits: the number in flight is found by denials without a reason code", { timeout: 60_000 }, async () => {
+test("limits: the concurrency limit is found from denials without a reason code", { timeout: 60_000 }, async () => {
   await using embedded = await startEmbedded({ command: [process.execPath, MAIN, "gateway", ...MUTATION] });
   const { target } = embedded;
   const account = target.limited.find(({ limits }) => limits.rpm > 1_000);

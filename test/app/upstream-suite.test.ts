@@ -67,7 +67,7 @@ test("without our providers: omitted unless the suite is named, blocked if it is
   expect(others.stdout).not.toContain("upstream.");
 });
 
-test("with providers of ours the suite is part of every run, and failover needs to be declared", async () => {
+test("with our providers the suite is part of every run, and failover has to be declared", async () => {
   await using gateway = await inFront();
   const plan = await gateway.run("conform", "--dry-run");
   expect(plan.stdout).toMatch(/upstream\D+14\D+107/);
@@ -75,7 +75,7 @@ test("with providers of ours the suite is part of every run, and failover needs 
   expect([code, statuses(record)]).toEqual([0, ["not-applicable", "pass"]]);
 });
 
-test("a model that other providers serve says nothing of these: blocked, never passed", async () => {
+test("a model that other providers serve shows nothing about ours: blocked, never passed", async () => {
   await using gateway = await inFront({ model: "echo-fast" });
   const { code, record } = await gateway.judged("--only", "upstream.keep-alive", "--only", "upstream.caller-key");
   expect([code, statuses(record)]).toEqual([4, ["blocked"]]);
@@ -85,14 +85,14 @@ test("a model that other providers serve says nothing of these: blocked, never p
 test.each([
   ["nobody listens", () => 'upstream: { controlUrl: "http://127.0.0.1:1", token: env:UPSTREAM_TOKEN }', /no response/],
   ["the token is another", (ready: Upstream) => named(ready).replace("UPSTREAM_TOKEN", "GW_KEY"), /refused: 401/],
-])("where the control interface cannot be used, the run ends with 2 and says so: %s", async (_what, section, says) => {
+])("if the control interface cannot be used, the run ends with 2 and says so: %s", async (_what, section, says) => {
   await using gateway = await inFront({ section });
   const { code, stderr } = await gateway.run("conform", "--only", "upstream.caller-key");
   expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
   expect(stderr).toContain("upstream.controlUrl");
 });
 
-test("the operator's key, which failures of this gateway show, is printed nowhere and written nowhere", async () => {
+test("the operator's key, which this gateway's failures reveal, is never printed or written", async () => {
   using folder = temporaryFolder();
   const key = canaryKey("operator");
   await using upstream = startGauntlet(["upstream"], {}, folder.path);

@@ -21,7 +21,7 @@ const run = (folder: string, name: string, mutation: string, ...more: string[]) 
     folder,
   );
 
-describe("waivers, from the failure to the day they are of no more use", () => {
+describe("waivers, from the failure to the day they become stale", () => {
   test("suggested, filled in, applied, preserved by rejudge, and failing the run when stale", async () => {
     using folder = temporaryFolder();
     const { path } = folder;
@@ -64,7 +64,7 @@ describe("waivers, from the failure to the day they are of no more use", () => {
   });
 });
 
-test("a verdict that flips from round to round is flaky and fails the run, also when judged again", async () => {
+test("a verdict that flips from round to round is flaky and fails the run, even when judged again", async () => {
   using folder = temporaryFolder();
   const { code, stdout } = await gauntlet(
     ["conform", "--only", "auth.missing-key[chat]", "--repeat", "4", "--out", "r", "--json"].concat(
@@ -104,7 +104,7 @@ test("a dry run says what would be sent, per suite, and sends nothing", async ()
   expect(plan.suites[1].blocked).toBeGreaterThan(15);
 });
 
-test("what a dry run says comes close to what a run sends", async () => {
+test("what a dry run says is close to what a run sends", async () => {
   using folder = temporaryFolder();
   const plan = JSON.parse(
     (await gauntlet(["conform", "auth", "models", "chat", "--target", "embedded", "--dry-run", "--json"])).stdout,

@@ -101,7 +101,7 @@ async function load(origin: string, { url = `${origin}/metrics`, durationS = 1, 
 
 const named = (metrics: WatchedMetrics, name: string) => metrics.series.find((series) => series.name === name);
 
-test("gauges as they stand, counters as rates, on the time axis of the load; and which of them leak", async () => {
+test("gauges as values, counters as rates, on the time axis of the load; and which of them leak", async () => {
   await using target = await gateway(plain);
   const { code, document, metrics, html, stderr } = await load(target.origin, { durationS: 6 });
   expect(code, stderr).toBe(document.exitCode);
@@ -147,7 +147,7 @@ test("gauges as they stand, counters as rates, on the time axis of the load; and
   expect(html).toContain("http_requests_total{code=&quot;200&quot;,path=&quot;/v1/chat/completions&quot;}, /s");
 });
 
-test("a key goes to the endpoint alone, and stands nowhere, even where the endpoint repeats it", async () => {
+test("a key is sent only to the endpoint and shown nowhere, even if the endpoint repeats it", async () => {
   await using target = await gateway((seen, response, request) => {
     response.writeHead(200, { "content-type": "text/plain" });
     const label = `${request.headers.authorization}\\" ${encodeURIComponent(KEY)}`;
@@ -264,7 +264,7 @@ describe("refused before anything is sent", () => {
     ["a password in it", ["--watch-metrics", "http://a:b@127.0.0.1:9/"], /without user or password/],
     ["a key itself", [...url, "--watch-key", KEY], /--watch-key: a reference is expected, not a key/],
     ["a key that is not set", [...url, "--watch-key", "env:NO_SUCH"], /--watch-key: the environment has no NO_SUCH/],
-    ["a pattern that is none", [...url, "--watch-series", "("], /--watch-series takes a regular expression, not "\("/],
+    ["an invalid pattern", [...url, "--watch-series", "("], /--watch-series takes a regular expression, not "\("/],
     ["a pattern for nothing", ["--watch-series", "x"], /--watch-series needs --watch-metrics as well/],
     ["a key for nothing", ["--watch-key", "env:METRICS_KEY"], /--watch-key needs --watch-metrics as well/],
   ])("%s", async (_what, args, message) => {

@@ -92,7 +92,7 @@ async function loaded(options: readonly string[], systemctl?: string, seconds = 
 }
 
 describe("a control group is read by its own files", () => {
-  test("CPU time, memory without what can go at any time, tasks; open files of its processes, and of those below it", async () => {
+  test("CPU time, memory without reclaimable pages, tasks; open files of all its processes", async () => {
     await using child = worker();
     using group = imitated({
       "memory.current": `${300 * MIB}\n`,
@@ -120,7 +120,7 @@ describe("a control group is read by its own files", () => {
   });
 });
 
-test.skipIf(!LINUX)("a group whose memory grows under load shows growth of memory, and of nothing else", async () => {
+test.skipIf(!LINUX)("a group whose memory grows under load shows growth of memory only", async () => {
   using group = imitated({ "pids.current": "9\n", "memory.current": `${100 * MIB}\n` });
   const beganMs = Date.now();
   const growing = setInterval(() => {
@@ -220,8 +220,8 @@ describe("refused before anything is sent", () => {
       says({ ...RUNS, MainPID: 1, ControlGroup: "/there/is/none" }),
       /\/there\/is\/none is not a control group \(version 2\)/,
     ],
-    ["a folder that is none", ["--watch-unit", "/tmp/"], undefined, /\/tmp\/ is not a control group/],
-    ["a name that is none", ["--watch-unit", "a b"], undefined, /takes the name of a unit, or the path/],
+    ["a folder that does not exist", ["--watch-unit", "/tmp/"], undefined, /\/tmp\/ is not a control group/],
+    ["an invalid name", ["--watch-unit", "a b"], undefined, /takes the name of a unit, or the path/],
     ["both", [...unit, "--watch-pid", "1"], undefined, /--watch-pid and --watch-unit do not go together/],
     ["nothing to watch", ["--watch-interval-s", "1"], undefined, /--watch-interval-s is for what is watched/],
     [

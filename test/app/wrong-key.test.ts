@@ -85,7 +85,7 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
   });
 });
 
-describe("a gateway that rejects a valid key somewhere is judged", () => {
+describe("a gateway that rejects a valid key in some places is judged", () => {
   const somewhere: readonly (readonly [string, Decide])[] = [
     ["for the list", (kind) => (kind === "list" ? 401 : 200)],
     ["for chat", (kind) => (kind === "chat" ? 401 : 200)],

@@ -44,7 +44,7 @@ afterAll(async () => {
 test.each([
   ["light", 1_280],
   ["dark", 390],
-] as const)("in %s at %i px axe finds nothing, and nothing runs out of the page", async (colorScheme, width) => {
+] as const)("in %s at %i px axe finds nothing, and nothing overflows the page", async (colorScheme, width) => {
   // axe is injected past the page's own policy, which correctly forbids it.
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
   const opened = await context.newPage();

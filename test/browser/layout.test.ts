@@ -143,7 +143,7 @@ describe.each([
   ["has everything", EVERYTHING],
 ] as const)("a report that %s", (_what, source) => {
   test.each([1_280, 390])(
-    "at %i px nothing runs out of the page, and no label of a drawing touches another",
+    "at %i px nothing overflows the page, and no label of a drawing touches another",
     async (width) => {
       await opened(source, width, async (page) => {
         await page.evaluate(() => {
@@ -202,7 +202,7 @@ test("a line has a gap where nothing was sent", async () => {
   });
 });
 
-test("a result stands under its cause and nowhere else, and links lead to its requirement and its checks", async () => {
+test("a result is listed under its cause only, and links lead to its requirement and its checks", async () => {
   const finding = (id: string) => broken({ requirements: [id], response: facts("403 forbidden") });
   const record = recordOf([
     result("auth.one[chat]", "fail", { findings: [finding("AUTH-3")] }),

@@ -169,30 +169,27 @@ test.each([
   ["light", 1280],
   ["dark", 1280],
   ["light", 390],
-] as const)(
-  "axe finds nothing serious in %s at %i px, and nothing runs out of the page",
-  async (colorScheme, width) => {
-    // axe is injected past the page's own policy, which correctly forbids it.
-    const options: BrowserContextOptions = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
-    await opened(everything(), options, async ({ page }) => {
-      await page.evaluate(() => {
-        for (const part of document.querySelectorAll("details")) part.open = true;
-      });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      await page.addScriptTag({ path: AXE });
-      const violations = await page.evaluate(async () => {
-        const axe = Reflect.get(globalThis, "axe");
-        const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-        return violations.map(({ id, impact, nodes }: { id: string; impact: string; nodes: { html: string }[] }) => ({
-          id,
-          impact,
-          where: nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)),
-        }));
-      });
-      expect(violations).toEqual([]);
+] as const)("axe finds nothing serious in %s at %i px, and nothing overflows the page", async (colorScheme, width) => {
+  // axe is injected past the page's own policy, which correctly forbids it.
+  const options: BrowserContextOptions = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
+  await opened(everything(), options, async ({ page }) => {
+    await page.evaluate(() => {
+      for (const part of document.querySelectorAll("details")) part.open = true;
     });
-  },
-);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await page.addScriptTag({ path: AXE });
+    const violations = await page.evaluate(async () => {
+      const axe = Reflect.get(globalThis, "axe");
+      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+      return violations.map(({ id, impact, nodes }: { id: string; impact: string; nodes: { html: string }[] }) => ({
+        id,
+        impact,
+        where: nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)),
+      }));
+    });
+    expect(violations).toEqual([]);
+  });
+});
 
 test("keyboard: the skip link comes first, parts open, links open what they point into", async () => {
   await opened(fromDisk(), {}, async ({ page }) => {
@@ -230,7 +227,7 @@ test("the filter of the check list", async () => {
   });
 });
 
-test("printed: light, whole, without what only a screen needs", async () => {
+test("printed: light, complete, without what only a screen needs", async () => {
   await opened(fromDisk(), { colorScheme: "dark", javaScriptEnabled: false }, async ({ page }) => {
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("nav").isVisible()).toBe(false);

@@ -5,7 +5,7 @@ import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 const named = (headers: readonly (readonly [string, string])[], name: string) =>
   headers.find(([header]) => header.toLowerCase() === name)?.[1];
 
-test("what is recorded comes from every SDK, and holds no credential", () => {
+test("recordings exist for every SDK, and contain no credential", () => {
   expect(SDK_REQUESTS.map(({ name }) => name).sort()).toEqual([
     "anthropic-node",
     "anthropic-python",

@@ -26,7 +26,7 @@ test("a model that needs five seconds from the beginning does not become slower,
   expect(circuit.opened).toBeUndefined();
 });
 
-test("a gateway whose replies take a hundred times as long as at first opens it", () => {
+test("a gateway whose replies take a hundred times as long as at first opens the circuit", () => {
   const circuit = new CircuitBreaker();
   const fastMs = noteReplies(circuit, 12, () => 50);
   noteReplies(circuit, 30, () => 5_000, fastMs);

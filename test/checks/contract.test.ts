@@ -61,7 +61,7 @@ const server = () =>
     response.writeHead(status, { "content-type": "application/json" }).end(text);
   });
 
-describe("a gateway that says denials in its own words", () => {
+describe("a gateway with its own wording of denials", () => {
   const only = [
     "auth.unknown-key[chat]",
     "auth.missing-key[chat]",
@@ -84,12 +84,12 @@ describe("a gateway that says denials in its own words", () => {
     expect(await statuses(CONTRACT)).toEqual({ ...all("pass"), ...warned });
   });
 
-  test("passes by its texts, where these are what tells its denials", async () => {
+  test("passes by its texts, if these distinguish its denials", async () => {
     const warned = { "errors.quota-exceeded[chat,non-streaming]": expect.objectContaining({ status: "warn" }) };
     expect(await statuses(BY_TEXT)).toEqual({ ...all("pass"), ...warned });
   });
 
-  test("fails where its texts are others than the contract's", async () => {
+  test("fails if its texts differ from the contract's", async () => {
     const swapped = BY_TEXT.replace("budget per day exceeded", "budget per month").replace("^no key$", "^key missing$");
     expect(await statuses(swapped)).toMatchObject({
       "auth.unknown-key[chat]": { status: "pass" },
@@ -99,7 +99,7 @@ describe("a gateway that says denials in its own words", () => {
     });
   });
 
-  test("fails where it keeps its own contract neither", async () => {
+  test("fails if it does not follow its own contract either", async () => {
     const other = CONTRACT.replace("status: 400", "status: 410").replace("[token_not_found, no_token]", "no_token");
     expect(await statuses(other)).toMatchObject({
       "auth.unknown-key[chat]": { status: "fail", message: expect.stringContaining('"token_not_found"') },
@@ -112,7 +112,7 @@ describe("a gateway that says denials in its own words", () => {
   });
 });
 
-test("denials that look alike are read as the first of them; a message tells them apart", () => {
+test("denials that look alike are read as the first of them; a message distinguishes them", () => {
   const target = (denials: string) =>
     targetOf("http://127.0.0.1:1/v1", `contract: { reasonFrom: /error/type, denials: ${denials} }`);
   const alike = "{ quota_exceeded: { status: 422, reason: b }, budget_exhausted: { status: 422, reason: b } }";

@@ -54,7 +54,7 @@ describe("the control request of a negative probe", () => {
     ]);
   });
 
-  test("one that was served says nothing", async () => {
+  test("one that was served has no effect", async () => {
     const response = await responseOf(200, GOOD);
     const verdict = new Verdict();
     verdict.assumeGood(response);

@@ -25,11 +25,11 @@ test.each([
   ["a whole one", 10_000, MIB, false],
   ["one of which no more could be kept", 100_000, 8_192, true],
   ["one that is longer than any usual reply", 3 * MIB, 2 * MIB, true],
-])("a reply was cut by us: %s", async (_, bytes, kept, expected) => {
+])("a reply that we truncated: %s", async (_, bytes, kept, expected) => {
   expect(isCutByUs(await replyOf(bytes, kept))).toBe(expected);
 });
 
-test("replies of which no more could be kept do not count as requests that failed", async () => {
+test("replies that could not be kept completely do not count as failed requests", async () => {
   const check = CHECKS.find(({ id }) => id === "robustness.stable-service");
   const whole = await replyOf(10_000, MIB);
   const responses = [whole, ...(await Promise.all(Array.from({ length: 6 }, () => replyOf(100_000, 8_192))))];

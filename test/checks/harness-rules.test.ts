@@ -34,7 +34,7 @@ async function witness(seen: Seen[], model = "listed/model:1") {
 }
 
 describe("rules for the harness itself", () => {
-  test("good requests are as the interface wants them (CLIENT-2, CLIENT-3, CLIENT-4, CLIENT-5, CLIENT-7)", async () => {
+  test("valid requests follow the interface (CLIENT-2, CLIENT-3, CLIENT-4, CLIENT-5, CLIENT-7)", async () => {
     const seen: Seen[] = [];
     await using server = await witness(seen);
     await conformTo(targetOf(server.baseUrl), {
@@ -133,7 +133,7 @@ describe("rules for the harness itself", () => {
     expect(composeRecord(facts).traffic.note).toMatch(/may be missing from the gateway/);
   });
 
-  test("no verdict depends on headers that are optional (LIMIT-4)", { timeout: 120_000 }, async () => {
+  test("no verdict depends on optional headers (LIMIT-4)", { timeout: 120_000 }, async () => {
     const suites = ["auth", "errors", "models", "service"];
     const [without, withAll] = await Promise.all([
       judgeGateway({ suites, variants: ["http.no-optional-headers", "rate-headers.none"] }),

@@ -108,7 +108,7 @@ describe("what a judge says becomes a status", () => {
   });
 });
 
-test("a warning about a MUST is a harness error at run time as well", () => {
+test("a warning about a MUST is also a harness error at run time", () => {
   const { status, message } = judged((v) => {
     v.should("MSG-7" as never, 1, 2);
   });
@@ -126,7 +126,7 @@ describe("selection", () => {
   });
 
   test.each([{ suites: ["modells"] }, { only: ["errors.key-revoke"] }])(
-    "what matches nothing is an error with advice: %j",
+    "a selection that matches nothing is an error with advice: %j",
     (selection) => {
       expect(() => select(CHECKS, selection)).toThrow(/there is no|is in the suite chat/);
     },

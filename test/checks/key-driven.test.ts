@@ -30,7 +30,7 @@ async function driveWithoutDenial(outputTokens: number): Promise<Drive> {
   return await drive(new Session(traffic, { dialect: "chat", mode: "non-streaming" }), key, CHAT, 0, EFFORT);
 }
 
-test("a key that is never denied was driven as far as it should be, or as far as the run's own budget goes", async () => {
+test("a key that is never denied is driven as far as required, or as far as the run's budget allows", async () => {
   expect(await driveWithoutDenial(10_000_000)).toMatchObject({ denial: null, stoppedBecause: null, served: 100 });
   const short = await driveWithoutDenial(40_000);
   expect(short).toMatchObject({
@@ -55,7 +55,7 @@ const recording = (drives: readonly Drive[]) => ({
   state: "childSmall",
 });
 
-test("only a key that was driven far enough shows that its limit does not hold", () => {
+test("only a key that was driven far enough shows that its limit is not enforced", () => {
   const status = (drive: Drive) => judged("spending.budget-sets-in", recording([drive])).status;
   expect(status(driven())).toBe("warn");
   expect(status(driven({ stoppedBecause: "of no room" }))).toBe("inconclusive");
@@ -66,7 +66,7 @@ test("a drive that stopped early says nothing about what the next one needs", ()
   expect(effortFor([driven()])).not.toEqual(effortFor([]));
 });
 
-test("a kind of request that is still served, and could not be driven on, leaves the denials undecided", () => {
+test("a kind of request that is still served and cannot be driven further leaves the denials undecided", () => {
   const denial = seen({ sentMs: 1, endMs: 2, status: 429, reason: "budget_exhausted" });
   const expected = { reason: "budget_exhausted", status: 429, readAs: "budget_exhausted", actionHint: false };
   const denied = { ...recording([driven({ denial })]), expected, denied: [denial], again: null };

@@ -13,7 +13,7 @@ function instanceOf(id: string) {
   return instance;
 }
 
-describe.concurrent("every defect fails in the check and requirement it belongs to, and nowhere without it", () => {
+describe.concurrent("every defect fails in its check and requirement, and neither fails without it", () => {
   it.each(DEFECTS)("%s: %s", async (mutation, id, status, requirement) => {
     const { results } = await judgeGateway({ mutations: [mutation], instances: [instanceOf(id)] });
     expect(results).toMatchObject([{ id, status }]);

@@ -37,7 +37,7 @@ function parsesWhileJudged(responses: readonly Response[]): number {
 
 afterEach(() => void vi.restoreAllMocks());
 
-test("a model list that comes many times is parsed a few times, however many invariants look at it", () => {
+test("a repeated model list is parsed a few times, however many invariants read it", () => {
   expect(parsesWhileJudged(packedLists(() => listOf("vendor")))).toBeLessThanOrEqual(3);
 });
 

@@ -36,7 +36,7 @@ const gateway = (list: readonly string[], knows: (path: string, model: string) =
 
 const CHOSEN = { only: ["models.listed-ids-work", "chat.minimal", "messages.minimal", "robustness.keeps-serving"] };
 
-test("a model of one dialect is not lost where the other dialect does not know it", { timeout: 60_000 }, async () => {
+test("a model of one dialect is not lost if the other dialect does not know it", { timeout: 60_000 }, async () => {
   const own = (path: string, model: string) => model === (path.endsWith("/messages") ? "talk-b" : "talk-a");
   await using server = await gateway(["talk-a", "talk-b"], own);
   const target = targetOf(server.baseUrl);
@@ -47,7 +47,7 @@ test("a model of one dialect is not lost where the other dialect does not know i
   expect(results.filter(({ status }) => status === "blocked")).toEqual([]);
 });
 
-test("an endpoint that does not exist loses no model to the other one", { timeout: 60_000 }, async () => {
+test("a missing endpoint does not count as a lost model", { timeout: 60_000 }, async () => {
   await using server = await gateway(["talk-a"], (path, model) => model === "talk-a" && !path.endsWith("/messages"));
   const { models: _, ...target } = targetOf(server.baseUrl);
   const results = await conformTo({ ...target, models: { chat: {}, messages: {} } }, CHOSEN);
@@ -75,7 +75,7 @@ test("a pause that only unusual requests meet is not held against them", { timeo
   expect(pausedUntilMs).toBeDefined();
 });
 
-test("what ends the sending while fixtures are tried ends the checks, and not the run", {
+test("what stops the sending while fixtures are tried ends the checks, not the run", {
   timeout: 60_000,
 }, async () => {
   await using server = await gateway(["talk-a", "echo"], () => true);

@@ -61,7 +61,7 @@ test("long waits begin first, then the cheapest suite, and in it the cheapest ch
   expect(log).toEqual(["a.first", "a.window", "b.small", "a.cheap", "a.short-wait", "a.expensive", "a.alone"]);
 });
 
-test("load begins when the first checks are done, and those that need the gateway alone wait for its end", async () => {
+test("load begins when the first checks are done, and exclusive checks wait for its end", async () => {
   const log: string[] = [];
   let end: () => void = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -87,7 +87,7 @@ test("load begins when the first checks are done, and those that need the gatewa
   expect(log).toEqual(["a.first", "load begins", "a.concurrent", "load ends", "a.alone", "a.last"]);
 });
 
-test("what makes providers fail comes after everything that needs them, but for the idle waits", async () => {
+test("checks that make providers fail follow all that need them, except the idle waits", async () => {
   const log: string[] = [];
   await run([
     telling("a.failing", "parallel", { failsUpstream: true, log }),
@@ -99,7 +99,7 @@ test("what makes providers fail comes after everything that needs them, but for 
   expect(log).toEqual(["b.concurrent", "b.alone", "a.failing", "a.failing-alone", "b.last"]);
 });
 
-test("what makes providers fail runs in every order", async () => {
+test("checks that make providers fail run in every order", async () => {
   const log: string[] = [];
   const orders = ["exclusive-last", "exclusive", "parallel", "background", "exclusive-first"] as const;
   const results = await run(orders.map((order) => telling(`a.${order}`, order, { failsUpstream: true, log })));

@@ -59,7 +59,7 @@ test("a refusal is not an outage if a plain request is served, or if the model w
   expect(outagesIn([suspect, probe(20, 503), probe(30, 503)])).toEqual([]);
 });
 
-describe("what an outage says of the gateway", () => {
+describe("what an outage says about the gateway", () => {
   const after = (suspect: Response) => (sentMs: number, status: number) =>
     marked(at(sentMs, { status }), { recoveryOf: suspect.id });
   /** A model that is refused from one moment on, and polled at others. */
@@ -90,7 +90,7 @@ describe("what an outage says of the gateway", () => {
     ]);
   });
 
-  test("more and more pauses are a failure, where they are a share of the run", () => {
+  test("many pauses are a failure if they are a large share of the run", () => {
     const pauses = [2_000, 4_000, 6_000].flatMap((ms) => pause(ms));
     expect(judgedServing(...many(20, 100), ...pauses)).toEqual(["fail", "STEADY-SERVICE", "BASE-3"]);
     expect(judgedServing(...many(20, 90_000), ...pauses)).toEqual(["warn", "STEADY-SERVICE"]);
@@ -100,7 +100,7 @@ describe("what an outage says of the gateway", () => {
     ]);
   });
 
-  test("a model that was waited for to the end is a failure, and one that was not is undecided", () => {
+  test("a model that never came back within the full wait is a failure; after a shorter wait it is undecided", () => {
     const early = [[20, 503] as const, [520, 503] as const];
     expect(judgedServing(...refusedFrom(10, 503, [...early, [76_000, 503]]))).toEqual(["fail", "BASE-3"]);
     const [status, message] = judgedServing(...refusedFrom(10, 503, early));
@@ -169,7 +169,7 @@ describe("waiting for a model", () => {
     expect(recovery.lost).toBeUndefined();
   });
 
-  test("ends for good only until the model is served after all", async () => {
+  test("ends until the model is served after all", async () => {
     const { recovery, response, isOver, refusedUntil } = recovering();
     response("ok");
     refusedUntil.set("ok", performance.now() + 200_000);
@@ -185,7 +185,7 @@ describe("waiting for a model", () => {
     expect(() => recovery.throwIfLost(CHAT_OK, "good")).not.toThrow();
   });
 
-  test("looks at each model for itself", async () => {
+  test("treats each model separately", async () => {
     const { recovery, response, refusedUntil } = recovering();
     response("ok");
     response("other");
@@ -232,7 +232,7 @@ const INSTANCES = CHECKS.filter(({ id }) =>
   ),
 ).flatMap(instancesOf);
 
-test("a gateway that leaves its providers alone for a while after failures is not blamed", {
+test("a gateway that pauses its providers after failures is not blamed", {
   timeout: 240_000,
 }, async () => {
   const { results } = await judgeGateway({ variants: ["provider.left-alone-after-failures"], instances: INSTANCES });
@@ -242,7 +242,7 @@ test("a gateway that leaves its providers alone for a while after failures is no
   expect(JSON.stringify(serving?.findings)).toMatch(/was served until x\w+ and answered 50\d/);
 });
 
-test("what a model that is no longer enabled for a while refuses is one finding", { timeout: 240_000 }, async () => {
+test("all refusals of a temporarily disabled model are one finding", { timeout: 240_000 }, async () => {
   const { results } = await judgeGateway({ mutations: ["upstream.failures-unlist-models"], instances: INSTANCES });
   const serving = results.find(({ id }) => id === "robustness.keeps-serving");
   expect(serving).toMatchObject({ status: "warn", violated: ["STEADY-SERVICE"] });

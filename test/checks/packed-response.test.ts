@@ -60,7 +60,7 @@ describe("a packed response", () => {
     ["a reply", REPLY, {}],
     ["a stream", EVENTS, { type: "text/event-stream" }],
     ["a denial", JSON.stringify({ error: { message: LONG } }), { status: 401 }],
-  ])("reads as before, also when many others were read meanwhile: %s", (_what, text, options) => {
+  ])("reads as before, even if many others were read meanwhile: %s", (_what, text, options) => {
     const packer = new ResponsePacker();
     const before = readings(responseWith(text, options));
     const packed = Array.from({ length: 40 }, () => responseWith(text, options));
@@ -69,7 +69,7 @@ describe("a packed response", () => {
       for (const response of packed) expect(readings(response), `round ${round}`).toEqual(before);
   });
 
-  test("lets its readings go, and keeps those that were read last", () => {
+  test("drops old readings, and keeps the latest ones", () => {
     const packer = new ResponsePacker();
     const packed = Array.from({ length: 40 }, () => responseWith(REPLY));
     const unpacked = packed.map(({ json }) => json);

@@ -33,7 +33,7 @@ test("every check that needs an account with a limit declares `reaches`", () => 
   expect(undeclared.map(({ id }) => id)).toEqual([]);
 });
 
-test("without an account set aside, checks that reach a limit are not planned, and the lines to add are listed", () => {
+test("without a dedicated account, checks that reach a limit are not planned, and the lines to add are listed", () => {
   const reaching = CHECKS.filter(
     (check) => check.kind === "sending" && check.reaches !== undefined && /^(rate|concurrency)$/.test(check.reaches),
   );

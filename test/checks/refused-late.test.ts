@@ -88,7 +88,7 @@ describe("a provider's failure inside a stream", () => {
     };
   };
 
-  test("that comes before any output needs its status", async () => {
+  test("that precedes any output needs its status", async () => {
     const resultOf = await judgeStream([]);
     expect(resultOf("errors.upstream-failure[chat,non-streaming]")).toEqual(["pass"]);
     expect(resultOf("errors.upstream-failure[chat,streaming]")).toEqual(["fail", "ERR-5XX-1"]);
@@ -97,7 +97,7 @@ describe("a provider's failure inside a stream", () => {
     expect(greeted("errors.upstream-failure[chat,streaming]")).toEqual(["fail", "ERR-5XX-1"]);
   });
 
-  test("that comes after some output shows nothing of it", async () => {
+  test("that follows some output says nothing about it", async () => {
     const resultOf = await judgeStream([chunk("Once upon a time")]);
     expect(resultOf("errors.upstream-failure[chat,streaming]")).toEqual(["blocked"]);
     expect(resultOf("errors.upstream-timeout[chat,streaming]")).toEqual(["blocked"]);

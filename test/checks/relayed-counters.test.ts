@@ -27,7 +27,7 @@ test("counters that a gateway relays from a provider are not taken for its own l
   expect(await judged(() => 499)).toBe("observed");
 });
 
-test("counters of the gateway's own are", async () => {
+test("the gateway's own counters are", async () => {
   expect(await judged((replies) => 499 - replies)).toBe("warn");
   expect(await judged(() => 499, true)).toBe("warn");
 });

@@ -48,7 +48,7 @@ test("the same text with its own counts passes", async () => {
   expect(result).toMatchObject({ status: "pass" });
 });
 
-test("where neither text nor counts depend on the conversation, nothing is judged", async () => {
+test("if neither text nor counts depend on the conversation, nothing is judged", async () => {
   const result = await resultOf(HISTORY, (sent) => ({
     text: sent.messages.at(-1)?.content ?? "",
     usage: { prompt_tokens: sent.messages.at(-1)?.content.length },

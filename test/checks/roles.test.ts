@@ -46,14 +46,14 @@ const ONLY = [
 ];
 
 describe("a role that the target file names", { timeout: 180_000 }, () => {
-  test("is evidence where the model plays it", async () => {
+  test("is evidence if the model has it", async () => {
     await using gateway = await startGateway();
     const only = ONLY.filter((id) => !id.startsWith("limits."));
     const results = await conformTo(targetOf(gateway, ROLES), { only });
     expect(results.filter(({ status }) => status !== "pass").map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
   });
 
-  test("blocks what needs it where the model does something else, and says what", async () => {
+  test("blocks what needs it if the model does something else, and says what", async () => {
     await using gateway = await startGateway();
     const others = Object.fromEntries(Object.keys(ROLES).map((role) => [role, "echo-fast"]));
     const results = await conformTo(targetOf(gateway, { ...others, echo: "shout-fast" }), { only: ONLY });
@@ -104,7 +104,7 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
     expect(traffic.sent.requests).toBeLessThanOrEqual(2 * 2 * Object.keys(ROLES).length);
   });
 
-  test("is not doubted where the gateway spoils it in one form only", async () => {
+  test("is accepted if the gateway breaks it in one form only", async () => {
     await using gateway = await startGateway({ mutations: ["text.first-piece-in-capitals", "text.last-piece-lost"] });
     const only = ["streaming.text-intact[chat,short]", "robustness.text[messages,multibyte]"];
     const results = await conformTo(targetOf(gateway, ROLES), { only });

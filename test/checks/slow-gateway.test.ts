@@ -13,7 +13,7 @@ const repliesAfter = (durationMs: number) => {
 };
 const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}';
 
-test("the longer replies take, the more requests are under way, up to a bound", () => {
+test("the longer replies take, the more requests are in flight, up to a bound", () => {
   expect(new ReplyTimes().parallelFactor).toBe(1);
   expect(repliesAfter(20).parallelFactor).toBe(1);
   expect(repliesAfter(600).parallelFactor).toBe(4);

@@ -45,8 +45,8 @@ async function statuses(baseUrl: string, only: string[], more = "dialects: [chat
   );
 }
 
-describe("sound gateways of other kinds are not blamed", () => {
-  test("a response to a large body that got lost with its connection once is not held against the gateway", async () => {
+describe("other conformant gateways are not blamed", () => {
+  test("a single response to a large body that was lost with its connection is not blamed on the gateway", async () => {
     let large = 0;
     await using server = await httpServer((_request, body, response) => {
       if (body.length > 1_000_000 && ++large % 3 === 1) return response.socket?.resetAndDestroy();
@@ -81,7 +81,7 @@ describe("sound gateways of other kinds are not blamed", () => {
     expect(await statuses(wrong.baseUrl, only)).toEqual({ [only[0] as string]: expect.stringMatching(/^warn/) });
   });
 
-  test("listed models of which none is served show nothing", async () => {
+  test("listed models prove nothing if none is served", async () => {
     await using down = await gateway(() => ({ status: 503, body: {} }));
     const { "models.listed-ids-work": said } = await statuses(down.baseUrl, ["models.listed-ids-work"]);
     expect(said).toMatch(/^inconclusive: no listed model was served/);
@@ -95,7 +95,7 @@ describe("sound gateways of other kinds are not blamed", () => {
     expect((await statuses(silent.baseUrl, [id]))[id]).toMatch(/^fail/);
   });
 
-  test("an empty balance with the status of a limit is named, where the contract says so", async () => {
+  test("an empty balance with the status of a limit is named if the contract declares it", async () => {
     await using server = await gateway((_model, request) =>
       request.headers.authorization?.includes("sk-test-empty") === true ? denial(429, "insufficient_credits") : reply(),
     );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { muchShorter } from "../../suites/limits/concurrency-limit.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
-test("a stream is cut where all others are of one length, not where a model's replies vary", () => {
+test("a stream counts as cut if all others have one length, not if a model's replies vary", () => {
   const streams = (endpoint: "chat" | "messages", lengths: readonly number[]) =>
     lengths.map((length) => seen({ sentMs: 0, endMs: 5, endpoint, text: "x".repeat(length) }));
   const cut = (chat: readonly number[], messages: readonly number[] = []) =>
@@ -16,7 +16,7 @@ test("a stream is cut where all others are of one length, not where a model's re
   expect(cut([1_000, 400], [2_000, 1_500])).toEqual([]);
 });
 
-test("a daily cap is not expected to hold where a UTC day may have begun since it was reached", () => {
+test("a daily cap is not expected to hold if a UTC day may have begun since it was reached", () => {
   const noon = Date.UTC(2026, 10, 25, 12);
   const statusAt = (startedAtMs: number) => {
     const response = seen({ sentMs: 0, endMs: 5, startedAtMs });

@@ -23,17 +23,17 @@ describe("the rate, by spelling", () => {
       spelled,
     }).status;
 
-  test("is its own where a spelling is served while the account is denied", () => {
+  test("is separate if a spelling is served while the account is denied", () => {
     expect(status([entry(KIND, served)])).toBe("fail");
     expect(status([entry("two spaces", invalid), entry(KIND, served)])).toBe("fail");
   });
 
-  test("is the account's where every spelling that is taken is denied, too", () => {
+  test("is the account's if every accepted spelling is denied, too", () => {
     expect(status([entry(KIND, rateDenial)])).toBe("pass");
     expect(status([entry("two spaces", invalid), entry(KIND, rateDenial)])).toBe("pass");
   });
 
-  test("is not judged where no other spelling is taken, or none was tried", () => {
+  test("is not judged if no other spelling is accepted, or none was tried", () => {
     expect(status([entry(KIND, invalid)])).toBe("not-applicable");
     expect(status([])).toBe("not-applicable");
   });
@@ -51,11 +51,11 @@ describe("requests in flight, by spelling", () => {
       spelled: [{ kind: "two spaces", responses }],
     }).status;
 
-  test("are their own where a spelling is served while the limit is in flight", () => {
+  test("are separate if a spelling is served while the limit is in flight", () => {
     expect(status(full(), response(200, undefined, 20))).toBe("fail");
   });
 
-  test("are the account's where every spelling that is taken is denied, too", () => {
+  test("are the account's if every accepted spelling is denied, too", () => {
     expect(status(full(), full(20))).toBe("pass");
   });
 
@@ -82,22 +82,22 @@ describe("spending, by spelling", () => {
     nonexistent: null,
   });
 
-  test("is its own where a spelling is served again after the tally had its time", () => {
+  test("is separate if a spelling is served again after the tally had time to settle", () => {
     expect(usedUp([entry(served(), [served(), served(), served()], denied())])).toBe("fail");
   });
 
-  test("is the key's where a spelling is denied, at once or a little later, or is not taken", () => {
+  test("is the key's if a spelling is denied, immediately or a little later, or is not accepted", () => {
     expect(usedUp([entry(denied()), entry(invalid())])).toBe("pass");
     expect(usedUp([entry(served(), [denied(), denied(), denied()], denied())])).toBe("pass");
   });
 
-  test("is left open where a key that does not exist is served in the same spelling", () => {
+  test("is inconclusive if a key that does not exist is served in the same spelling", () => {
     const open = { ...entry(served(), [served(), served(), served()], denied()), nonexistent: served() };
     expect(usedUp([open])).toBe("inconclusive");
     expect(usedUp([{ ...open, nonexistent: invalid() }])).toBe("fail");
   });
 
-  test("is left open where the key is served again in its usual spelling", () => {
+  test("is inconclusive if the key is served again in its usual spelling", () => {
     expect(usedUp([entry(served(), [served(), served(), served()], served())])).toBe("inconclusive");
     expect(usedUp([])).toBe("not-applicable");
   });

@@ -22,7 +22,7 @@ async function serverThatResets(isReset: (nth: number) => boolean) {
   });
 }
 
-test("what met a connection that the gateway had closed is sent once more, on a new one", async () => {
+test("a request that met a closed connection is sent again on a new one", async () => {
   await using server = await serverThatResets((nth) => nth === 2);
   const { signal } = new AbortController();
   await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });
@@ -38,7 +38,7 @@ test("what met a connection that the gateway had closed is sent once more, on a 
   expect(again?.requested.repeats).toBe(stale?.id);
 });
 
-test("a request that is sent once more can be left", async () => {
+test("a request that is sent again can be aborted", async () => {
   await using server = await serverThatResets((nth) => nth === 2);
   const { signal } = new AbortController();
   await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });

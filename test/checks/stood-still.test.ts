@@ -35,7 +35,7 @@ describe("more non-streaming replies than the limit", () => {
     expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
   });
 
-  test("decide nothing where this process stood still", () => {
+  test("decide nothing if this process stood still", () => {
     const burst = [...times(6, (index) => served(index, 2_000, 700)), ...times(6, (index) => denied(10 + index))];
     expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
   });
@@ -50,7 +50,7 @@ test("one late reply among denials is not a queue; most of them are", () => {
   expect(queuedAtLimit([...queued(5), ...refused], held)?.status).toBe(200);
 });
 
-test("what was tried stands between two denials of the same kind, not between a denial and a failure", () => {
+test("an attempt counts between two denials of the same kind, not between a denial and a failure", () => {
   const denial = () => seen({ sentMs: 0, endMs: 5, status: 429, reason: "rate_limit_exceeded" });
   const entry = { kind: "conversations", tries: [], seconds: 1, before: denial() };
   expect(isBracketed({ ...entry, after: denial() })).toBe(true);

@@ -45,7 +45,7 @@ describe("one failure among many requests", () => {
     expect(reasons(judged("limits.rate-denial", wrong))).toMatch(/503: expected 429/);
   });
 
-  test("takes no place of those that the limit allows, and more of them do", () => {
+  test("uses none of the limit, but more of them do", () => {
     const burst = (failures: number) => ({
       limits: { rpm: 6_000, inFlight: 4 },
       unnamed: "rate",
@@ -58,7 +58,7 @@ describe("one failure among many requests", () => {
     expect(judged("limits.concurrency-exact", burst(2)).status).toBe("fail");
   });
 
-  test("is one in thirty at most, and never all there is", () => {
+  test("is at most one in thirty, and never all requests", () => {
     expect(strayFailures([...times(3, served), failed(3)])).toHaveLength(1);
     expect(strayFailures([...times(3, served), failed(3), failed(4)])).toHaveLength(0);
     expect(strayFailures([...times(98, served), failed(98), failed(99)])).toHaveLength(2);
@@ -70,12 +70,12 @@ describe("one failure among many requests", () => {
   });
 });
 
-describe("a burst that met no denial", () => {
-  test("fails a gateway that let more through than any window does", () => {
+describe("a burst without a denial", () => {
+  test("fails a gateway that admitted more than any window does", () => {
     expect(judged("limits.rate-enforced", rateRecording(times(602, served), 3)).status).toBe("fail");
   });
 
-  test("decides nothing where it was too slow for the limit, or ended in failures", () => {
+  test("decides nothing if it was too slow for the limit, or ended in failures", () => {
     expect(judged("limits.rate-enforced", rateRecording(times(602, served), 190))).toMatchObject({
       status: "inconclusive",
       message: "chat: 602 requests were admitted in 190 s, which does not reach 300 per minute",
@@ -104,13 +104,13 @@ describe("a burst that met no denial", () => {
   });
 });
 
-test("streams of a tier that all fail show nothing of its limit", () => {
+test("streams of a tier that all fail show nothing about its limit", () => {
   const filled = (held: readonly Response[]) => ({ limit: 4, held, extras: [], unrelated: [], reasonOmitted: null });
   expect(judged("limits.tier-concurrency", filled(times(4, (at) => failed(at, 503)))).status).toBe("inconclusive");
   expect(judged("limits.tier-concurrency", filled([...times(3, served), full(3)])).status).toBe("fail");
 });
 
-test("a failure that does not apply any more is not fixed", () => {
+test("a failure that no longer applies is not fixed", () => {
   const now = (status: "pass" | "not-applicable") => [{ id: "a", status, message: "" }];
   const before = new Map([["a", "fail" as const]]);
   expect(checkChanges({ before, now: now("pass") }).fixed).toHaveLength(1);

@@ -159,7 +159,7 @@ const served = (atMs: number) => response({ atMs, usage: { prompt_tokens: 500, c
 const even = (limiter: TokenLimiter) =>
   series({ limiter, atMs: START_MS + 2 * QUIET_MS, everyMs: 3_750, count: 16, most: LIMIT / 24, stops: false });
 
-describe("sound limits are not blamed", () => {
+describe("conformant limits are not blamed", () => {
   const crossing = (): TokenLimiter => {
     const exact = rollingTokens(LIMIT);
     return { ...exact, waitUs: (_tokens, nowUs) => exact.waitUs(1, nowUs) };
@@ -186,13 +186,13 @@ describe("sound limits are not blamed", () => {
     expect(statusOf("not-early", { ...recorded, evenly: even(limiter) })).toBe("pass");
   });
 
-  test("replies that say little: what they were allowed to say was held back", () => {
+  test("short replies: the tokens that they were allowed were reserved", () => {
     const row = series({ limiter: rollingTokens(LIMIT), atMs: START_MS + QUIET_MS, said: 0.1, count: 40 });
     for (const id of ["enforced", "not-early", "remaining"])
       expect([id, statusOf(id, recording(rollingTokens(LIMIT), { inARow: [row] }))]).toEqual([id, "pass"]);
   });
 
-  test("the edge of a fixed window inside a series explains more than the limit once, and not for a rolling one", () => {
+  test("the edge of a fixed window inside a series explains an excess once, and never for a rolling window", () => {
     const over = series({ limiter: fixedTokens(LIMIT, (START_MS + QUIET_MS + 45) * 1_000), atMs: START_MS + QUIET_MS });
     const usual = series({ limiter: rollingTokens(LIMIT), atMs: START_MS + 2 * QUIET_MS });
     const recorded = recording(rollingTokens(LIMIT), { inARow: [over, usual] });
@@ -203,7 +203,7 @@ describe("sound limits are not blamed", () => {
   });
 });
 
-describe("limits that do not hold", () => {
+describe("limits that are not enforced", () => {
   const twice = (make: (atMs: number) => Part) => [make(START_MS + QUIET_MS), make(START_MS + 2 * QUIET_MS)];
 
   test("none at all, or twice the limit", () => {
@@ -214,7 +214,7 @@ describe("limits that do not hold", () => {
     }
   });
 
-  test("requests at once pass together: a failure where nothing may be in flight beyond the limit", () => {
+  test("simultaneous requests are all admitted: a failure if nothing may be in flight beyond the limit", () => {
     const all = twice((atMs) => series({ atMs: atMs + 3 * QUIET_MS, everyMs: 0, count: 8, most: LIMIT / 4 }));
     const recorded = recording(rollingTokens(LIMIT), { atOnce: all });
     expect(statusOf("at-once", recorded)).toBe("fail");
@@ -227,7 +227,7 @@ describe("limits that do not hold", () => {
     expect(statusOf("enforced", recorded)).toBe("pass");
   });
 
-  test("one kind of request is not counted: it is served between two denials, and one alone is not enough to tell", () => {
+  test("one kind of request is not counted: it is served between two denials; a single request proves nothing", () => {
     const tried = (tries: Response[]) => ({ kind: "chat, streaming", before: denied(1), tries, after: denied(9) });
     const of = (tries: Response[]) =>
       statusOf("enforced", recording(rollingTokens(LIMIT), { whileDenied: [tried(tries)] }));
@@ -235,7 +235,7 @@ describe("limits that do not hold", () => {
     expect(of([served(2), denied(3)])).toBe("pass");
   });
 
-  test("half of the limit: even requests are denied too", () => {
+  test("half of the limit: evenly spaced requests are denied too", () => {
     const limiter = rollingTokens(LIMIT / 2);
     const recorded = recording(limiter);
     const result = judge("not-early", { ...recorded, evenly: even(limiter) });
@@ -258,7 +258,7 @@ describe("what denials say", () => {
     expect(of({ status: 503, reason: "upstream_error" })).toBe("pass");
   });
 
-  test("Retry-After is there, and sufficient", () => {
+  test("Retry-After is present and sufficient", () => {
     const of = (wait: TokenRecording["wait"]) => statusOf("retry-after", recording(rollingTokens(LIMIT), { wait }));
     expect(of(null)).toBe("inconclusive");
     expect(of({ denial: denied(0), waitMs: 20_000, retried: served(20_001) })).toBe("pass");
@@ -278,7 +278,7 @@ describe("what denials say", () => {
     expect(statusOf("remaining", recording(rollingTokens(LIMIT), { inARow: [row] }))).toBe(status);
   });
 
-  test("without a declared header nothing is said of remaining tokens", () => {
+  test("without a declared header, remaining tokens are not judged", () => {
     const recorded = recording(rollingTokens(LIMIT));
     const tokens = { ...recorded.tokens, remainingHeaders: [] };
     expect(statusOf("remaining", { ...recorded, tokens })).toBe("not-applicable");

@@ -6,7 +6,7 @@ import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 const TIMEOUT = { timeout: 420_000 };
 const SUITES = ["token-limits"];
 
-describe.concurrent("a limit on tokens, in real time", () => {
+describe.concurrent("a token limit, in real time", () => {
   test.each(["total", "prompt", "reserved"] as const)(
     "that counts %s is judged and not blamed",
     TIMEOUT,
@@ -36,7 +36,7 @@ describe.concurrent("a limit on tokens, in real time", () => {
     expect(MUTATIONS.find(({ name }) => name === mutation)?.requirements).toContain(requirement);
   });
 
-  test("where requests at once all pass, what denials say is judged still", TIMEOUT, async () => {
+  test("if simultaneous requests are all admitted, denials are still judged", TIMEOUT, async () => {
     const { results } = await judgeGateway({ suites: SUITES, mutations: ["tokens.checked-before-counted"] });
     expect(results.filter(({ status }) => status === "inconclusive").map(({ message }) => message)).toEqual([]);
   });

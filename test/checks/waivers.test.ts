@@ -92,7 +92,7 @@ describe("a waiver", () => {
     (status) => expect(breachesOf([result(failing.id, status)], [waiver])).toEqual([]),
   );
 
-  test("of a check that this run does not hold is left alone", () => expect(breachesOf([], [waiver])).toEqual([]));
+  test("of a check that is not in this run is ignored", () => expect(breachesOf([], [waiver])).toEqual([]));
 });
 
 describe("the magnitude of a failure", () => {
@@ -199,7 +199,7 @@ describe("a fingerprint", () => {
     ["requirement", broken(), broken({ name: "AUTH-2", requirements: ["AUTH-2"] })],
     ["place", broken({ pointer: "/a" }), broken({ pointer: "/b" })],
     ["absence", broken({ pointer: "reason", observed: ABSENT }), broken({ pointer: "reason", observed: value("x") })],
-  ])("is another one for another %s", (_what, one, other) => expect(of(one)).not.toBe(of(other)));
+  ])("differs for another %s", (_what, one, other) => expect(of(one)).not.toBe(of(other)));
 
   test("does not count how often or in which order something was seen, or what only warned", () => {
     const second = broken({ name: "AUTH-2", requirements: ["AUTH-2"] });
@@ -231,7 +231,7 @@ describe("the file", () => {
       /:3:5 \(waivers\.0\.reason\): must not be empty/,
     ],
     ["no owner", entry("").replace("    owner: o\n", ""), /\(waivers\.0\.owner\): is missing/],
-    ["a day that is none", entry("").replace("2030-01-31", "2030-02-31"), /:5:5 \(waivers\.0\.expires\)/],
+    ["an invalid date", entry("").replace("2030-01-31", "2030-02-31"), /:5:5 \(waivers\.0\.expires\)/],
     ["an unknown field", entry("    until: never\n"), /:8:5 .*unknown field "until"/],
     [
       "no magnitudes",
@@ -239,7 +239,7 @@ describe("the file", () => {
       /\(waivers\.0\.magnitudes\): is missing/,
     ],
     ["an invalid magnitude", entry("").replace("AUTH-3: 1", "AUTH-3: much"), /:7:\d+ \(waivers\.0\.magnitudes/],
-    ["a fingerprint that is none", entry("").replace("0123456789ab", "xyz"), /twelve digits/],
+    ["an invalid fingerprint", entry("").replace("0123456789ab", "xyz"), /twelve digits/],
     [
       "an instance that is waived twice",
       `${entry("")}${entry("").replace("waivers:\n", "")}`,
@@ -248,7 +248,7 @@ describe("the file", () => {
     ["no YAML", "waivers: [", /not valid YAML/],
   ])("with %s is refused at its line", (_what, text, says) => expect(() => load(text)).toThrow(says));
 
-  test("that is suggested is refused until reason and owner are filled in, and then covers what it was made for", () => {
+  test("with a suggestion is rejected until reason and owner are filled in, and then covers its failure", () => {
     const hostile = { ...failing, message: "got\n- evil: [\u2028\u0007" };
     const text = suggestWaivers([hostile, result("auth.bearer[chat]", "pass")], Date.UTC(2030, 5, 1));
     expect(parse(text)).toEqual({

@@ -19,7 +19,7 @@ function summary(results: readonly CheckResult[]) {
 }
 
 describe("gateways that respond to every request in the same way", () => {
-  test("401 to everything is a wrong key: nothing is judged, and no negative check passes on the strength of it", async () => {
+  test("401 to everything is a wrong key: nothing is judged, and no negative check passes because of it", async () => {
     await using wall = await httpServer((_request, _body, response) => {
       response.writeHead(401, {
         "content-type": "application/json",

@@ -5,7 +5,7 @@ import { canaryKey, filesBelow, tracesOf } from "../support/canary.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { searchable } from "../support/run-files.ts";
 
-test("SEC-1: no key, whole, in part or encoded, is printed or written anywhere, also when the gateway repeats it", async () => {
+test("SEC-1: no key, complete, partial or encoded, is printed or written, even if the gateway repeats it", async () => {
   using folder = temporaryFolder();
   const names = [
     "valid",

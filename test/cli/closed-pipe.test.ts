@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
-test("a reader that leaves neither ends the run nor changes its verdict, and the record is whole", async () => {
+test("a closed pipe neither ends the run nor changes its verdict, and the record is complete", async () => {
   using folder = temporaryFolder();
   const out = join(folder.path, "run");
   await using running = startGauntlet(["conform", "--target", "embedded", "models", "--out", out], {}, folder.path);

@@ -194,7 +194,7 @@ skip: { key.revoked: none here }
     expect(stdout).not.toContain("expected 401");
   });
 
-  test("143: ended, with what there was", async () => {
+  test("143: terminated, with a partial record", async () => {
     using folder = temporaryFolder();
     await using running = startGauntlet(["conform", "--target", "embedded", "--out", join(folder.path, "run")]);
     await running.printed(/\d of \d+ check instances/);
@@ -205,7 +205,7 @@ skip: { key.revoked: none here }
     expect(recordProblems(join(folder.path, "run"))).toEqual([]);
   });
 
-  test("130: interrupted, with what there was", async () => {
+  test("130: interrupted, with a partial record", async () => {
     using folder = temporaryFolder();
     await using running = startGauntlet(["conform", "--target", "embedded", "--out", join(folder.path, "run")]);
     await running.printed(/\d of \d+ check instances/);

@@ -94,7 +94,7 @@ describe("init", () => {
     expect(run.code).toBe(0);
   });
 
-  test("a workflow goes where GitHub reads it, and the next commands are those that work here", async () => {
+  test("a workflow is written where GitHub reads it, and the suggested commands work here", async () => {
     using folder = temporaryFolder();
     const outside = await gauntlet(["init", "-y"], {}, folder.path);
     expect(outside.stdout).toContain("wrote .github/workflows/gauntlet.yaml\n");
@@ -106,7 +106,7 @@ describe("init", () => {
     expect(installed.stdout).toMatch(/^ {2}\.\/node_modules\/\.bin\/gauntlet doctor /m);
   });
 
-  test("what is typed cannot break out of the file, what is wrong is refused, and nothing is overwritten", async () => {
+  test("input cannot break out of the file, invalid input is rejected, and nothing is overwritten", async () => {
     using folder = temporaryFolder();
     const name = 'a: "b"\n# c\nkeys: x';
     expect((await gauntlet(["init", "-y", "--name", name], {}, folder.path)).code).toBe(0);
@@ -151,7 +151,7 @@ describe("doctor", () => {
     for (const key of Object.values(keys)) expect(stdout).not.toContain(key);
   });
 
-  describe("of what is in the way repeats the gateway's own words", () => {
+  describe("describes an obstacle with the gateway's own message", () => {
     interface Said {
       readonly about: string;
       readonly level: string;
@@ -170,7 +170,7 @@ describe("doctor", () => {
       return { plain: plain.stdout, code, of: (about: string) => symptoms.find((said) => said.about === about) };
     }
 
-    test("and names extraHeaders where they ask for a header; with it, it is ready to run", async () => {
+    test("and names extraHeaders if the message requires a header; with it, everything is ready to run", async () => {
       // Behaves like Portkey's gateway, and forwards requests that have the header.
       await using server = await httpServer(async ({ headers, method, url = "" }, body, response) => {
         if (headers["x-portkey-provider"] === undefined) {
@@ -225,7 +225,7 @@ describe("doctor", () => {
       expect(plain).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     });
 
-    test("a list that fails is in the way of a target file without models only", async () => {
+    test("a failing list only matters for a target file without models", async () => {
       await using server = await httpServer((_request, _body, response) =>
         response.writeHead(500).end('{"error":"boom"}'),
       );

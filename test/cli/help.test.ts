@@ -25,7 +25,7 @@ const COMMANDS = [...OVERVIEW.matchAll(/^ {2}([a-z][\w]*)(?: [<[]\S+)* {2,}\S/gm
   .filter((name) => name !== "gauntlet");
 
 describe("the overview", () => {
-  test("has every command once, in groups, with what to do first", () => {
+  test("has every command once, in groups, with the first steps", () => {
     expect(COMMANDS).toHaveLength(25);
     expect(new Set(COMMANDS).size).toBe(25);
     for (const group of ["Judge a gateway", "Load and limits", "Compare and gate", "Set up", "Tools", "Examples"])

@@ -60,7 +60,7 @@ describe("with --json every ending is one document on stdout", () => {
     expect(done.code).toBe(2);
   });
 
-  test("an error that nobody foresaw", async () => {
+  test("an unexpected error", async () => {
     using folder = temporaryFolder();
     const text =
       "setTimeout(() => { throw new Error('unforeseen'); }, 0); await new Promise((r) => setTimeout(r, 9e4));";

@@ -152,7 +152,7 @@ describe("work in progress, one line each", () => {
     ).not.toContain("waiting");
   });
 
-  test("a load that tells nothing any more has ended", () => {
+  test("a load without further progress has ended", () => {
     expect(boardOf(load("starter")).lines({ columns: 80, rows: 24 }, 2_000)).toHaveLength(1);
     expect(boardOf(load("starter")).lines({ columns: 80, rows: 24 }, 7_000)).toEqual([]);
   });

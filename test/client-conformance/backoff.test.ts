@@ -70,7 +70,7 @@ describe("sound backoff is hardly ever blamed (RETRY-2, RETRY-9)", () => {
   });
 });
 
-test("a machine that is later than the waits are long says nothing of their growth", () => {
+test("a machine that is delayed by more than the waits proves nothing about their growth", () => {
   const random = seededRandom(5);
   const verdict = new Verdict();
   for (let round = 0; round < 200; round += 1)
@@ -78,7 +78,7 @@ test("a machine that is later than the waits are long says nothing of their grow
   expect(verdict.broken).toEqual([]);
 });
 
-test("a machine that is late itself hides growth: hardly anybody is blamed", () => {
+test("a machine that is late itself hides growth: almost no client is blamed", () => {
   const random = seededRandom(7);
   let blamed = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -103,7 +103,7 @@ describe("what is wrong is found", () => {
     expect(shares(constant(quarter), judgeGrowth)["broken"]).toBe(100);
   });
 
-  test("one wait alone is too few to see it grow", () => {
+  test("a single wait cannot show growth", () => {
     expect(shares(doubling(1, 500, quarter), judgeGrowth)["observed"]).toBe(100);
   });
 });

@@ -41,7 +41,7 @@ describe("against another implementation", () => {
   });
 });
 
-test("many pairs are flipped by lot, near the exact value", () => {
+test("many pairs are flipped at random, close to the exact value", () => {
   const twenty = [...GOLDEN.sets.none, ...GOLDEN.sets.none.map((value) => -value * 1.3)];
   expect(signFlipP(twenty, 3)).toBeCloseTo(0.66, 0);
   expect(
@@ -52,7 +52,7 @@ test("many pairs are flipped by lot, near the exact value", () => {
   ).toBeLessThan(0.0005);
 });
 
-test("the same on both sides has an interval of no width and a p of 1", () => {
+test("equal sides have an interval of zero width and a p of 1", () => {
   expect(pairedInterval([0, 0, 0, 0, 0, 0], { confidence: 0.9, seed: 1 })).toEqual({ low: 0, high: 0 });
   expect(signFlipP([0, 0, 0, 0, 0, 0], 1)).toBe(1);
 });
@@ -69,7 +69,7 @@ test.each([
   expect(2 ** (1 - pairs) * figures).toBeLessThanOrEqual(0.05);
 });
 
-test("orders are shuffled and balanced: every build stands equally often in every place", () => {
+test("orders are shuffled and balanced: every build is equally often in every position", () => {
   for (const seed of [1, 2, 3]) {
     const orders = roundOrders(12, seed);
     for (const place of [0, 1, 2]) {

@@ -246,7 +246,7 @@ describe("two stored runs", () => {
     expect(compared(withLoad(tier(40)), short).verdict).toBe("regressed");
   });
 
-  test("nothing that both decided is inconclusive, not as good as before", () => {
+  test("without anything that both decided, the result is inconclusive", () => {
     const open = recordOf([result("auth.a", "blocked"), result("auth.b", "inconclusive")]);
     expect(compared(open, open)).toMatchObject({
       verdict: "inconclusive",

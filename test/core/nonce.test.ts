@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { nonceOf, noncesIn } from "../../src/core/index.ts";
 
-test("a unique text is found wherever it stands, and one that is misspelt is none", () => {
+test("a unique text is found anywhere, and a misspelt one is not", () => {
   const [own, other] = [nonceOf("5f3a01", "1az"), nonceOf("5f3a01", "1b0")];
   expect(noncesIn(`Please repeat: ${own} one two\\n"${other}"`)).toEqual([own, other]);
   // Every change of one character: a model that copies badly has not replied to another request.

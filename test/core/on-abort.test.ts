@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { onAbort, sleep } from "../../src/core/index.ts";
 
-test("however many wait for one signal, it has one listener, and all of them are called", async () => {
+test("a signal has one listener, however many wait for it, and all of them are called", async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const called: number[] = [];
@@ -16,7 +16,7 @@ test("however many wait for one signal, it has one listener, and all of them are
   expect(await Promise.all(waits)).toEqual(Array.from({ length: 50 }, () => false));
 });
 
-test("a wait that nobody ends is whole, and one that begins too late ends at once", async () => {
+test("a wait that is not aborted completes, and one that begins after the abort ends immediately", async () => {
   expect(await sleep(1, new AbortController().signal)).toBe(true);
   expect(await sleep(600_000, AbortSignal.abort())).toBe(false);
 });

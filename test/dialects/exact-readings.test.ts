@@ -70,7 +70,7 @@ describe("a stream to the byte", () => {
 
   test.each<[what: string, body: string, errors: readonly unknown[]]>([
     ["an error object", 'data: {"error":{"a":1}}\n\n', [{ a: 1 }]],
-    ["an error of null is none", 'data: {"error":null,"text":"a"}\n\n', []],
+    ["an error of null is ignored", 'data: {"error":null,"text":"a"}\n\n', []],
     ["a typed error", 'data: {"type":"error","message":"m"}\n\n', [{ type: "error", message: "m" }]],
     ["an event by that name", 'event: error\ndata: {"m":1}\n\n', [{ m: 1 }]],
     ["an event by that name without JSON", "event: error\ndata: oh\n\n", ["error"]],
@@ -117,20 +117,20 @@ describe("the event-stream decoder", () => {
     ]);
   });
 
-  test("an event without a data field or a name is none; what follows begins where it begins", () => {
+  test("an event without a data field or a name is ignored; the next one has its own offset", () => {
     expect(decodeEventStream(bytes("id: 1\n\ndata: a\n\n"))).toEqual([
       { kind: "event", name: undefined, data: "a", start: 7, end: 16 },
     ]);
   });
 
-  test("a byte order mark is passed over at the very beginning only", () => {
+  test("a byte order mark is only skipped at the very beginning", () => {
     const data = (text: string) =>
       decodeEventStream(bytes(text)).flatMap((item) => (item.kind === "event" ? [item.data] : []));
     expect(data("\uFEFFdata: a\n\ndata: \uFEFFb\n\n")).toEqual(["a", "\uFEFFb"]);
     expect(data("data: a\n\n\uFEFFdata: b\n\n")).toEqual(["a"]);
   });
 
-  test("what is not ended is not lost", () => {
+  test("unterminated data is not lost", () => {
     expect(decodeEventStream(bytes("event: e\ndata: a\ndata: b"))).toEqual([
       { kind: "unterminated", name: "e", data: "a\nb", start: 0, end: 24 },
     ]);
@@ -222,7 +222,7 @@ describe("non-streaming replies to the field", () => {
     expect(readReply("messages", { content: [{ text: "a" }, { text: 7 }] }).text).toBe("a");
   });
 
-  test.each(["chat", "messages"] as const)("an error in place of a reply, %s", (dialect) => {
+  test.each(["chat", "messages"] as const)("an error instead of a reply, %s", (dialect) => {
     const error = (json: unknown) => readReply(dialect, json).error;
     expect(error({ error: { message: "m" } })).toEqual({ message: "m" });
     expect(error({ error: "m" })).toBe("m");

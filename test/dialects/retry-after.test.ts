@@ -122,8 +122,8 @@ test.each([
     60_000,
   ],
   ["a date that is past by the gateway's clock", IN_HALF_A_MINUTE, "Sat, 21 Nov 2026 12:01:00 GMT", 0],
-  ["a Date that is none", IN_HALF_A_MINUTE, "yesterday", 30_000],
+  ["an invalid Date", IN_HALF_A_MINUTE, "yesterday", 30_000],
   ["no usable value", "soon", OURS, undefined],
-])("the wait that a denial asks for: %s", (_why, value, date, ms) => {
+])("the wait that a denial states: %s", (_why, value, date, ms) => {
   expect(retryAfterWaitMs(value, { date, arrivedAtMs: NOW })).toBe(ms);
 });

@@ -11,7 +11,7 @@ test("the README's figures of npm start are those that npm run verify:start meas
   expect(read("README.md")).toContain(`${line}\nexit code ${times.exitCode};`);
 });
 
-test("how soon the first verdict comes is said as it was measured, or not at all", () => {
+test("the time to the first verdict is stated as measured, or not at all", () => {
   const said = /first suite's verdict appeared after ([\d.]+) s/.exec(read("README.md").replace(/\s+/g, " "))?.[1];
   expect(said === undefined ? null : Number(said)).toBe(times.firstVerdictS);
 });

@@ -26,7 +26,7 @@ async function setUp(path: string, more = "", command = "node provision.mjs") {
 }
 
 describe("the documented provisioning hook", () => {
-  test("makes states, blocks those that it does not know, and what it leaves is listed", async () => {
+  test("makes states, blocks unknown ones, and lists what it leaves behind", async () => {
     using folder = temporaryFolder();
     const { gateway, run } = await setUp(folder.path);
     await using _gateway = gateway;
@@ -47,7 +47,7 @@ describe("the documented provisioning hook", () => {
     ]);
   });
 
-  test("that takes back what it made leaves no keys behind", async () => {
+  test("that removes what it made leaves no keys behind", async () => {
     using folder = temporaryFolder();
     const { gateway, run } = await setUp(folder.path);
     await using _gateway = gateway;
@@ -78,7 +78,7 @@ describe("the documented provisioning hook", () => {
     expect(code).toBe(2);
   });
 
-  test("a gap that is declared for a state that there is not is refused, with a suggestion", async () => {
+  test("a gap that is declared for an unknown state is rejected, with a suggestion", async () => {
     using folder = temporaryFolder();
     const { gateway, run } = await setUp(folder.path, "skip: { key.revokd: none here }\n");
     await using _gateway = gateway;

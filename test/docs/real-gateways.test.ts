@@ -14,20 +14,20 @@ const examples = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((name) => existsSync(join(EXAMPLES, name, "expected.yaml")));
 const known = new Set<string>(CHECKS.map(({ id }) => id));
 
-test.each(examples)("what is expected of %s are checks that there are, each with a reason", (name) => {
+test.each(examples)("the expectations for %s name existing checks, each with a reason", (name) => {
   const { fail, warn } = readExpected(join(EXAMPLES, name, "expected.yaml"));
   expect(fail.length).toBeGreaterThan(0);
   expect([...fail, ...warn].filter(({ check }) => !known.has(check))).toEqual([]);
   expect([...fail, ...warn].filter(({ why }) => !/^[A-Z0-9`].+[.]$/s.test(why))).toEqual([]);
 });
 
-test("the examples start their provider as the proof does", () => {
+test("the examples start their provider as the verification does", () => {
   const text = readFileSync(join(EXAMPLES, "README.md"), "utf8").replaceAll(/\s*\\\n\s*/g, " ");
   expect(text).toContain(`${PROVIDER_OPTIONS} ${CUTS.end}\n`);
   expect(text).toContain(`\`${CUTS.connection}\``);
 });
 
-describe("a run held against what is expected", () => {
+describe("a run compared with what is expected", () => {
   const result = (id: string, status: string) =>
     ({ id, check: id.replace(/\[.*/, ""), status, message: "m" }) as CheckResult;
   const expected: Expected = {
@@ -62,13 +62,13 @@ describe("a run held against what is expected", () => {
       ["a.b[chat]: expected to fail, and is inconclusive: m"],
     ],
     ["nothing was judged", [result("c.d[one]", "blocked")], ["c.d: expected to fail, and was not judged"]],
-    ["an error of ours", [result("x.y", "harness-error")], ["x.y: an error of ours: m"]],
+    ["a harness error", [result("x.y", "harness-error")], ["x.y: harness error: m"]],
   ])("%s", (_what, changed, problems) => {
     const others = good.filter(({ id }) => !changed.some((one) => one.id === id));
     expect(compareWith(expected, [...others, ...changed]).problems).toEqual(problems);
   });
 
-  test("a warning about time alone is left open: several gateways share a machine", () => {
+  test("a warning about timing alone is inconclusive: several gateways share a machine", () => {
     const finding = (requirement: string, subject: string, basis = "content") => ({
       ...{ outcome: "broken", requirements: [requirement] },
       ...{ subject, basis },

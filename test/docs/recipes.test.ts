@@ -128,7 +128,9 @@ const recipes: readonly Recipe[] = [
 ];
 
 describe.each(recipes)("$name", ({ name, job, failing, also }) => {
-  test("installs without our names, ends as the run does, and leaves its artifacts", { timeout: 300_000 }, async () => {
+  test("installs without our names, ends with the run's exit code, and leaves its artifacts", {
+    timeout: 300_000,
+  }, async () => {
     using folder = temporaryFolder();
     cpSync(project, folder.path, { recursive: true, filter: (path) => basename(path) !== "node_modules" });
     if (failing) writeFileSync(join(folder.path, "gauntlet-policy.yaml"), 'gates: ["checks{status=pass} == 0"]\n');

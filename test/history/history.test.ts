@@ -146,7 +146,7 @@ describe("import", () => {
     expect({ code, imported }).toEqual({ code: 4, imported: 10 });
   });
 
-  test("the folder of one run shows what is comparable with it, and nothing else of the file", async () => {
+  test("the folder of one run shows only what is comparable with it", async () => {
     keepAll(SLOWER);
     keepAll(STEADY, { target: { name: "other" } });
     await gated();

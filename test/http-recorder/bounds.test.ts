@@ -32,7 +32,7 @@ function flood(socket: Socket, bytes: string): void {
 }
 
 describe("pieces of a response", () => {
-  test("beyond the bound neighbours are joined: no byte and no read is lost, moments grow coarser", () => {
+  test("beyond the bound neighbours are joined: no byte and no read is lost, times become coarser", () => {
     const list = new PieceList(16);
     for (let at = 0; at < 1_000; at++) list.add(at, Buffer.from(String.fromCharCode(97 + (at % 26))));
     const pieces = list.close();
@@ -52,7 +52,7 @@ describe("pieces of a response", () => {
     expect(Math.max(...pieces.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(128);
   });
 
-  test.each([1, 15, 16, 17, 18, 33, 100])("%d of them: each byte with a moment at which it was there", (count) => {
+  test.each([1, 15, 16, 17, 18, 33, 100])("%d of them: each byte with a time at which it had arrived", (count) => {
     const list = new PieceList(16);
     for (let at = 0; at < count; at++) list.add(at * 10, Buffer.from([at, at]));
     const pieces = list.close();
@@ -95,7 +95,7 @@ test("an endless response of single bytes is abandoned after 100,000 of them", a
   expect(response?.body.pieces.length).toBeLessThanOrEqual(4_096);
 });
 
-test("the parser is given at most 8 KiB at once, of a body that comes in one write", async () => {
+test("the parser gets at most 8 KiB at a time of a body that arrives in one write", async () => {
   const text = "z".repeat(200_000);
   const { response } = await exchangeWith((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`);
@@ -109,7 +109,7 @@ describe("what is not a body", () => {
     ["trailers", `2\r\n{}\r\n0\r\n`, `x-filler: ${"a".repeat(1_000)}\r\n`],
     ["the shortest trailers", `2\r\n{}\r\n0\r\n`, "a:b\r\n".repeat(2_000)],
     ["an extension of a chunk", "2;a=", "a".repeat(10_000)],
-  ])("%s without end are left soon after 16 KiB", async (_what, start, filler) => {
+  ])("endless %s are abandoned soon after 16 KiB", async (_what, start, filler) => {
     let written = 0;
     const { ending } = await exchangeWith((socket) => {
       socket.write(CHUNKED + start);
@@ -135,7 +135,7 @@ describe("what is not a body", () => {
 describe("what was sent", () => {
   const ENOUGH = 256 * 1024;
 
-  test("a large request is sent whole and kept in its beginning, and says so", async () => {
+  test("of a large request, all is sent and the beginning is kept, and the record says so", async () => {
     const body = `{"key":"sk-secret-0123456789abcdef","text":"${"x".repeat(1_000_000)}"}`;
     let received = 0;
     const { request } = await exchangeWith(
@@ -151,7 +151,7 @@ describe("what was sent", () => {
     expect(request.body).not.toContain("0123456789abcdef");
   });
 
-  test("one that is filled with plain text is sent with its length, and kept in its beginning", async () => {
+  test("one that is filled with plain text is sent with its length, and its beginning is kept", async () => {
     const { before, after } = { before: '{"é":"', after: '"}' };
     const fillBytes = 3_000_001;
     await using server = await rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
@@ -172,7 +172,7 @@ describe("what was sent", () => {
     expect(request.body).toBe(body.slice(0, ENOUGH - 1));
   });
 
-  test("one within the bound is kept whole", async () => {
+  test("one within the bound is kept completely", async () => {
     const body = "y".repeat(ENOUGH);
     const { request } = await exchangeWith(
       (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
@@ -189,7 +189,7 @@ describe("a response beyond its bound", () => {
   test.each([
     ["as it is", "", MUCH],
     ["compressed", "content-encoding: br\r\n", brotliCompressSync(MUCH)],
-  ])("is kept in its beginning, and counted: %s", async (_how, field, bytes) => {
+  ])("has its beginning kept, and is counted: %s", async (_how, field, bytes) => {
     const { ending, response } = await exchangeWith((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${field}content-length: ${bytes.length}\r\n\r\n`);
       socket.write(bytes);
@@ -199,7 +199,7 @@ describe("a response beyond its bound", () => {
     expect(response?.body.bytes).toBeGreaterThan(8 * 1024 * 1024);
   });
 
-  test("ends with a whole character: being cut by us makes it no malformed UTF-8", async () => {
+  test("ends with a complete character: our truncation does not produce malformed UTF-8", async () => {
     const bytes = Buffer.from(`a${"é".repeat(5 * 1024 * 1024)}`);
     const { response } = await exchangeWith((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes.length}\r\n\r\n`);
@@ -230,7 +230,7 @@ describe("a packed exchange", () => {
     expect(packer.pack(packed).exchange).toEqual(exchange);
   });
 
-  test("fields that are the same in two exchanges are held once", async () => {
+  test("fields that are equal in two exchanges are stored once", async () => {
     const one = await exchangeWith((socket) => void socket.write("HTTP/1.1 204 No\r\nX-A: 1\r\n\r\n"));
     const packer = new ExchangePacker();
     const [{ exchange: first }, { exchange: second }] = [packer.pack(one), packer.pack(structuredClone(one))];

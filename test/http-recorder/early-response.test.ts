@@ -40,12 +40,12 @@ const inRounds = async <T>(round: () => Promise<T>): Promise<T[]> => {
   return seen;
 };
 
-describe("a response that comes before the request is read", () => {
+describe("a response that arrives before the request is read", () => {
   test.each<[string, object]>([
     ["a body of 12 MB that is written at once", { body: "x".repeat(12_000_000) }],
     ["a body that is made while it is sent", { body: { before: "", fillBytes: 3_000_000, after: "" } }],
     ["a small body in chunks", { body: "x".repeat(20_000), pieces: 20 }],
-  ])("is recorded whole: %s", async (_what, sent) => {
+  ])("is recorded completely: %s", async (_what, sent) => {
     await using server = await earlyServer(RESPOND_AND_CLOSE);
     await using recorder = new Recorder({ secrets: [] });
     const seen = await inRounds(async () => {
@@ -56,7 +56,7 @@ describe("a response that comes before the request is read", () => {
     expect(seen).toEqual(Array(ROUNDS).fill(["complete", undefined, 401, BODY]));
   });
 
-  test("one that never comes is a reset, with the failed write as its cause", async () => {
+  test("one that never arrives is a reset, with the failed write as its cause", async () => {
     await using server = await earlyServer("socket.destroy();");
     await using recorder = new Recorder({ secrets: [] });
     const body = { before: "", fillBytes: 12_000_000, after: "" };
@@ -65,7 +65,7 @@ describe("a response that comes before the request is read", () => {
     expect(got.ending).toMatchObject({ kind: "reset", detail: expect.stringMatching(/EPIPE|ECONNRESET/) });
   });
 
-  test("the connection of a request that was not sent to its end carries no other", async () => {
+  test("the connection of a partially sent request is not reused", async () => {
     await using server = await earlyServer(`socket.write(${JSON.stringify(response("{}"))});`);
     await using recorder = new Recorder({ secrets: [] });
     const url = `${server.origin}/v1/x`;

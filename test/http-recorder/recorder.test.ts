@@ -139,7 +139,7 @@ describe("bounds", () => {
   test.each([
     ["silence", { idleMs: 200 }],
     ["time", { deadlineMs: 200 }],
-  ] as const)("%s while this very process stood still does not count", async (_what, bounds) => {
+  ] as const)("%s while this process stood still does not count", async (_what, bounds) => {
     const got = await exchangeWith(
       (socket) => {
         socket.write(`${CHUNKED}\r\n${chunk("one").toString("latin1")}`);
@@ -180,7 +180,7 @@ describe("connections", () => {
     expect(server.connections()).toBe(2);
   });
 
-  test("leaving midway closes the connection under the gateway", async () => {
+  test("an abort midway closes the connection", async () => {
     let closed: () => void;
     const gone = new Promise<void>((resolve) => {
       closed = resolve;
@@ -219,7 +219,7 @@ describe("redaction", () => {
   const secret = "sk-canary-0123456789abcdefghij";
   const secrets = [{ name: "key.valid", value: secret }];
 
-  test("a secret is masked in headers, URL and both bodies before the record leaves the room, lengths unchanged", async () => {
+  test("a secret is masked in headers, URL and bodies before anything is recorded, with unchanged lengths", async () => {
     await using server = await rawServer((socket) => {
       const leak = {
         plain: secret,

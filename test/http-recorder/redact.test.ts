@@ -84,7 +84,7 @@ describe("secrets are masked by value", () => {
     );
   });
 
-  test("a key in hexadecimal, and one beyond ASCII as URLs have it", () => {
+  test("a key in hexadecimal, and one beyond ASCII in URL encoding", () => {
     const hex = Buffer.from(KEY).toString("hex");
     expect(redactor.redact(hex).text).toMatch(/^\[key\.valid\]\**$/);
     const own = new Redactor([{ name: "key.odd", value: "schlüssel-0123456789-größe" }]);
@@ -98,7 +98,7 @@ describe("secrets are masked by value", () => {
     expect(redactor.redact(text)).toEqual({ text, found: [] });
   });
 
-  test.each([18, 19, 38, 39, 40, 41])("both parts of a key of %i characters whose middle one is another", (length) => {
+  test.each([18, 19, 38, 39, 40, 41])("both parts of a key of %i characters whose middle one differs", (length) => {
     const key = `gk-${"0123456789abcdef".repeat(3)}`.slice(0, length);
     const middle = Math.floor(length / 2);
     const near = `${key.slice(0, middle)}X${key.slice(middle + 1)}`;

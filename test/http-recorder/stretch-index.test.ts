@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { StretchIndex } from "../../src/http-recorder/stretch-index.ts";
 
-test("finds what a search for each stretch finds", () => {
+test("finds what a search for each text finds", () => {
   const text = fc
     .array(fc.constantFrom("a", "b", "\u0101", "\u4e00", "\u{1f600}"), { maxLength: 60 })
     .map((of) => of.join(""));
@@ -20,7 +20,7 @@ test("finds what a search for each stretch finds", () => {
   );
 });
 
-test("a stretch that is too short to be looked up may be anywhere", () => {
+test("a text that is too short to be looked up may be anywhere", () => {
   const index = new StretchIndex<number>();
   index.add("ab", 1);
   expect([...index.ownersIn("nothing")]).toEqual([1]);

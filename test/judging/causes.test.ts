@@ -38,7 +38,7 @@ test("one deviation is one cause, whatever it was seen in and whatever it broke"
   ]);
 });
 
-test("what else was wrong with a response of the wrong status follows from it; another response has its own cause", () => {
+test("other defects of a response with the wrong status follow from it; another response has its own cause", () => {
   const reason = (exchange: string) =>
     of("ERR-HDR-1", { pointer: "reason", expected: value("key_revoked"), observed: ABSENT, exchanges: [exchange] });
   const [first, ...others] = causesOf([
@@ -61,7 +61,7 @@ test("a value that is missing everywhere is one cause, whatever the expected val
   expect(cause?.advice).toContain("doctor --propose");
 });
 
-test("requests that are served where denials are due have one cause for each denial", () => {
+test("requests that are served instead of denied have one cause for each denial", () => {
   const causes = causesOf([
     failed("auth.unknown-key[chat]", status("x1", 401, "200", "AUTH-3")),
     failed("spending.exhausted[chat]", status("x2", 402, "200", "SPEND-2")),

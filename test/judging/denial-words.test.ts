@@ -50,7 +50,7 @@ describe("denials that differ only in their text", () => {
     expect(readersOf(contract, status, body, code)).toEqual(all(expected));
   });
 
-  test("of two texts, the one that contains the other is looked at first", () => {
+  test("of two texts, the one that contains the other is tried first", () => {
     const nested = contractOf("{ invalid_api_key: { message: bad key }, key_revoked: { message: bad key (revoked) } }");
     expect(readersOf(nested, 401, "bad key (revoked)")).toEqual(all("key_revoked"));
     expect(readersOf(nested, 401, "bad key")).toEqual(all("invalid_api_key"));
@@ -63,7 +63,7 @@ describe("denials that differ only in their text", () => {
     expect(readersOf(alike, 401, "bad key")).toEqual(all("invalid_api_key"));
   });
 
-  test("a body of megabytes and one that nests deeply are read in no time", () => {
+  test("a body of megabytes and a deeply nested one are read quickly", () => {
     const slow = contractOf('{ invalid_api_key: { message: { pattern: "bad .*key .*here" } } }');
     const startedMs = performance.now();
     for (const body of ["bad key ".repeat(500_000), `${"[".repeat(60_000)}`, `"${"bad key ".repeat(8_000)}"`])
@@ -72,7 +72,7 @@ describe("denials that differ only in their text", () => {
   });
 });
 
-describe("a message of a contract must tell something", () => {
+describe("a contract's message must not be empty", () => {
   test.each([
     ["'{}'", /word of three letters/],
     ['{ pattern: ".*" }', /fixed word of three letters/],

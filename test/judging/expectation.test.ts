@@ -42,7 +42,7 @@ describe("what is met, and what is not", () => {
     for (const value of broken) expect(meets(value), JSON.stringify(value)).toBe(false);
   });
 
-  test("a plain value is to be equal to", () => {
+  test("a plain value means equality", () => {
     const { test: meets, expected } = toExpectation<unknown>("x");
     expect([meets("x"), meets("y"), meets(undefined)]).toEqual([true, false, false]);
     expect(expected).toEqual({ kind: "value", value: "x" });

@@ -6,7 +6,7 @@ import { CONFIG_MAP_BYTES } from "../../src/engines/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 describe("without k6", () => {
-  test("load says how to install it, and exits with 2 before anything is started", async () => {
+  test("load says how to install it, and exits with 2 before it starts anything", async () => {
     using folder = temporaryFolder();
     const nowhere = { PATH: folder.path, K6_PATH: "" };
     const { code, stderr } = await gauntlet(
@@ -20,7 +20,7 @@ describe("without k6", () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test("a path that is none is named", async () => {
+  test("an invalid path is named", async () => {
     const { code, stderr } = await gauntlet([
       "load",
       "--target",
@@ -34,7 +34,7 @@ describe("without k6", () => {
     expect([code, stderr.includes("no k6 found at /no/such/k6")]).toEqual([2, true]);
   });
 
-  test("closed loops are not played by it", async () => {
+  test("it cannot run closed loops", async () => {
     using folder = temporaryFolder();
     const target = join(folder.path, "gauntlet.yaml");
     writeFileSync(
@@ -86,7 +86,7 @@ function problemsOf(run: {
 
 describe("an exported folder", () => {
   test.each([["opentelemetry"], ["prometheus"]])(
-    "holds scripts, plan, manifests and a README, and no key (%s)",
+    "has scripts, plan, manifests and a README, but no key (%s)",
     async (output) => {
       using folder = temporaryFolder();
       const target = join(folder.path, "gauntlet.yaml");

@@ -50,7 +50,7 @@ const CSV_LINES = [
 ];
 
 describe("raw outputs of k6", () => {
-  test("a request is read field by field, and nothing else is taken for one", () => {
+  test("a request is read field by field, and nothing else is mistaken for one", () => {
     expect(parseRequest(FIELDS)).toEqual(REQUEST);
     expect(parseRequest(FIELDS.replace("|17|", "|x|"))).toBeUndefined();
     expect(parseRequest(FIELDS.slice(0, 60))).toBeUndefined();
@@ -96,7 +96,7 @@ function instanceBehind(offsetMs: number, startWallMs: number): RawRequest[] {
 }
 
 describe("clocks of different machines", () => {
-  test.each([-7_300, 0, 412, 90_000])("an offset of %d ms is found within its own doubt", (offsetMs) => {
+  test.each([-7_300, 0, 412, 90_000])("an offset of %d ms is found within its uncertainty", (offsetMs) => {
     const found = clockOffset(instanceBehind(offsetMs, 1_795_276_049_619));
     expect(Math.abs((found?.offsetMs ?? Number.NaN) - offsetMs)).toBeLessThanOrEqual((found?.uncertaintyMs ?? 0) + 1);
     expect(found?.uncertaintyMs).toBeLessThan(60);
@@ -106,7 +106,7 @@ describe("clocks of different machines", () => {
     expect(clockOffset([{ ...REQUEST, dateMs: undefined }])).toBeUndefined();
   });
 
-  test("instances are put into one time by it", () => {
+  test("it aligns the times of instances", () => {
     const output = (requests: RawRequest[], segment: string) => ({
       requests,
       dropped: new Map<string, number>(),

@@ -116,7 +116,7 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
     },
   );
 
-  test("a limit that three instances together just meet is met, and one request more is one denial", async () => {
+  test("three instances together meet a limit without denials, and one more request is one denial", async () => {
     for (const [ratePerS, denied] of [
       [20, 0],
       [20.5, 1],
@@ -131,7 +131,7 @@ describe.skipIf(K6 === undefined)(`the real k6${WITHOUT}`, () => {
     }
   });
 
-  test("denied clients comply with Retry-After to the end: nobody early, nothing forbidden, every figure the gateway's", async () => {
+  test("denied clients comply with Retry-After, and every figure is as in the gateway's log", async () => {
     const limits = ["--limits", "600:64", "--limiter", "token-bucket", "--burst", "4"];
     const workload = `name: bench
 arrivals: { kind: burst, size: 12, everyS: 1, durationS: 1 }
@@ -153,7 +153,7 @@ allow: { deniedShare: 1 }
     );
   });
 
-  test("an instance that is killed leaves the others, is named as missing, and the verdict is open", async () => {
+  test("a killed instance does not affect the others and is named; the verdict is inconclusive", async () => {
     await using b = await bench([], plain(20, 6));
     const out = join(b.folder, "run");
     const args = ["load", b.file, "--engine", "k6", "--instances", "3", "--target", b.target, "--out", out];
@@ -173,7 +173,7 @@ allow: { deniedShare: 1 }
     expect(run.instances?.filter(({ complete }) => complete).map(({ requests }) => requests)).toEqual([40, 40]);
   });
 
-  test("SIGINT is passed on: what runs may end, and a partial record is left", async () => {
+  test("SIGINT is passed on: running requests may end, and a partial record is written", async () => {
     await using b = await bench([], plain(10, 60));
     const out = join(b.folder, "run");
     const args = ["load", b.file, "--engine", "k6", "--instances", "2", "--target", b.target, "--out", out];
@@ -238,7 +238,7 @@ allow: { deniedShare: 1 }
 });
 
 describe.skipIf(K6 === undefined)(`k6 compared with the native engine${WITHOUT}`, () => {
-  test("what goes wrong has the same names", async () => {
+  test("failures have the same names", async () => {
     await using b = await bench(
       [],
       `name: bench

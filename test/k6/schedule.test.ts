@@ -4,7 +4,7 @@ import { sizeFleet } from "../../src/engines/k6/size-fleet.ts";
 import { chance, requestOf } from "../../suites/k6/draw.ts";
 import { countOf, dueMs } from "../../suites/k6/due.ts";
 
-test("arrivals are due where the plan has them", () => {
+test("arrivals are due as planned", () => {
   expect(dueMs({ kind: "at-once", count: 9 }, 8)).toBe(0);
   expect(dueMs({ kind: "even", count: 300, everyMs: 200 }, 7)).toBe(1_400);
   // From 1 to 9 per second in a second: t + 4 t² = n.
@@ -26,7 +26,7 @@ test("every instance draws the same request for the same arrival, in the shares 
   expect(chance(7, 12)).not.toBe(chance(8, 12));
 });
 
-test("segments share the whole, and a missing one is named", () => {
+test("segments cover the whole, and a missing one is named", () => {
   expect(segmentsOf(3)).toEqual(["0:1/3", "1/3:2/3", "2/3:1"].map((segment) => ({ segment, sequence: "0,1/3,2/3,1" })));
   expect(segmentsOf(1)).toEqual([{ segment: "0:1", sequence: "0,1" }]);
   expect(missingShares(["0:1/3", "1/3:2/3", "2/3:1"])).toEqual([]);
@@ -35,7 +35,7 @@ test("segments share the whole, and a missing one is named", () => {
   expect(missingShares(["0:1"])).toEqual([]);
 });
 
-test("a fleet is as large as its tightest bound", () => {
+test("the size of a fleet is its tightest bound", () => {
   const cost = { cpuPerRequestS: 0.001, cpuPerHeldS: 0, bytesPerHeld: 1e6, baseBytes: 1e8 };
   const size = { cores: 2, memoryBytes: 4e9 };
   expect(sizeFleet(10, 10, cost, size)).toMatchObject({ instances: 1 });

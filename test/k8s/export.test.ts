@@ -75,7 +75,7 @@ interface Container {
 }
 
 describe("manifests for Kubernetes", () => {
-  test("are held against its schema, which finds what is wrong", () => {
+  test("are validated with its schema, which detects errors", () => {
     expect(() => assertValid(parse("{ apiVersion: batch/v1, kind: Job, spec: { template: { spec: {} } } }"))).toThrow(
       /containers/,
     );

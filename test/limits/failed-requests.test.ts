@@ -31,7 +31,7 @@ describe("requests that fail, or are denied for something else, in the middle of
     [0.3, 4],
     [0.5, 5],
   ])(
-    "%d of them, of which half are counted, in seed %d: nothing, for neither assumption is true",
+    "%d of them, of which half are counted, in seed %d: nothing, because neither assumption holds",
     async (share, seed) => {
       const { perMinute } = await analyse({ rpm: 20, seed, failing: { share, count: "half" } });
       expect(perMinute.value).toBeNull();

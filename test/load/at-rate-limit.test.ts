@@ -12,7 +12,7 @@ const outcome = (facts: readonly Observation[]) =>
     ({ name }) => name === "rate.denied-below-limit",
   )?.outcome;
 
-test("a denial below the limit in the run's first minute may be owed to traffic before it", () => {
+test("a denial below the limit in the run's first minute may be caused by earlier traffic", () => {
   expect(outcome([sent(10), denied(12), sent(14)])).toBe("undecided");
   // In the repetition a minute later all of it was served: nothing is wrong.
   const again = [90, 92, 94].map((atS) => sent(atS, { role: "even-again" }));
@@ -27,7 +27,7 @@ test("a denial below the limit after that is the gateway's", () => {
   expect(outcome([sent(70), sent(72)])).toBe("met");
 });
 
-test("what our own traffic of the last minute explains is nobody's fault", () => {
+test("what our traffic of the last minute explains is not a failure", () => {
   const minute = Array.from({ length: RPM }, (_, index) => sent(70 + index / 2));
   expect(outcome([...minute, denied(101)])).toBe("met");
 });

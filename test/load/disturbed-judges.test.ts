@@ -81,7 +81,7 @@ const offset = fc.double({ min: -60, max: 0, noNaN: true });
 const brokenIn = (findings: readonly { readonly outcome: string; readonly name: string }[]) =>
   findings.filter(({ outcome }) => outcome === "broken").map(({ name }) => name);
 
-describe("a sound limiter is not blamed for a standstill, neither its own nor ours", () => {
+describe("a conformant limiter is not blamed for a stall, neither its own nor ours", () => {
   test.each(LIMITERS)("over the limit: %s", (_name, make) => {
     fc.assert(
       fc.property(disturbance, offset, (stopped, offsetS) => {
@@ -104,7 +104,7 @@ describe("a sound limiter is not blamed for a standstill, neither its own nor ou
   });
 });
 
-test("a limiter that lets a pulse through whole, or admits too much, is found", () => {
+test("a limiter that admits a whole pulse, or too much, is found", () => {
   const denial = sent(0, { outcome: "denied", what: "rate_limit_exceeded", status: 429 });
   const until = (count: number) => Array.from({ length: count }, (_, index) => sent(1 + index / 10));
   const pulse = (admitted: number) =>

@@ -88,7 +88,7 @@ describe("goodput of one request", () => {
     expect(counted([text], exchange(stream, marks)).goodput(1)?.requests).toBe(met ? 1 : 0),
   );
 
-  test("is none of a denied request, and has no tokens where a reply does not say how many", () => {
+  test("excludes denied requests, and has no tokens if a reply does not state them", () => {
     expect(counted(["response_ms < 9999"], exchange(true), "denied").goodput(1)).toMatchObject({
       requests: 0,
       tokens: 0,

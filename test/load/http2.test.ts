@@ -121,7 +121,7 @@ function streamed(stream: ServerHttp2Stream, tokens: number, everyMs: number): v
 }
 
 describe.concurrent("load over HTTP/2", () => {
-  test("many streams share few connections, each request is served once, and every mark is there", async () => {
+  test("many streams share few connections, each request is served once, and every timestamp is present", async () => {
     await using server = await http2Server((stream) => streamed(stream, 4, 40));
     const arrivals = { kind: "closed", inFlight: 250, requests: 400, rampS: 0 } as const;
     const { run: done, phase, samples } = await run(server.url, { arrivals });
@@ -185,7 +185,7 @@ describe.concurrent("load over HTTP/2", () => {
     expect(phase?.failures.map(({ what, count }) => [what, count])).toEqual([["cut stream", 3]]);
   });
 
-  test("a server that sends its clients away loses nobody", async () => {
+  test("no request is lost when a server closes its sessions", async () => {
     await using server = await http2Server((stream, count) => {
       streamed(stream, 2, 10);
       // Running streams may finish; new ones use another connection.
@@ -210,7 +210,7 @@ describe.concurrent("load over HTTP/2", () => {
     expect(phase?.failures.map(({ what }) => what)).toEqual(["idle-timeout"]);
   });
 
-  test("nobody listens: that is said, and nothing is judged", async () => {
+  test("if nothing listens, that is reported and nothing is judged", async () => {
     const server = await http2Server(() => undefined);
     await server[Symbol.asyncDispose]();
     const { phase } = await run(server.url, {});

@@ -32,7 +32,7 @@ test.each<[verdict: string, what: string, memoryMib: (atS: number) => number]>([
   expect(threads).toMatchObject({ resource: "threads", verdict: "idle" });
 });
 
-test("the slope of growth lies in its interval, per minute", () => {
+test("the slope of growth is within its interval, per minute", () => {
   const [memory] = judgeLeaks(
     sampled((atS) => 100 + atS / 2),
     60,
@@ -52,7 +52,7 @@ test("a short run decides nothing", () => {
   expect(memory?.message).toBe("11 samples during the load, 20 are needed");
 });
 
-test("files that nobody here may count are not judged", () => {
+test("files that this user may not count are not judged", () => {
   const samples = sampled(() => 100).map((sample) => ({ ...sample, openFiles: null }));
   const [memory, files] = judgeLeaks(samples, 60);
   expect(memory).toMatchObject({ verdict: "idle", unit: "bytes" });

@@ -155,7 +155,7 @@ describe("outliers", () => {
     });
   });
 
-  test("many at one moment count once, and a moment is short", () => {
+  test("many at the same moment count once, and a moment is short", () => {
     const from = (atS: number, count: number) =>
       Array.from({ length: count }, (_, index) => took(atS + index / 5, 2_000));
     expect(outliers(from(20, 20))?.outcome).toBe("met");

@@ -74,7 +74,7 @@ describe("engines that repeat one body", () => {
   const mix = [
     { dialect: "chat", stream: false, model: "m", promptTokens: drawn, maxTokens: 4, weight: 1 },
   ] satisfies RequestClass[];
-  test("refuse lengths that are drawn, and say what to do", () =>
+  test("reject random lengths, and say what to do", () =>
     expect(() => assertRepeatable({ name: "w", mix }, "k6")).toThrow(
       "k6 cannot send w: the lengths of its requests are drawn",
     ));

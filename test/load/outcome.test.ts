@@ -15,7 +15,7 @@ test("a server that timed out waiting for a request denied nothing", () => {
   expect(outcomeFor(408)).toEqual({ outcome: "failed", what: "408" });
 });
 
-test("whatever else is a mistake of the caller is a denial, by its reason or its status", () => {
+test("any other mistake of the caller is a denial, by its reason or its status", () => {
   expect(outcomeFor(404, "model_not_found")).toEqual({ outcome: "denied", what: "model_not_found" });
   expect(outcomeFor(422)).toEqual({ outcome: "denied", what: "422" });
   expect(outcomeFor(503)).toEqual({ outcome: "failed", what: "503" });

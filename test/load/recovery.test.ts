@@ -51,7 +51,7 @@ test("if no client was served and no wait was tested, nothing is decided", () =>
   expect(judged(TOO_SOON, true)["recovery.served"]?.outcome).toBe("undecided");
 });
 
-test("waits that were sufficient are met", () => {
+test("sufficient waits meet the requirement", () => {
   const findings = judged(
     Array.from({ length: 4 }, (_, client) => [denied(client / 100), admitted(1.1 + client / 100)]),
   );

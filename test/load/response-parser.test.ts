@@ -117,8 +117,8 @@ describe("response parser", () => {
   test.each([
     ["another protocol", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
     ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"],
-    ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello"],
-    ["a chunk size that is none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello\r\n"],
+    ["an invalid length", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello"],
+    ["an invalid chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello\r\n"],
     ["a chunk that is longer than it says", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n"],
   ])("%s is broken", (_what, text) => {
     expect(parse([text]).broken).toBeTypeOf("string");

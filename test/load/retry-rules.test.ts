@@ -77,7 +77,7 @@ async function clientsAgainst(
 
 describe("the harness's own clients follow the retry rules", () => {
   test.each(["rate_limit_exceeded", "concurrency_limit_exceeded"])(
-    "RETRY-1, RETRY-14: after %s it waits as long as Retry-After asks, not less and not much longer",
+    "RETRY-1, RETRY-14: after %s it waits as long as Retry-After states, not less and not much longer",
     async (reason) => {
       const { outcome } = await clientsAgainst([denial("429 x", reason, "Retry-After: 1\r\n"), REPLY]);
       expect(outcome).toMatchObject({ served: 1, retries: 1, earlySends: 0, forbiddenRetries: 0 });
@@ -88,7 +88,7 @@ describe("the harness's own clients follow the retry rules", () => {
     },
   );
 
-  test("RETRY-2: without a usable Retry-After it backs off, and gives up after its attempts", async () => {
+  test("RETRY-2: without a usable Retry-After it backs off, and stops after its attempts", async () => {
     const { outcome, requests } = await clientsAgainst([
       denial("429 x", "rate_limit_exceeded", "Retry-After: soon\r\n"),
     ]);

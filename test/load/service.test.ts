@@ -22,7 +22,7 @@ const streams = (dialect: Observation["dialect"], firstMs: number) =>
 const buffered = (facts: readonly Observation[], long = LONG) =>
   judgeService(facts, long, NO_STALLS).find(({ name }) => name === "streams.buffered")?.outcome;
 
-test("streams that come piece by piece in both dialects are as they should be", () => {
+test("streams that arrive piece by piece in both dialects pass", () => {
   expect(buffered([...streams("chat", 200), ...streams("messages", 300)])).toBe("met");
 });
 

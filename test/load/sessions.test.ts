@@ -154,7 +154,7 @@ describe.concurrent("sessions", () => {
     ]);
   });
 
-  test("are left while they think when the run is interrupted", async () => {
+  test("end during their think time if the run is interrupted", async () => {
     const { phase, requests } = await sentTo(
       { arrivals: sessions({ thinkS: 600, turns: { kind: "uniform", from: 2, to: 3 } }) },
       {

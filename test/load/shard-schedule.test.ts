@@ -56,7 +56,7 @@ test("the shares of a schedule are the schedule: every arrival once, at its mome
   );
 });
 
-test("the shares of a number of connections, requests or tokens come to exactly the number", () => {
+test("the shares of a number of connections, requests or tokens add up to it exactly", () => {
   fc.assert(
     fc.property(fc.nat(100_000), anyNumber, (number, of) => {
       const shares = Array.from({ length: of }, (_, index) => shareOf(number, { index, of }));

@@ -227,7 +227,7 @@ function expectPass(code: number | null | undefined, document: Document, said = 
 }
 
 describe("shards of a load", () => {
-  test("are together what one process sends, with its first tokens", async () => {
+  test("together send what one process sends, with its first tokens", async () => {
     const { code, document, stderr } = fixture.merged;
     expectPass(code, document, stderr);
     const merged = onlyPhase(fixture.record("merged"));
@@ -315,7 +315,7 @@ describe("shards of a load", () => {
     expect(named.map((one) => one.name)).toEqual([/shard \d\/\d/.exec(says.source.replaceAll("\\", ""))?.[0]]);
   });
 
-  test("join the schedule where it stands when they begin late: what was due before is dropped and counted", () => {
+  test("join the schedule late: earlier arrivals are dropped and counted", () => {
     const late = onlyPhase(fixture.record("late"));
     expect(late.offered).toBe(onlyPhase(fixture.record("two")).offered);
     expect(late.dropped).toBeGreaterThan(0);
@@ -323,7 +323,7 @@ describe("shards of a load", () => {
     expect(late.sent + late.dropped).toBe(late.offered);
   });
 
-  test("that do not go together are refused, with both named", async () => {
+  test("of different loads are rejected, with both named", async () => {
     const other = join(fixture.path, "copy");
     cpSync(join(fixture.path, "one"), other, { recursive: true });
     const merge = (...runs: string[]) =>

@@ -40,7 +40,7 @@ test("wrong replies are wrong all the same", () => {
   expect(growth?.verdict).toBe("fail");
 });
 
-test("runs on time, and runs of another process, are left alone", () => {
+test("runs on time, and runs of another process, are not affected", () => {
   const one = failing("growth", "timing");
   expect(shareValidity([one])).toEqual([one]);
   const far = { ...one, engine: "k6" as const };

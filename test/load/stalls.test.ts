@@ -30,7 +30,7 @@ test("a gateway that responds evenly does not stall, however slow it is", () => 
   ).toEqual([]);
 });
 
-test("a silence in which several waited, and which ended for all of them at once, is a stall", () => {
+test("a silence in which several requests waited, and which ended for all of them together, is a stall", () => {
   // From 4 to 4.6 s the gateway does not respond; all requests of that time get their responses at its end.
   const stopped = steady((atS) => (atS >= 4 && atS < 4.6 ? (4.6 - atS) * 1_000 : 20));
   const [stall, ...others] = stallsIn(stopped, NO_STALLS);

@@ -44,7 +44,7 @@ describe("where a phase is steady", () => {
     expect(steady.toS).toBe(64);
   });
 
-  test("a rate that is built up is a warm-up, too", () => {
+  test("a rate that increases gradually is a warm-up, too", () => {
     const steady = steadyOf(secondsOf({ rate: (atS) => Math.min(100, 10 + atS * 10) }), 5);
     expect(steady).toMatchObject({ kind: "steady", fromS: expect.any(Number) });
     expect(steady.fromS).toBeGreaterThanOrEqual(12);

@@ -32,7 +32,7 @@ function count(tally: Tally, entry: LoadExchange, inFlight: number): void {
 }
 
 describe("the seconds of a tally", () => {
-  test("in flight is the most at once, also in seconds in which nothing was sent", () => {
+  test("in flight is the maximum of each second, even if nothing was sent in it", () => {
     const tally = new Tally(0);
     count(tally, reply(0.2, 0.4), 1);
     count(tally, reply(0.6, 3.5), 1);
@@ -46,7 +46,7 @@ describe("the seconds of a tally", () => {
     ]);
   });
 
-  test("a second in which nothing was under way has no entry", () => {
+  test("a second in which nothing was in flight has no entry", () => {
     const tally = new Tally(0);
     count(tally, reply(0.2, 0.4), 1);
     count(tally, reply(2.2, 2.4), 1);
@@ -61,7 +61,7 @@ describe("the seconds of a tally", () => {
 const MINUTE = Array.from({ length: 600 }, (_, index) => reply(index / 10, index / 10 + 0.01 + index / 1_000));
 
 describe("tallies of workers", () => {
-  test("come together to what one thread would have counted", () => {
+  test("add up to what one thread would have counted", () => {
     const alone = new Tally(0);
     const workers = [0, 1, 2].map(() => new Tally(0, { keep: true }));
     for (const [index, entry] of MINUTE.entries()) {

@@ -48,7 +48,7 @@ describe.concurrent("a trace is replayed with its arrivals and sizes", () => {
     expect(replayed.run.tokenizer?.vocabulary).toBe("o200k_base");
   });
 
-  test("ours names its dialect and mode, those of others take them from the mix", async () => {
+  test("our format names dialect and mode, others take them from the mix", async () => {
     const own = trace.map(({ atMs, prompt, output }) =>
       JSON.stringify({ offsetMs: atMs, dialect: "messages", stream: true, promptTokens: prompt, maxTokens: output }),
     );

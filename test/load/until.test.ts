@@ -86,7 +86,7 @@ describe("load --until", () => {
     expect(code).toBe(2);
   });
 
-  test("its text is read whatever its spaces", () => {
+  test("its text may have any spaces", () => {
     expect(parseUntil(" ttft_ms  p99 within 2.5 % ")).toEqual({
       ...{ kind: "quantile", text: "ttft_ms p99 within 2.5%", figure: "ttft", quantile: "p99", withinShare: 0.025 },
     });

@@ -182,7 +182,7 @@ describe.concurrent("worker threads", () => {
     expect(retries?.groups[0]?.retryAfterWaitMs).toMatchObject({ p50: 1_000 });
   });
 
-  test("an interruption reaches all of them: what runs is waited for, and counted", async () => {
+  test("an interruption reaches all of them: requests in flight are awaited and counted", async () => {
     await using server = await countingServer((_, response) => reply(response, 200));
     using folder = temporaryFolder();
     const workload = { arrivals: { kind: "constant", ratePerS: 50, durationS: 600 } };

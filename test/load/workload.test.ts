@@ -74,7 +74,7 @@ describe("workload files", () => {
       ["3 mix"],
     ],
     [
-      "a header that is none",
+      "an invalid header",
       "name: a\narrivals: { kind: sessions, ratePerS: 1, durationS: 2, turns: 3, header: 'a b' }\n",
       ["2 arrivals.header"],
     ],

@@ -33,7 +33,7 @@ describe("intervals of quantiles", () => {
     else expect(judged[2]).toBe(RUNS);
   });
 
-  test("are wider where neighbours go together, and no wider where the same values come in any order", () => {
+  test("are wider if neighbours correlate, and not wider if the same values are shuffled", () => {
     const [apart, ordered] = [new BlockCounts(), new BlockCounts()];
     const histogram = new Histogram();
     const random = seededRandom(5);
@@ -97,7 +97,7 @@ describe("counts by blocks of time", () => {
     expect(Math.abs((late?.p50 ?? 0) / 123.456 - 1)).toBeLessThan(0.005);
   });
 
-  test("the interval of a rate is the narrower the evener it is, and holds the rate", () => {
+  test("the more even a rate, the narrower its interval, which contains the rate", () => {
     const even = new CountBlocks<"sent">();
     const chance = new CountBlocks<"sent">();
     const random = seededRandom(3);

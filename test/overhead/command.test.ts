@@ -68,7 +68,7 @@ async function providerAtPace(everyMs: number) {
 
 const ALWAYS_SERVED = { status: 500, reason: "internal_error", nth: Number.POSITIVE_INFINITY };
 
-test("the delay of a gateway is what it adds, in JSON, in the record, and held against a policy", async () => {
+test("the delay of a gateway is what it adds, in JSON, in the record, and in a policy", async () => {
   using folder = temporaryFolder();
   await using direct = await startDelayedProvider({ response: 0, first: 0, each: 0 });
   const delayUs = DELAY_MS * 1_000;
@@ -177,7 +177,7 @@ test.each([
   }
 });
 
-test("an upstream that loses requests itself leaves it open", async () => {
+test("if the upstream itself loses requests, the result is inconclusive", async () => {
   using folder = temporaryFolder();
   const loses = { status: 502, reason: "upstream_error", nth: 7 };
   await using direct = await providerWith(loses);
@@ -189,7 +189,7 @@ test("an upstream that loses requests itself leaves it open", async () => {
   expect(code).toBe(4);
 });
 
-test("a gateway that is its own upstream has passed nothing", async () => {
+test("a gateway that is its own upstream passes nothing", async () => {
   using folder = temporaryFolder();
   await using gateway = await providerWith(ALWAYS_SERVED);
   const file = targetFile(folder.path, "gateway", gateway.origin);

@@ -27,7 +27,7 @@ test("it has two stages of one pinned image, and what runs is not root", () => {
   expect(instructions.indexOf(of("USER").at(-1) ?? "")).toBeGreaterThan(instructions.indexOf(of("FROM").at(-1) ?? ""));
 });
 
-test("what it copies is there, and is all that the package has", () => {
+test("what it copies exists, and is everything in the package", () => {
   const copied = of("COPY")
     .filter((line) => line.includes("--from=build"))
     .flatMap((line) => line.split(" ").slice(2, -1))

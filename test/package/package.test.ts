@@ -23,7 +23,7 @@ const npm = (args: readonly string[], cwd: string) => {
   return done.stdout;
 };
 
-test("the manifest says what is there, by publint", async () => {
+test("publint accepts the manifest", async () => {
   const { messages } = await publint({ pkgDir: ROOT, strict: true });
   expect(messages).toEqual([]);
 });

@@ -30,7 +30,7 @@ const keepCompiled = (path: string): Buffer => {
 };
 
 describe("what V8 compiled", () => {
-  test("is taken for its own text, and named after this text and this Node exactly", () => {
+  test("is used for its own text, and named after exactly this text and this Node", () => {
     using folder = temporaryFolder();
     const path = bundleOf(folder.path, "1");
     keepCompiled(path);
@@ -41,7 +41,7 @@ describe("what V8 compiled", () => {
     expect(outcomeOf(path)).toBe(1);
   });
 
-  test("is not taken for another text of the same length, which V8 does not see", () => {
+  test("is not used for another text of the same length, which V8 would not notice", () => {
     using folder = temporaryFolder();
     keepCompiled(bundleOf(folder.path, "1"));
     expect(outcomeOf(bundleOf(folder.path, "2", "fedcba9876543210"))).toBe(2);
@@ -52,7 +52,7 @@ describe("what V8 compiled", () => {
     ["the first bytes", 4, (data: Buffer) => data.subarray(0, 10)],
     ["the first half", 5, (data: Buffer) => data.subarray(0, data.length >> 1)],
     ["something else", 6, (data: Buffer) => Buffer.alloc(data.length, "x")],
-  ])("does not matter when its file holds %s", (_what, result, damaged) => {
+  ])("is ignored if its file holds %s", (_what, result, damaged) => {
     using folder = temporaryFolder();
     const path = bundleOf(folder.path, "1");
     const data = keepCompiled(path);

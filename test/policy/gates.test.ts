@@ -369,7 +369,7 @@ describe("required suites and requirements, the compatibility layer, load", () =
   });
 });
 
-test("a required suite of which only a part ran says how many checks ran", () => {
+test("a required suite that ran in part says how many checks ran", () => {
   const record = recordOf(PASSING, { notSelected: ["auth.bad", "auth.other", "chat.a"] });
   const [made] = applyPolicy(record, policyOf({ require: { suites: ["auth"] } })).gates;
   expect(made?.message).toMatch(/^only 1 of its 3 check instances were selected/);
@@ -476,7 +476,7 @@ describe("baselines", () => {
     ["cut short", { ...RECORD, complete: false }, /cut short/],
     ["made by a late generator", withLoad(loadRun("growth", { generator: INVALID })), /broke its bounds/],
     ["empty", recordOf([]), /judged nothing/],
-  ])("a run that was %s is none", (_what, record, says) => {
+  ])("a run that was %s cannot be one", (_what, record, says) => {
     expect(() => acceptBaseline(undefined, record)).toThrow(says);
   });
 });
@@ -488,7 +488,7 @@ describe("measured once more", () => {
   const record = recordOf([result("auth.bad", "fail")], { load: { runs: [loadRun("growth"), loadRun("scale")] } });
   const first = applyPolicy(record, policy);
 
-  test("only what a failed performance gate of weight is about", () => {
+  test("only what a failed performance gate concerns", () => {
     expect(toConfirm(record, policy, first)).toEqual(["growth", "scale"]);
     const one = policyOf({ gates: ["ttft_ms{tier=scale} p99 < 100"] });
     expect(toConfirm(record, one, applyPolicy(record, one))).toEqual(["scale"]);

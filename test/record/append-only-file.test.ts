@@ -20,7 +20,7 @@ function written(path: string, values: readonly object[]): Buffer {
 }
 
 describe("a file of lines", () => {
-  test("is gzip that any other reader takes, a fifteenth of its lines, over several members", () => {
+  test("is gzip of several members that any reader accepts, a fifteenth of the size of its lines", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "lines.gz");
     const values = lines(5_000);
@@ -82,7 +82,7 @@ describe("a file of lines", () => {
     expect(readLines(path)).toEqual([...lines(3), ...lines(2)]);
   });
 
-  test("takes a line that cannot be compressed and is larger than a member", () => {
+  test("accepts a line that cannot be compressed and is larger than a member", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "lines.gz");
     const noise = Array.from({ length: 400_000 }, (_, at) => Math.sin(at)).join(" ");

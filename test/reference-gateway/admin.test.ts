@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sendTo } from "./support/client.ts";
 import { startFixture } from "./support/gateway-fixture.ts";
 
-test("the admin interface wants its token", async () => {
+test("the admin interface requires its token", async () => {
   await using fixture = await startFixture();
   const { adminUrl, keys, adminToken } = fixture.ready;
   for (const key of [undefined, keys.valid, `${adminToken}x`]) {

@@ -67,7 +67,7 @@ describe("an unusable body is the caller's error, and the connection stays open"
     expect((await fixture.chat({}, { headers: { "Content-Encoding": "gzip" } })).status).toBe(415);
   });
 
-  test("fields that nobody knows are overlooked, whatever they are called", async () => {
+  test("unknown fields are ignored, whatever their names", async () => {
     await using fixture = await startFixture();
     const body = `{"__proto__":{"stream":true},"constructor":1,"temperature":2,${JSON.stringify(CHAT).slice(1)}`;
     const reply = await fixture.send({ path: "/chat/completions", body });

@@ -77,7 +77,7 @@ describe("structured outputs", () => {
     }
   });
 
-  test("without a schema the model repeats what was said", async () => {
+  test("without a schema the model repeats the prompt", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.chat({ model: "json-writer", messages: turns });
     expect(json(reply)).toMatchObject({ choices: [{ message: { content: "hello" } }] });

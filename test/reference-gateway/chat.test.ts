@@ -60,13 +60,13 @@ describe("a non-streaming chat reply", () => {
     expect(jsonOf(reply).choices[0].message.content).toBe("system: Be kind\nuser: in parts\nassistant: yes\nuser: go");
   });
 
-  test("of another model is another", async () => {
+  test("differs for another model", async () => {
     await using fixture = await startFixture();
     const reply = jsonOf(await fixture.chat({ model: "shout-fast" }));
     expect([reply.model, reply.choices[0].message.content]).toEqual(["shout-fast", "SAY HELLO"]);
   });
 
-  test("is the same for the same question and seed, and another for another seed", async () => {
+  test("is the same for the same prompt and seed, and differs for another seed", async () => {
     const replies: string[] = [];
     for (const seed of [1, 1, 2]) {
       await using fixture = await startFixture({ seed });
@@ -117,7 +117,7 @@ describe("a streamed chat reply", () => {
     expect(streamText(await fixture.chat({ model: "echo-stream", stream: true }))).toBe(nonStreaming);
   });
 
-  test("comes piece by piece, at the pace that was set", async () => {
+  test("arrives piece by piece, at the configured pace", async () => {
     await using fixture = await startFixture({ pieces: 6, paceMs: 40 });
     const { pieces } = await fixture.chat({ model: "echo-stream", stream: true });
     const spreadMs = (pieces.at(-1)?.atMs ?? 0) - (pieces[0]?.atMs ?? 0);
@@ -126,7 +126,7 @@ describe("a streamed chat reply", () => {
     expect(spreadMs).toBeLessThan(600);
   });
 
-  test("of a long text comes in few enough pieces", async () => {
+  test("of a long text has few enough pieces", async () => {
     await using fixture = await startFixture();
     const content = Array.from({ length: 5_000 }, (_none, at) => `word${at}`).join(" ");
     const reply = await fixture.chat({ stream: true, messages: [{ role: "user", content }] });
@@ -172,7 +172,7 @@ describe("tools in the chat dialect", () => {
   test.each([
     ["one at a time", { parallel_tool_calls: false }, 1],
     ["not at all", { tool_choice: "none" }, undefined],
-  ])("are called %s when the caller wants it so", async (_name, body, count) => {
+  ])("are called %s if the caller requests it", async (_name, body, count) => {
     await using fixture = await startFixture();
     const { message } = jsonOf(await fixture.chat({ model: "tool-caller", tools, ...body })).choices[0];
     expect(message.tool_calls?.length).toBe(count);

@@ -100,7 +100,7 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s lets a running stream come to its end", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("after %s a running stream still completes", async (signal) => {
   await using command = run("--slow", "900");
   const ready = JSON.parse(await command.line()) as ReadyLine;
   let begun = () => {};

@@ -45,7 +45,7 @@ test.each<[string, (key: string) => Record<string, string>, string, string]>([
   expect(row(await fixture.send({ path: "/models", key: "", headers: sent }))).toBe(chat);
 });
 
-test("a key in the address, a cookie or the body is not looked at", async () => {
+test("a key in the address, a cookie or the body is ignored", async () => {
   await using fixture = await startFixture();
   const key = fixture.ready.keys.valid;
   for (const name of ["key", "api_key", "api-key", "token", "access_token"]) {
@@ -66,7 +66,7 @@ test.each<[mutation: string, secret: string, streaming: boolean]>([
   ["auth.messages-with-any-key", "Bearer gk-never-issued", true],
   ["auth.stream-without-key", "", true],
   ["auth.empty-bearer-served", "Bearer ", false],
-])("%s serves a request of nobody's account", async (mutation, secret, stream) => {
+])("%s serves a request without an account", async (mutation, secret, stream) => {
   await using fixture = await startFixture({ mutations: [mutation] });
   const headers = secret === "" ? {} : { Authorization: secret };
   expect((await fixture.messages({ stream }, { key: "", headers })).status).toBe(200);

@@ -88,7 +88,7 @@ test.each<[what: string, make: (path: string) => void, says: RegExp]>([
   expect(read()).toBe(before);
 });
 
-test("a file in a folder that is not there is refused", async () => {
+test("a file in a folder that does not exist is rejected", async () => {
   using folder = temporaryFolder();
   const { code, stderr } = await gauntlet(["gateway", "--data", join(folder.path, "none", "gateway.db")]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be opened: no such file or folder/)]);

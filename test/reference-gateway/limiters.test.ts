@@ -57,7 +57,7 @@ describe("fixed window", () => {
 });
 
 describe("token bucket", () => {
-  test("lets the burst through and refills evenly", () => {
+  test("admits the burst and refills evenly", () => {
     expect(send(tokenBucket(60, 3), [...times(4, 0), 0.5, 1, 1])).toEqual(["ok", "ok", "ok", 1, 0.5, "ok", 1]);
   });
 
@@ -72,11 +72,11 @@ describe("token bucket", () => {
 });
 
 describe("paced", () => {
-  test("lets one request through per interval", () => {
+  test("admits one request per interval", () => {
     expect(send(paced(60, 0), [0, 0.5, 1, 1.2, 2])).toEqual(["ok", 0.5, "ok", 0.8, "ok"]);
   });
 
-  test("takes requests that are early by less than the tolerance", () => {
+  test("admits requests that are early by less than the tolerance", () => {
     expect(send(paced(60, 50_000), [0, 0.96, 1.92, 2.88])).toEqual(["ok", "ok", 0.03, "ok"]);
   });
 
@@ -102,7 +102,7 @@ describe.each([
     }
   });
 
-  test("tells a remaining count that is true", () => {
+  test("states the correct remaining count", () => {
     const limiter = make();
     const remaining = limiter.remaining(0);
     for (let turn = 0; turn < remaining; turn += 1) {
@@ -114,7 +114,7 @@ describe.each([
   });
 });
 
-test("leases end once, however often they are released", () => {
+test("a lease ends once, however often it is released", () => {
   const inFlight = new ConcurrencyLimiter(2);
   const first = inFlight.take(5 * S);
   inFlight.take(3 * S);
@@ -150,7 +150,7 @@ describe("a limit that is changed", () => {
     expect(limiter.changed(2, 1 * S).remaining(1 * S)).toBe(0);
   });
 
-  test("paced: the next request comes as soon as the new limit lets it", () => {
+  test("paced: the next request is admitted as soon as the new limit allows", () => {
     const slow = paced(6, 0);
     expect(send(slow, [0, 1])).toEqual(["ok", 9]);
     expect(send(slow.changed(60, 1 * S), [1, 2])).toEqual([1, "ok"]);

@@ -58,7 +58,7 @@ describe("the request rate", () => {
     ["token-bucket", { limiter: "token-bucket" }, 20],
     ["token-bucket with a burst of 5", { limiter: "token-bucket", burst: 5 }, 5],
     ["paced", { limiter: "paced" }, 1],
-  ])("by %s keeps its limit", async (_name, options, burst) => {
+  ])("with %s enforces its limit", async (_name, options, burst) => {
     const clock = new TestClock();
     await using fixture = await startFixture({ clock, ...options });
     const { key } = narrow(fixture);
@@ -76,7 +76,7 @@ describe("the request rate", () => {
     expect((await fixture.chat({}, { key })).status).toBe(200);
   });
 
-  test("is not touched by requests that were refused, by listing, or by a shift of the wall clock", async () => {
+  test("is not affected by refused requests, by listing, or by a shift of the wall clock", async () => {
     await using fixture = await startFixture({ clock: new TestClock() });
     const { key } = narrow(fixture);
     const account = async () =>
@@ -133,7 +133,7 @@ describe("the concurrency limit of an account", () => {
     expect((await fixture.chat({}, { key })).status).toBe(200);
   });
 
-  test("are held by a stream to its last byte, and free at once after it", async () => {
+  test("are held by a stream until its last byte, and free immediately after it", async () => {
     await using fixture = await startFixture({ slowMs: 500 });
     const held = await full(fixture);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -151,7 +151,7 @@ describe("the concurrency limit of an account", () => {
   test.each([
     ["a stream", true],
     ["a non-streaming reply", false],
-  ])("come back when the client leaves %s", async (_name, stream) => {
+  ])("are released when the client leaves %s", async (_name, stream) => {
     await using fixture = await startFixture({ slowMs: 20_000 });
     const { key } = few(fixture);
     const left = new AbortController();
@@ -180,7 +180,7 @@ describe("the concurrency limit of an account", () => {
     }
   });
 
-  test("do not belong to listing", async () => {
+  test("are not used by listing", async () => {
     await using fixture = await startFixture({ slowMs: 300 });
     const held = await full(fixture);
     expect((await fixture.send({ path: "/models", key: few(fixture).key })).status).toBe(200);

@@ -160,7 +160,7 @@ async function shows({ name, area, needsLoad }: Mutation): Promise<boolean> {
 
 describe("without a defect", () => {
   test.each((Object.keys(PROBES) as ProbeName[]).filter((name) => name !== "longPause"))(
-    "%s sees the same every time",
+    "%s has the same traffic every time",
     { timeout: 60_000 },
     async (probe) => {
       expect(await seenBy(probe, [])).toEqual(await seenBy(probe, []));

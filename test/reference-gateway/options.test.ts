@@ -70,7 +70,7 @@ test("keys differ from start to start", async () => {
   expect((await other.chat({}, { key: one.ready.keys.valid })).status).toBe(401);
 });
 
-test("draining lets running streams come to their end", async () => {
+test("draining lets running streams complete", async () => {
   const fixture = await startFixture({ slowMs: 400 });
   const stream = fixture.chat({ model: "slow", stream: true });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -79,7 +79,7 @@ test("draining lets running streams come to their end", async () => {
   expect((await fixture.chat()).error).toBe("ECONNREFUSED");
 });
 
-test("draining does not wait for kept connections that have nothing to do", async () => {
+test("draining does not wait for idle connections", async () => {
   const fixture = await startFixture({ slowMs: 200 });
   const agent = keepAlive();
   const stream = fixture.chat({ model: "slow", stream: true }, { agent });

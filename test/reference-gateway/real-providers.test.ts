@@ -67,7 +67,7 @@ describe("what is passed on", () => {
     expect((await gateway.posts())[0]?.body).toBe(body);
   });
 
-  test("the operator's key and not the caller's, over one connection", async () => {
+  test("the operator's key instead of the caller's, over one connection", async () => {
     await using gateway = await inFront();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let index = 0; index < 3; index++)
@@ -135,7 +135,7 @@ describe("providers that fail", () => {
     expect(await gateway.balance()).toBe(before);
   });
 
-  test("what a provider says of the operator's key reaches nobody", async () => {
+  test("what a provider says about the operator's key is not passed on", async () => {
     const error = { status: 500, message: `no such key ${KEY}` };
     await using gateway = await inFront({ providers: { one: { models: { m: { error } } } } });
     const reply = await gateway.chat();
@@ -167,12 +167,12 @@ describe("providers that fail", () => {
   });
 });
 
-describe("a caller that leaves", () => {
+describe("a caller that disconnects", () => {
   test.each<[when: string, behaviour: object, stream: boolean]>([
     ["before the head", { latencyMs: 60_000 }, false],
     ["before the first token", { firstTokenMs: 60_000 }, true],
     ["in the middle of a stream", { pieces: 1_000, gapMs: 20 }, true],
-  ])("%s: the provider is left as well, and the slot is free", async (_, behaviour, stream) => {
+  ])("%s: the request to the provider is aborted as well, and the slot is free", async (_, behaviour, stream) => {
     await using gateway = await inFront({ providers: { one: { models: { m: behaviour } }, two: {} } });
     const leave = new AbortController();
     const requested = gateway.chat({ stream }, { signal: leave.signal });
@@ -230,7 +230,7 @@ describe("charges", () => {
     expect(before - (await gateway.balance())).toBe(2_200);
   });
 
-  test("a caller that leaves a stream pays for what it got", async () => {
+  test("a caller that disconnects from a stream pays for what it got", async () => {
     await using gateway = await inFront({ providers: { one: { models: { m: { pieces: 1_000, gapMs: 10 } } } } });
     const leave = new AbortController();
     const requested = gateway.chat(

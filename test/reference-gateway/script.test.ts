@@ -44,7 +44,7 @@ describe("a scripted gateway", () => {
     expect(seen.ended[0]?.[1].body).toContain("as written");
   });
 
-  test("refuses with Retry-After as it is written, or without one", async () => {
+  test("refuses with the given Retry-After, or without one", async () => {
     const hinted = await scripted({ do: "refuse", reason: "rate_limit_exceeded", retryAfter: "soon" });
     await using _ = hinted.gateway;
     const denied = await hinted.send({ stream: true });

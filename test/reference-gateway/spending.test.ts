@@ -140,7 +140,7 @@ describe("at 00:00 UTC", () => {
     }
   });
 
-  test("by the admin's clock, forth and back", async () => {
+  test("with the admin's clock, forward and backward", async () => {
     await using fixture = await startFixture();
     const capped = async () => (await fixture.chat({}, { key: fixture.ready.keys.capped })).status;
     await fixture.admin("POST", "/clock", { shiftWallMs: 86_400_000 });
@@ -150,7 +150,7 @@ describe("at 00:00 UTC", () => {
   });
 });
 
-test("a settling lag lets a cap be overrun for as long, and no longer", async () => {
+test("a settling lag allows a cap to be exceeded for that long, and no longer", async () => {
   const clock = new TestClock();
   await using fixture = await startFixture({ clock, settlingLagMs: 30_000 });
   const { key } = await newKey(fixture, { capMicroUsd: 200 });

@@ -89,7 +89,7 @@ test.each<[string, TokenLimiter]>([
   ["rolling", rollingTokens(100)],
   ["fixed", fixedTokens(100, 0)],
   ["bucket", tokensInBucket(100)],
-])("%s: what is given back is there at once", (_name, limiter) => {
+])("%s: returned tokens are available immediately", (_name, limiter) => {
   const counted = limiter.count(80, S);
   expect([limiter.remaining(S), limiter.waitUs(30, S) > 0]).toEqual([20, true]);
   counted.tokens = 50;
@@ -133,7 +133,7 @@ describe("an account with a limit on tokens", () => {
     ["total", 4],
     ["prompt", 9],
     ["reserved", 2],
-  ] as const)("counting %s: what was held back for a reply and not used", async (counts, expected) => {
+  ] as const)("counting %s: tokens that were reserved for a reply and not used", async (counts, expected) => {
     await using fixture = await startFixture({ tokens: { perMinute: 400, counts } });
     // 41 tokens in, 20 out, and 100 more that were reserved for the reply.
     const request = { ...LARGE, model: "slow", max_tokens: 120 };
@@ -142,21 +142,21 @@ describe("an account with a limit on tokens", () => {
     expect(served).toBe(expected);
   });
 
-  test("gets back what a failed request held back", async () => {
+  test("gets back what a failed request had reserved", async () => {
     await using fixture = await startFixture({ tokens: { perMinute: 400 } });
     const key = keyOf(fixture);
     await fixture.chat({ ...LARGE, model: "fail-500", max_tokens: 300 }, { key });
     expect(remainingOf(await fixture.chat(LARGE, { key }))).toBe(319);
   });
 
-  test("lets no more through when requests come together", async () => {
+  test("admits no more if requests arrive together", async () => {
     await using fixture = await startFixture({ clock: new TestClock(), tokens: { perMinute: 400 } });
     const replies = await Promise.all(Array.from({ length: 8 }, () => fixture.chat(LARGE, { key: keyOf(fixture) })));
     expect(replies.filter(({ status }) => status === 200).length).toBe(4);
   });
 });
 
-test("without the option no account has such a limit, and no response says anything of it", async () => {
+test("without the option no account has such a limit, and no response mentions it", async () => {
   await using fixture = await startFixture();
   expect(fixture.ready.tokenLimits).toBeUndefined();
   const { headers } = await fixture.chat({ max_tokens: 100_000 }, { key: fixture.ready.keys.other });

@@ -37,7 +37,7 @@ test("the gateway waits for a silent provider as long as its timeout", async () 
 });
 
 describe("a stream that its provider interrupts", () => {
-  test("tells it in the chat dialect and is cut", async () => {
+  test("reports it in the chat dialect and is cut", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.chat({ model: "drop-midstream", stream: true });
     expect(reply).toMatchObject({ status: 200, end: "aborted" });
@@ -49,7 +49,7 @@ describe("a stream that its provider interrupts", () => {
     expect(events.length).toBe(1 + 4 + 1);
   });
 
-  test("tells it in the messages dialect and is cut", async () => {
+  test("reports it in the messages dialect and is cut", async () => {
     await using fixture = await startFixture();
     const reply = await fixture.messages({ model: "drop-midstream", stream: true });
     expect(reply).toMatchObject({ status: 200, end: "aborted" });

@@ -154,7 +154,7 @@ test("unusual model ids can be called", async () => {
   for (const model of ids.slice(-4)) expect((await fixture.chat({ model })).status).toBe(200);
 });
 
-test("a wait that is reported as a date is kept", async () => {
+test("a wait that is stated as a date is enforced", async () => {
   await using fixture = await startFixture({ variants: ["retry-after.http-date"] });
   const { key } = fixture.ready.limited[0] ?? { key: "" };
   for (let turn = 0; turn < 20; turn += 1) await fixture.chat({}, { key });

@@ -107,7 +107,7 @@ test("events: a line each, started first, finished last", () => {
 });
 
 describe("markdown", () => {
-  test("says the verdict first and unfolds the causes, then what has none", () => {
+  test("shows the verdict first and unfolds the causes, then what has none", () => {
     const elements = markdownElements(render("markdown"));
     expect(textOf(elements[0] as (typeof elements)[0])).toContain("FAIL: staging");
     expect(elements.filter(({ tagName }) => tagName === "summary").map(textOf)).toEqual([
@@ -118,7 +118,7 @@ describe("markdown", () => {
     ]);
   });
 
-  test("stays below what the host takes, however much failed", () => {
+  test("stays below the host's size limit, however much failed", () => {
     const many = Array.from({ length: 3_000 }, (_, index) =>
       result(`auth.bad-${index}`, "blocked", { message: `${index} ${"é".repeat(5_000)}` }),
     );

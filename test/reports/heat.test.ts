@@ -51,14 +51,14 @@ describe("the heat map", () => {
     expect(counts.flat().reduce((sum, count) => sum + count, 0)).toBe(2 * ALL);
   });
 
-  test("columns of different width come onto one scale, and nothing is lost", () => {
+  test("columns of different width are put on one scale, and nothing is lost", () => {
     const coarse = { response: loadHeat(16, 113, 400) };
     const phases = [loadPhase("a", { heat }), loadPhase("b", { startS: 61.5, durationS: 1_800, heat: coarse })];
     const counts = countsIn(figureOf(phases, "Response times over time"));
     expect(counts.flat().reduce((sum, count) => sum + count, 0)).toBe(ALL + 113 * 1_302 + 56 * 12);
   });
 
-  test("a record without it has none", () => {
+  test("a record without heat data has none", () => {
     expect(figureOf([loadPhase("a")], "Response times over time")).toEqual([]);
   });
 });

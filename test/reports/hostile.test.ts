@@ -57,7 +57,7 @@ describe("a hostile record", () => {
     expect((read?.total ?? 0) + (read?.skipped ?? 0)).toBe(SOURCE.record.checks.length + 1);
   });
 
-  test("ctrf and sarif: fit their schemas, of a bearable size", () => {
+  test("ctrf and sarif: fit their schemas, with a reasonable size", () => {
     const [ctrf, sarif] = [render("ctrf"), render("sarif")];
     expect(ctrfProblems(ctrf)).toBe("");
     expect(sarifProblems(sarif)).toBe("");
@@ -80,7 +80,7 @@ describe("a hostile record", () => {
     expect(text.includes("@everyone")).toBe(false);
   });
 
-  test("annotations: every line is a command of ours; none of theirs starts one", () => {
+  test("annotations: every line is one of our commands; hostile text starts none", () => {
     const lines = render("annotations").trimEnd().split("\n");
     for (const line of lines) {
       expect(line).toMatch(/^::(error|warning|notice) title=[^:,]*::/);
@@ -106,7 +106,7 @@ describe("a hostile record", () => {
     expect(readMetrics(text).every(({ name, type }) => name.startsWith("gauntlet_") && type === "GAUGE")).toBe(true);
   });
 
-  test("terminal: no escape sequence of theirs arrives", () => {
+  test("terminal: no hostile escape sequence gets through", () => {
     const text = renderTerminal(SOURCE.record, {
       colors: pc.createColors(false),
       evidence: SOURCE.evidence,

@@ -26,7 +26,7 @@ function rendered(steady: JudgedPhase["steady"]) {
 }
 
 describe("figures with intervals", () => {
-  test("a quantile that its sample does not support is not shown, the others stand with their intervals", () => {
+  test("a quantile that its sample does not support is not shown, the others have their intervals", () => {
     const { terminal, html } = rendered({ fromS: 0, toS: 60, kind: "steady" });
     expect(terminal).toContain("420.0");
     expect(terminal).toContain("95 % intervals, ms: p50 400.0 to 440.0");
@@ -36,7 +36,7 @@ describe("figures with intervals", () => {
     expect(html).not.toContain(">steady</text>");
   });
 
-  test("where a phase is steady is marked, with the figures of that part", () => {
+  test("the steady part of a phase is marked, with its figures", () => {
     const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
     expect(terminal).toContain("constant: steady from 12 to 60 s of the run: p50 410.0 ms there");
     expect(html).toContain("12 to 60 s");

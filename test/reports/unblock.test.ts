@@ -46,7 +46,7 @@ describe("the lines that unblock checks, as one document", () => {
     expect(target.limited.length + Number(old.limits !== undefined)).toBe(2);
   });
 
-  test("an account that is there is not repeated: what it lacks is added to it", () => {
+  test("an existing account is not repeated: what it lacks is added to it", () => {
     const lines = (more: string) => [
       "limited:",
       `  - { key: env:GW_LIMITED, ${more}limits: { rpm: 20, inFlight: 4 } }`,

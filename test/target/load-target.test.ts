@@ -44,7 +44,7 @@ function problemsOf(text: string, environment: Record<string, string> = ENV) {
   throw new Error("the target was accepted");
 }
 
-describe("a whole target file, keys by reference (SEC-2)", () => {
+describe("a complete target file, keys by reference (SEC-2)", () => {
   const target = parseTarget(FULL, "gauntlet.yaml", ENV);
 
   test("is resolved: references, tiers by name, defaults", () => {
@@ -79,7 +79,7 @@ describe("a whole target file, keys by reference (SEC-2)", () => {
   });
 });
 
-describe("what is wrong is said with place, path and advice", () => {
+describe("an error has location, path and advice", () => {
   const minimal = (more: string) => `baseUrl: http://127.0.0.1:1/v1\nkeys:\n  valid: env:GW_KEY\n${more}`;
 
   test.each<[what: string, text: string, problem: object]>([
@@ -116,7 +116,7 @@ describe("what is wrong is said with place, path and advice", () => {
       { path: "baseUrl", message: "is missing; expected string." },
     ],
     [
-      "a base address that is none",
+      "an invalid base address",
       minimal("").replace("http://127.0.0.1:1/v1", "gw.example"),
       { line: 1, path: "baseUrl" },
     ],

@@ -20,7 +20,7 @@ function problemOf(more: string) {
 }
 
 describe("tokenLimits", () => {
-  test("has defaults; in flight nothing may be beyond a limit whose tokens are known at admission", () => {
+  test("has defaults; if the tokens are known at admission, nothing in flight may exceed the limit", () => {
     expect(parse("").tokenLimits).toBeUndefined();
     expect(parse("tokenLimits: { tokensPerMinute: 5000 }").tokenLimits).toEqual({
       tokensPerMinute: 5_000,
@@ -84,7 +84,7 @@ describe("tokenLimits", () => {
       { path: "tokenLimits.key", message: "environment variable GW_NONE is not set." },
     ],
     [
-      "a header that is none",
+      "an invalid header",
       "tokenLimits: { tokensPerMinute: 9, remainingHeaders: [two words] }\n",
       { path: "tokenLimits.remainingHeaders.0", message: expect.stringContaining("must be a header name") },
     ],

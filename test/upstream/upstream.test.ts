@@ -25,7 +25,7 @@ describe("replies", () => {
     expect([chunks.at(-1)?.usage.prompt_tokens_details.cached_tokens, events.at(-1)]).toEqual([15, "[DONE]"]);
   });
 
-  test("in the messages dialect, with cached tokens apart", async () => {
+  test("in the messages dialect, with separate cached tokens", async () => {
     await using upstream = await upstreamOf({
       providers: { one: { models: { m: { pieces: 2, usage: { input: 20, output: 9, cached: 15 } } } } },
     });
@@ -82,7 +82,7 @@ describe("replies", () => {
     ]);
   });
 
-  test("come when the scenario says", async () => {
+  test("arrive when the scenario says", async () => {
     const times = { latencyMs: 60, firstTokenMs: 80, gapMs: 40, pieces: 4 };
     await using upstream = await upstreamOf({ providers: { one: { models: { m: times } } } });
     await (await upstream.post("chat/completions", chat("m", { stream: true }))).text();
@@ -94,7 +94,7 @@ describe("replies", () => {
 });
 
 describe("failures", () => {
-  test("have the words of a provider, and come in their turns", async () => {
+  test("have the wording of a provider, and occur in turn", async () => {
     await using upstream = await upstreamOf({
       providers: {
         one: { models: { m: [{ error: { status: 429, retryAfter: 2 } }, { error: { status: 529 } }, {}] } },
@@ -193,7 +193,7 @@ describe("the log", () => {
     expect(one.sentEvents).toBeLessThan(900);
   });
 
-  test("shows that a gateway that does not read is not written to", async () => {
+  test("shows that nothing is written to a gateway that does not read", async () => {
     // 64 MiB: only a few buffers hold what nobody reads.
     const m = { pieces: 64, pieceBytes: 1_048_576 };
     await using upstream = await upstreamOf({ providers: { one: { models: { m } } } });
@@ -207,7 +207,7 @@ describe("the log", () => {
 });
 
 describe("the control port", () => {
-  test("wants its token, and a scenario that is one", async () => {
+  test("requires its token and a valid scenario", async () => {
     await using upstream = await upstreamOf();
     expect((await fetch(`${upstream.controlUrl}/requests`)).status).toBe(401);
     const put = (scenario: unknown) => upstream.control("/scenario", { method: "PUT", body: JSON.stringify(scenario) });
@@ -245,7 +245,7 @@ describe("bytes", () => {
     expect(received.map(({ earlier }) => earlier)).toEqual([0, 1, 2, 0, 1, 2]);
   });
 
-  test("a client that waits for leave to send its body gets it", async () => {
+  test("a client that waits for 100 Continue before it sends its body gets it", async () => {
     await using upstream = await upstreamOf();
     const head = `${HEAD}expect: 100-continue\r\ncontent-length: ${BODY.length}\r\n\r\n`;
     const text = await upstream.raw([head], (received) => received.length > 0);
@@ -255,9 +255,9 @@ describe("bytes", () => {
   test.each([
     ["no HTTP", "hello\r\n\r\n", 400],
     ["an endless head", `GET / HTTP/1.1\r\nx: ${"a".repeat(70_000)}`, 431],
-    ["a length that is none", `${HEAD}content-length: x\r\n\r\n`, 400],
+    ["an invalid length", `${HEAD}content-length: x\r\n\r\n`, 400],
     ["a body that is too long", `${HEAD}content-length: 99999999999\r\n\r\n`, 413],
-    ["a chunk size that is none", `${HEAD}transfer-encoding: chunked\r\n\r\nxyz\r\n`, 400],
+    ["an invalid chunk size", `${HEAD}transfer-encoding: chunked\r\n\r\nxyz\r\n`, 400],
     ["a chunk that is longer than it says", `${HEAD}transfer-encoding: chunked\r\n\r\n1\r\nabc\r\n`, 400],
     ["no JSON", `${HEAD}connection: close\r\ncontent-length: 2\r\n\r\nno`, 400],
     ["another method", "GET /upstream/v1/messages HTTP/1.1\r\nconnection: close\r\n\r\n", 405],

@@ -40,7 +40,7 @@ const JUDGED: ReadonlySet<string> = new Set(["pass", "fail", "warn", "observed",
 export function compareWith({ fail, warn }: Expected, results: readonly CheckResult[]): Compared {
   const problems = results
     .filter(({ status }) => status === "harness-error")
-    .map(({ id, message }) => `${id}: an error of ours: ${message}`);
+    .map(({ id, message }) => `${id}: harness error: ${message}`);
   const kinds = [
     ["fail", fail],
     ["warn", warn],

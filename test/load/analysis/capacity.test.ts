@@ -23,7 +23,7 @@ describe("an objective", () => {
     expect(() => parseObjective(text)).toThrow(/is not a clause of an objective/);
   });
 
-  describe("is refused where the mix cannot measure it", () => {
+  describe("is rejected if the mix cannot measure it", () => {
     const entry = {
       dialect: "chat",
       stream: false,
@@ -46,7 +46,7 @@ describe("an objective", () => {
     ])("but not %s", (text, mix) => expect(() => assertMeasurable(parseObjective(text), mix)).not.toThrow());
   });
 
-  test("too few samples are not sure, many are", () => {
+  test("too few samples are uncertain, many are certain", () => {
     const clauses = parseObjective("ttft_ms p99 < 100, failed < 50%");
     const outcome = (fast: number, slow: number) => {
       const histogram = new Histogram();
@@ -126,7 +126,7 @@ test("whole levels: exactly the last one that meets it", async () => {
   );
 });
 
-test("a level that could not be held leads to a lower guess, which has met nothing yet", () => {
+test("a level that could not be held leads to a lower estimate, which is not confirmed yet", () => {
   const best = { level: 14.5, met: true };
   expect(nextGuess(best, { admittedPerS: 5 }, "rate")).toEqual({ level: 4.85, met: false });
   expect(nextGuess(best, { admittedPerS: 20 }, "rate").level).toBeCloseTo(14.065, 3);
