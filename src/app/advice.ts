@@ -21,7 +21,7 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
     };
   }
   if (status === 407)
-    return { cause: "a proxy in between wants a login", next: "Reach the gateway without that proxy." };
+    return { cause: "a proxy in between requires a login", next: "Reach the gateway without that proxy." };
   const header = headerHint(list);
   if (header !== undefined) return { cause: `the model list was refused (${describeResponse(list)})`, next: header };
   if (status === 401 || status === 403) {
@@ -53,7 +53,7 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
     return { cause: "the model list is not JSON", next: "baseUrl may point at something that is not a gateway." };
   return {
     cause: `the model list is not served (${describeResponse(list)})`,
-    next: "Its log says why. Where models.chat names a model, no list is needed to begin.",
+    next: "Its log says why. If models.chat names a model, no list is needed to begin.",
     withoutModel: true,
   };
 }
@@ -64,7 +64,7 @@ function pathAdvice({ pathname }: URL): Advice {
   if (wrong !== null)
     return {
       cause: `baseUrl ends in ${wrong[0]}`,
-      next: "Leave the endpoint out: baseUrl ends in the version segment, such as /v1.",
+      next: "Omit the endpoint: baseUrl ends in the version segment, such as /v1.",
     };
   if (!/\/v\d+\/?$/.test(pathname))
     return {

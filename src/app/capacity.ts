@@ -150,9 +150,10 @@ function render(
               `            ${clause}: ${observed}${sure ? "" : "; too few samples to be sure"}`,
           ),
         ];
-  const end = beyond === undefined ? "nothing was in the way of more" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
+  const end =
+    beyond === undefined ? "nothing found up to the highest level" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
   const points = frontier.map((point) => pointText(point, name));
-  return `${[...lines, `binds       ${binds}  (${end})`, "frontier", ...points, ...cutText(cut, budget)].join("\n")}\n`;
+  return `${[...lines, `limited by  ${binds}  (${end})`, "frontier", ...points, ...cutText(cut, budget)].join("\n")}\n`;
 }
 
 function cutText(cut: Capacity["cut"], budget: number): string[] {

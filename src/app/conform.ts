@@ -253,7 +253,7 @@ function notSelectedOf(instances: readonly Instance[], checks: readonly Check[])
 function quickOf(selected: readonly Instance[]): Instance[] {
   const instances = selected.filter(isQuick);
   if (instances.length > 0) return instances;
-  throw new UsageError("a quick run has none of the selected checks", { hint: "Leave out --quick." });
+  throw new UsageError("a quick run has none of the selected checks", { hint: "Omit --quick." });
 }
 
 function roundsOf({ repeat = 1 }: ConformOptions): number {

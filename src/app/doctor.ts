@@ -204,7 +204,7 @@ function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: 
   if (models[dialect].plain === undefined && status !== 401 && status !== 403)
     return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
   if (status >= 500) return "The gateway or its provider failed: its log says why.";
-  return `keys.${name} should be served; see what the variable or file holds.`;
+  return `keys.${name} should be served; check what the variable or file contains.`;
 }
 
 function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[] {

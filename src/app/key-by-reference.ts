@@ -9,12 +9,12 @@ export function keyByReference(option: string, reference: string): string {
   const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(reference)?.[1];
   if (name === undefined)
     throw new UsageError(`${option}: a reference is expected, not a key`, {
-      hint: `Put the key into an environment variable and say ${option} env:NAME.`,
+      hint: `Put the key into an environment variable and pass ${option} env:NAME.`,
     });
   const key = process.env[name]?.trim();
   if (key === undefined || key === "") throw new UsageError(`${option}: the environment has no ${name}`);
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new UsageError(`${option}: ${name} holds characters that cannot be sent in a header`, {
+    throw new UsageError(`${option}: ${name} contains characters that cannot be sent in a header`, {
       hint: "A key is one line of visible ASCII, without the word Bearer before it.",
     });
   return key;

@@ -137,7 +137,7 @@ function withUntil(
     throw new UsageError(
       `--until reads what one thread has counted; ${workers > 0 ? "--workers" : "--shard"} makes several`,
       {
-        hint: `Leave ${workers > 0 ? "--workers" : "--shard"} out.`,
+        hint: `Omit ${workers > 0 ? "--workers" : "--shard"}.`,
       },
     );
   return boundedBy(workload, atMost);
@@ -160,8 +160,8 @@ function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], 
   if (workers === 0) return;
   const other = workloads.find(({ engine }) => engine !== "native");
   if (other !== undefined)
-    throw new UsageError(`--workers is for the native engine, and ${other.name} is sent by ${other.engine}`, {
-      hint: other.engine === "k6" ? "k6 has --instances." : "Leave --workers out.",
+    throw new UsageError(`--workers needs the native engine, and ${other.name} is sent by ${other.engine}`, {
+      hint: other.engine === "k6" ? "k6 has --instances." : "Omit --workers.",
     });
   const tiers = workloads.filter(({ tier }) => tier !== undefined).map(({ name }) => name);
   // Its phases depend on each other's responses, and one thread can send a tier's load many times over.
@@ -175,7 +175,7 @@ async function k6Options(
   workloads: readonly Workload[],
 ): Promise<{ readonly path: string; readonly instances: number } | undefined> {
   if (!workloads.some(({ engine }) => engine === "k6")) {
-    if (instances !== 1) throw new UsageError("--instances is for k6", { hint: "Say --engine k6." });
+    if (instances !== 1) throw new UsageError("--instances is for k6", { hint: "Add --engine k6." });
     return undefined;
   }
   if (!Number.isInteger(instances) || instances < 1 || instances > MAX_INSTANCES)

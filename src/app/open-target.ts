@@ -34,8 +34,8 @@ function chooseTarget(
   const changed = mutation.length + variant.length > 0;
   if (target !== undefined) {
     if (!changed || target === EMBEDDED) return target;
-    throw new UsageError(`--mutation and --variant change the embedded gateway, and the target is ${target}`, {
-      hint: "Leave them out, or say --target embedded.",
+    throw new UsageError(`--mutation and --variant change the embedded gateway, but the target is ${target}`, {
+      hint: "Omit them, or pass --target embedded.",
     });
   }
   if (changed) return EMBEDDED;

@@ -34,9 +34,9 @@ export async function openArms(
   const { signal } = interruption;
   const onPermit = (permit: Permit) => onProgress({ kind: "note", text: permitLine(permit) });
   if (options.target.length === 0)
-    throw new UsageError("no gateway is named", { hint: "Say --target FILE, once or with several files." });
+    throw new UsageError("no gateway is named", { hint: "Pass --target FILE, with one or several files." });
   if (options.upstream !== undefined && options.direct !== undefined)
-    throw new UsageError("--upstream and --direct both name the upstream", { hint: "Say one of them." });
+    throw new UsageError("--upstream and --direct both name the upstream", { hint: "Pass one of them." });
   if (options.upstream !== undefined) assertOwnUpstream(options.upstream);
   const started: AsyncDisposable[] = [];
   const end = async () => {
@@ -104,8 +104,8 @@ async function ownUpstream(
 ): Promise<OwnUpstream | undefined> {
   if (direct !== undefined || named !== undefined) return undefined;
   if (start === undefined) {
-    throw new UsageError("which upstream do the gateways call?", {
-      hint: "Run `gauntlet upstream --port 9100`, let the gateways call the address that it prints, and say --upstream <address>; or name another upstream by a target file with --direct FILE.",
+    throw new UsageError("the upstream that the gateways call is not named", {
+      hint: "Run `gauntlet upstream --port 9100`, let the gateways call the address that it prints, and pass --upstream <address>; or name another upstream by a target file with --direct FILE.",
     });
   }
   const command = [process.execPath, mainFile(), "upstream"] as const;

@@ -270,12 +270,12 @@ const EXITS = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.incon
 
 /** Nothing is sent from a machine that is too busy. */
 function refused(busy: number): Outcome {
-  const why = `other programs use ${Math.round(busy * 100)} % of this machine's processors: what is measured now says nothing`;
+  const why = `other programs use ${Math.round(busy * 100)} % of this machine's processors: a measurement now would be meaningless`;
   const exitCode = EXIT.inconclusive;
   const control = { name: "direct", levels: [], fit: false, message: why };
   return {
     exitCode,
     document: { verdict: "inconclusive", exitCode, reasons: [{ text: why }], ceilingPerS: null, arms: [], control },
-    text: () => `INCONCLUSIVE: ${why}.\nWait until it is quiet, or say --anyway.\n`,
+    text: () => `INCONCLUSIVE: ${why}.\nWait until it is quiet, or pass --anyway.\n`,
   };
 }

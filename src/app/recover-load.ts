@@ -58,7 +58,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Ju
     retryAfter: null,
     generator: {
       valid: false,
-      problems: ["the generator's figures of itself were not written any more"],
+      problems: ["the generator's own figures are missing"],
       scheduleLagMs: NO_QUANTILES,
       loopDelayMs: null,
       cpuS: 0,

@@ -80,8 +80,8 @@ async function verify(
   const account = accountByName(opened.target, options.account);
   const { limits } = account;
   if (limits === undefined) {
-    throw new UsageError(`the target does not say what limits ${options.account} has`, {
-      hint: "Say `limits:` in the target file, or name an account that has them.",
+    throw new UsageError(`the target names no limits of ${options.account}`, {
+      hint: "Add `limits:` to the target file, or name an account that has them.",
     });
   }
   onProgress({ kind: "notice", text: permitLine(permit) });

@@ -19,6 +19,6 @@ export function startProviders(options: UpstreamCommandOptions): Promise<Running
 }
 
 function readScenario(path: string): Scenario {
-  const text = readText(path, "gauntlet upstream --help says what a scenario file is.");
+  const text = readText(path, "gauntlet upstream --help describes scenario files.");
   return readYaml(text, path, scenarioSchema).value;
 }

@@ -63,7 +63,7 @@ const RULES: readonly Rule[] = [
   [
     /^Too many non-option arguments/,
     (_, known) => ({
-      message: `there is one argument too many: gauntlet ${known.usage ?? "<command>"}`,
+      message: `one argument too many: gauntlet ${known.usage ?? "<command>"}`,
       hint: nextStep(known),
     }),
   ],

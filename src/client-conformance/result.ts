@@ -100,8 +100,8 @@ function explainNoRequests(run: ClientRun): string {
   const [first] = refused;
   if (first !== undefined) {
     const what = `its requests were refused: ${first.request.method} ${first.request.url.slice(0, 100)} with ${first.answer?.status} ${first.answer?.reason ?? ""}`;
-    if (first.answer?.reason === "invalid_api_key") return `${what}. It has to take its key from GAUNTLET_API_KEY`;
-    if (first.answer?.reason === "not_found") return `${what}. It has to take its base address from GAUNTLET_BASE_URL`;
+    if (first.answer?.reason === "invalid_api_key") return `${what}. It must take its key from GAUNTLET_API_KEY`;
+    if (first.answer?.reason === "not_found") return `${what}. It must take its base address from GAUNTLET_BASE_URL`;
     return `${what}: ${messageIn(first.answer?.body ?? "")}`;
   }
   const requested = others.length === 0 ? "nothing" : "no request for a generation";

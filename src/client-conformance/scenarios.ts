@@ -70,7 +70,7 @@ function unusable(name: string, title: string, retryAfter: (before: number) => s
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "served",
-    title: "A sound request is sent, with the bearer credential and what its dialect needs",
+    title: "A valid request is sent, with the bearer credential and what its dialect needs",
     requirements: ["CLIENT-2", "CLIENT-3", "CLIENT-4"],
     turn: () => SERVE,
     judge: (runs, verdict) => {
@@ -89,7 +89,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ]),
   {
     name: "rate-long",
-    title: "A wait that is longer than it likes is waited out or ends the attempts; it is never cut short",
+    title: "A long wait is observed in full or ends the attempts; it is never shortened",
     requirements: ["RETRY-1"],
     // Retry-After is ten minutes: any retry within the watch ignored it.
     watchMs: 8_000,
@@ -98,7 +98,7 @@ export const SCENARIOS: readonly Scenario[] = [
     judge: (runs, verdict) => {
       if (judgeWaits("RETRY-1", runs, verdict) > 0) return;
       const waiting = runs.some(({ ending }) => ending.by === "watch");
-      const observed = waiting ? "still waiting when the watch ended" : "no further attempt";
+      const observed = waiting ? "still waiting when the observation ended" : "no further attempt";
       verdict.must("RETRY-1", true, isTrue("no retry before the 600 s of Retry-After are over", observed));
     },
   },
@@ -118,7 +118,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   unusable(
     "rate-unusable-retry-after",
-    "A `Retry-After` that cannot be used is like none: no loop, and a bound on attempts",
+    "An unusable `Retry-After` is like a missing one: no loop, and a bound on attempts",
     (before) => (before % 2 === 0 ? "soon" : "-1"),
   ),
   unusable(
@@ -128,7 +128,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ),
   {
     name: "rate-past-date",
-    title: "A `Retry-After` whose date has passed asks for no wait: attempts stay bounded",
+    title: "A `Retry-After` whose date has passed requires no wait: attempts stay bounded",
     requirements: ["RETRY-2"],
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: dateIn(-30_000) }),
     judge: (runs, verdict, { mostAttempts }) => judgeBounded("RETRY-2", runs, verdict, mostAttempts),

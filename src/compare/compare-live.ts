@@ -105,7 +105,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
     const [first] = late.flatMap(({ problems }) => problems);
     return {
       fit: false,
-      message: `The generator broke its bounds in ${late.length} of ${blocks.length} blocks (${first ?? ""}): its figures say nothing.`,
+      message: `The generator broke its bounds in ${late.length} of ${blocks.length} blocks (${first ?? ""}): its figures are meaningless.`,
       metrics,
     };
   }
@@ -122,7 +122,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
   const names = odd.map(({ name }) => name).join(", ");
   return {
     fit: false,
-    message: `The first build differs from itself in ${names}: this machine is not fit to compare on.`,
+    message: `The first build differs from itself in ${names}: this machine is not suitable for a comparison.`,
     metrics,
   };
 }

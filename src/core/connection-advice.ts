@@ -12,10 +12,10 @@ const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string]
   [
     /an HTTP\/2 frame/,
     "the port speaks HTTP/2 without TLS",
-    "Serve HTTP/1.1 on it, or give the port that does in baseUrl.",
+    "Serve HTTP/1.1 on it, or use the port that does in baseUrl.",
   ],
   [/no HTTP status line/, "what listens there does not speak HTTP", "Check host and port in baseUrl."],
-  [/ENOTFOUND|EAI_AGAIN/, "the host's name is not known", "Check its spelling in baseUrl, and whether it needs a VPN."],
+  [/ENOTFOUND|EAI_AGAIN/, "the host name is unknown", "Check its spelling in baseUrl, and whether it needs a VPN."],
   [
     /wrong version number|packet length too long|unsupported protocol|EPROTO/i,
     "the port speaks plain HTTP, not TLS",

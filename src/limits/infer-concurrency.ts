@@ -58,11 +58,11 @@ export function inferConcurrency(
   const high = Math.min(
     ...denied.map((denial) => admitted.filter((one) => one.sentUs < ends(denial) && ends(one) > denial.sentUs).length),
   );
-  const evidence = `${low} surely ran together; the first of ${denied.length} denials for concurrency arrived with at most ${high} running`;
+  const evidence = `${low} certainly ran together; the first of ${denied.length} denials for concurrency arrived with at most ${high} running`;
   if (low === high) return { inFlight: { value: low, confidence: "high", evidence }, inFlightRange: [low, high] };
   if (low < high) return { inFlight: { value: high, confidence: "medium", evidence }, inFlightRange: [low, high] };
   return {
-    inFlight: none(`${evidence}: denied with fewer running than were let in before`),
+    inFlight: none(`${evidence}: denied with fewer running than were admitted before`),
     inFlightRange: [high, low],
   };
 }
@@ -78,7 +78,7 @@ export function inferRelease(
         ? none(
             end === undefined
               ? "the concurrency limit was never reached"
-              : `nothing got in within ${Math.round(end.triedMs)} ms`,
+              : `nothing was admitted within ${Math.round(end.triedMs)} ms`,
           )
         : { value: speedOf(end), confidence: "high", evidence: describe(end, "the first stream had ended") },
     freedOnDisconnect: disconnect(leave),
@@ -88,12 +88,12 @@ export function inferRelease(
 function disconnect(leave: Release | undefined): ConcurrencyInference["freedOnDisconnect"] {
   if (leave === undefined) return none("the concurrency limit was never reached");
   if (leave.afterMs !== undefined)
-    return { value: speedOf(leave), confidence: "high", evidence: describe(leave, "a client had left its stream") };
-  if (leave.denied === 0) return none("no try was denied for concurrency");
+    return { value: speedOf(leave), confidence: "high", evidence: describe(leave, "a client had aborted its stream") };
+  if (leave.denied === 0) return none("no attempt was denied for concurrency");
   return {
     value: "not before the natural end",
     confidence: leave.triedMs >= 1_000 ? "high" : "low",
-    evidence: `${leave.denied} tries in ${Math.round(leave.triedMs)} ms were all denied, until other streams ended`,
+    evidence: `${leave.denied} attempts in ${Math.round(leave.triedMs)} ms were all denied, until other streams ended`,
   };
 }
 
@@ -103,7 +103,7 @@ function speedOf({ deniedUntilMs }: Release): "at once" | "late" {
 }
 
 function describe({ afterMs = 0, denied, spacingMs }: Release, what: string): string {
-  return `a request got in ${Math.round(afterMs)} ms after ${what}, tried every ${Math.round(spacingMs)} ms; ${denied} were denied before`;
+  return `a request was admitted ${Math.round(afterMs)} ms after ${what}, tried every ${Math.round(spacingMs)} ms; ${denied} were denied before`;
 }
 
 const none = (evidence: string) => ({ value: null, confidence: "none" as const, evidence });

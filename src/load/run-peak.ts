@@ -44,7 +44,7 @@ function closedLoopOf({ name, arrivals, mix: [first] }: Workload) {
     return { first, inFlight: arrivals.inFlight, durationS: arrivals.durationS };
   throw new UsageError(
     `autocannon takes a closed loop of non-streaming replies with durationS; ${name} is something else`,
-    { hint: "Leave --engine out: the native engine takes every workload." },
+    { hint: "Omit --engine: the native engine runs every workload." },
   );
 }
 

@@ -39,7 +39,7 @@ export function parseUntil(text: string): Until {
       quantile: quantile as QuantileName,
       withinShare,
     };
-  throw new UsageError(`--until takes a figure, a quantile and how well it is to be known, not "${text}"`, {
+  throw new UsageError(`--until takes a figure, a quantile and a precision, not "${text}"`, {
     hint: `For example --until 'ttft_ms p99 within 5%'. Figures: ${Object.keys(FIGURES).join(", ")}; at ${Object.keys(QUANTILES).join(", ")}; within more than 0 and at most 100 %.`,
   });
 }

@@ -32,7 +32,7 @@ function delayedAck(levels: readonly OverheadLevel[]): string[] {
   );
   if (late === undefined || !whole.some(({ high }) => high !== null && high < NOT_DELAYED_MS)) return [];
   return [
-    `Some responses come ${late.value?.toFixed(1)} ms later and others do not: typical of Nagle's algorithm with delayed acknowledgements (TCP_NODELAY is not set).`,
+    `Some responses arrive ${late.value?.toFixed(1)} ms later and others do not: typical of Nagle's algorithm with delayed acknowledgements (TCP_NODELAY is not set).`,
   ];
 }
 
@@ -42,7 +42,7 @@ function heldBack(levels: readonly OverheadLevel[]): string[] {
     const isLate = (ttftMs.through ?? 0) >= HELD_BACK_SHARE * (throughMs.p50 ?? Number.POSITIVE_INFINITY);
     return isLate && (ttftMs.direct ?? Number.POSITIVE_INFINITY) <= FLOWING_SHARE * (directMs.p50 ?? 0);
   });
-  return streams.length === 0 ? [] : ["Streams are buffered: their first token comes with their end."];
+  return streams.length === 0 ? [] : ["Streams are buffered: their first token arrives with their end."];
 }
 
 function merged(levels: readonly OverheadLevel[]): string[] {

@@ -144,7 +144,7 @@ export function acceptBaseline(before: BaselineFile | undefined, record: RunReco
     throw new UsageError(
       `the generator broke its bounds in ${invalid.name}: ${invalid.generator.problems.join("; ")}`,
       {
-        hint: "Run it where the generator has the machine to itself.",
+        hint: "Run it on a machine that only runs the generator.",
       },
     );
   }
@@ -225,7 +225,7 @@ export function baselineFigure(
       return entries.length > 0
         ? {
             why: "other-machine",
-            message: "the baseline was accepted on another machine, and says nothing about this one",
+            message: "the baseline was accepted on another machine, which is not comparable with this one",
           }
         : { why: "missing", message: `the baseline has no ${name} for ${run.name}` };
     }

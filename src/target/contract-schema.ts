@@ -32,7 +32,7 @@ const contractDenial = z.strictObject({
 export const contract = z.strictObject({
   reasonFrom: optional(
     z.union([z.literal("header"), z.string().regex(/^\//, 'must be "header" or a JSON pointer such as /error/type')]),
-    "Where the reason stands: the header, or a JSON pointer into the error body.",
+    "Location of the reason: the header, or a JSON pointer into the error body.",
   ),
   actionHint: optional(z.boolean(), "false: the gateway sends no action hints."),
   denials: optional(

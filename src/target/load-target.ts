@@ -20,7 +20,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *   unreadable key files.
  */
 export function loadTarget(path: string, environment: Environment): Target {
-  const hint = "Name a target file with --target, or leave the option out to use the embedded gateway.";
+  const hint = "Name a target file with --target, or omit the option to use the embedded gateway.";
   return parseTarget(readText(path, hint), path, environment);
 }
 
@@ -79,16 +79,16 @@ class References {
   /** A key with a line break or a control character cannot be sent in a header; reported here rather than by the socket. */
   #checked(value: string, path: readonly PropertyKey[]): string | undefined {
     if (/^bearer\s/i.test(value) && path[0] !== "extraHeaders") {
-      this.#problem(path, 'holds "Bearer" before the key.', "Leave the scheme out: only the key belongs there.");
+      this.#problem(path, 'has "Bearer" before the key.', "Omit the scheme: only the key belongs there.");
       return undefined;
     }
     const quoted = /^(["'`]).*\1$/.test(value);
     if (quoted) {
-      this.#problem(path, "holds quotation marks around the key.", "Leave them out, or check how the variable is set.");
+      this.#problem(path, "has quotation marks around the key.", "Remove them, or check how the variable is set.");
       return undefined;
     }
     if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value)) return value;
-    this.#problem(path, "holds characters that cannot be sent in a header.", "A key is one line of visible ASCII.");
+    this.#problem(path, "contains characters that cannot be sent in a header.", "A key is one line of visible ASCII.");
     return undefined;
   }
 

@@ -37,7 +37,7 @@ describe("mistakes of new users are named, with the next step", () => {
     [
       "an endpoint in baseUrl",
       () => file(`${ready.baseUrl}/chat/completions`),
-      /baseUrl ends in \/chat\/completions\. Leave the endpoint out/,
+      /baseUrl ends in \/chat\/completions\. Omit the endpoint/,
     ],
     ["a wrong path", () => file(`${origin()}/api/v1`), /no model list below baseUrl\. Check the path/],
   ])("%s: nothing is judged, and it says why", async (_what, target, says) => {
@@ -71,7 +71,7 @@ describe("mistakes of new users are named, with the next step", () => {
   test.each([
     [
       "Bearer gk-canary-0123456789",
-      /gauntlet\.yaml:2:\d+ \(keys\.valid\): holds "Bearer" before the key\. Leave the scheme out/,
+      /gauntlet\.yaml:2:\d+ \(keys\.valid\): has "Bearer" before the key\. Omit the scheme/,
     ],
     ["'gk-canary-0123456789'", /quotation marks around the key/],
     ["gk-canary\n0123456789", /characters that cannot be sent in a header/],
@@ -84,11 +84,7 @@ describe("mistakes of new users are named, with the next step", () => {
 
   test.each<[what: string, target: () => string, says: RegExp]>([
     ["nothing listens", () => file("http://127.0.0.1:9/v1"), /nothing listens there[\s\S]*Start the gateway/],
-    [
-      "a host without a name",
-      () => file("http://no-such-host.invalid/v1"),
-      /the host's name is not known[\s\S]*spelling/,
-    ],
+    ["a host without a name", () => file("http://no-such-host.invalid/v1"), /the host name is unknown[\s\S]*spelling/],
     [
       "https for http",
       () => file(ready.baseUrl.replace("http:", "https:")),
@@ -133,7 +129,7 @@ describe("mistakes of new users are named, with the next step", () => {
       /refused \(400: "Either .* is required"\)\. The gateway requires an additional header\. Add it under extraHeaders.*all: \{ x-portkey-config: … \} \} # or x-portkey-provider/,
     ],
     ["a list that fails", 500, {}, '{"error":{"message":"boom"}}', /the model list is not served \(500: "boom"\)/],
-    ["a proxy's login", 407, {}, "", /a proxy in between wants a login/],
+    ["a proxy's login", 407, {}, "", /a proxy in between requires a login/],
     ["escape sequences in a redirect", 302, { location: "/a\u009b31m" }, "", /redirects to/],
   ])("%s", async (_what, status, headers, body, says) => {
     await using server = await httpServer((_request, _body, response) => response.writeHead(status, headers).end(body));

@@ -83,7 +83,7 @@ describe("a command with a verdict says which gateway it judged", () => {
       { K: "k" },
       folder.path,
     );
-    expect(stderr).toContain("--mutation and --variant change the embedded gateway, and the target is t.yaml");
+    expect(stderr).toContain("--mutation and --variant change the embedded gateway, but the target is t.yaml");
     expect(code).toBe(2);
   });
 });

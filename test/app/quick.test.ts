@@ -45,7 +45,7 @@ test("a quick run without any of the selected checks is an error, not a pass", a
     {},
     folder.path,
   );
-  expect([code, stderr]).toEqual([2, expect.stringContaining("Leave out --quick")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Omit --quick")]);
 });
 
 test("every instance that was chosen exists", () => {

@@ -265,8 +265,8 @@ describe("refused before anything is sent", () => {
     ["a key itself", [...url, "--watch-key", KEY], /--watch-key: a reference is expected, not a key/],
     ["a key that is not set", [...url, "--watch-key", "env:NO_SUCH"], /--watch-key: the environment has no NO_SUCH/],
     ["an invalid pattern", [...url, "--watch-series", "("], /--watch-series takes a regular expression, not "\("/],
-    ["a pattern for nothing", ["--watch-series", "x"], /--watch-series needs --watch-metrics as well/],
-    ["a key for nothing", ["--watch-key", "env:METRICS_KEY"], /--watch-key needs --watch-metrics as well/],
+    ["a pattern for nothing", ["--watch-series", "x"], /--watch-series needs --watch-metrics/],
+    ["a key for nothing", ["--watch-key", "env:METRICS_KEY"], /--watch-key needs --watch-metrics/],
   ])("%s", async (_what, args, message) => {
     const { code, stderr } = await gauntlet(["load", "peak", "--target", "embedded", ...args], { METRICS_KEY: KEY });
     expect(stderr).toMatch(message);

@@ -222,7 +222,7 @@ describe("refused before anything is sent", () => {
     ],
     ["a folder that does not exist", ["--watch-unit", "/tmp/"], undefined, /\/tmp\/ is not a control group/],
     ["an invalid name", ["--watch-unit", "a b"], undefined, /takes the name of a unit, or the path/],
-    ["both", [...unit, "--watch-pid", "1"], undefined, /--watch-pid and --watch-unit do not go together/],
+    ["both", [...unit, "--watch-pid", "1"], undefined, /--watch-pid and --watch-unit cannot be combined/],
     ["nothing to watch", ["--watch-interval-s", "1"], undefined, /--watch-interval-s is for what is watched/],
     [
       "an interval that is too short",

@@ -92,10 +92,10 @@ test("--metrics-port: counters grow during the run, and end with the record's va
 
 describe("refused before anything is sent", () => {
   test.each([
-    [["--metrics-port", "0", "--engine", "autocannon"], /--metrics-port is for the native engine/],
-    [["--live", "--engine", "autocannon"], /--live is for the native engine/],
+    [["--metrics-port", "0", "--engine", "autocannon"], /--metrics-port needs the native engine/],
+    [["--live", "--engine", "autocannon"], /--live needs the native engine/],
     [["--otlp", "127.0.0.1:4318"], /--otlp takes the http or https address/],
-    [["--otlp", "http://127.0.0.1:4318", "--engine", "autocannon"], /--otlp is for the native engine/],
+    [["--otlp", "http://127.0.0.1:4318", "--engine", "autocannon"], /--otlp needs the native engine/],
     [["--live-port", "0"], /--live-port/],
     [["--metrics-port", "70000"], /--metrics-port takes a whole number from 0 to 65535/],
   ])("%j", async (options, says) => {

@@ -21,8 +21,8 @@ test.each<[args: string[], says: string]>([
     ["--shard", "1/3", ...START, "--time-source", "ntp.example"],
     "--time-source must be an http:// or https:// address",
   ],
-  [["--shard", "1/3", ...START, "--workers", "2"], "--workers and --shard do not go together"],
-  [["--shard", "1/3", ...START, "--engine", "autocannon"], "shards are of the native engine"],
+  [["--shard", "1/3", ...START, "--workers", "2"], "--workers and --shard cannot be combined"],
+  [["--shard", "1/3", ...START, "--engine", "autocannon"], "--shard needs the native engine"],
   [["--shard", "1/30", ...START], "few cannot be shared among 30: it has 20 requests"],
   [["starter", "--shard", "1/3", ...START], "shards share one workload"],
 ])("%j is refused before anything is sent", async (args, says) => {

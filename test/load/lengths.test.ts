@@ -76,7 +76,7 @@ describe("engines that repeat one body", () => {
   ] satisfies RequestClass[];
   test("reject random lengths, and say what to do", () =>
     expect(() => assertRepeatable({ name: "w", mix }, "k6")).toThrow(
-      "k6 cannot send w: the lengths of its requests are drawn",
+      "k6 cannot send w: the lengths of its requests are random",
     ));
 });
 

@@ -342,7 +342,10 @@ describe("shards of a load", () => {
     );
     expect(seeded.code, seeded.stderr).toBe(4);
     const different = await merge("one", "seeded");
-    expect([different.code, different.stderr]).toEqual([2, expect.stringMatching(/one and .*seeded are of different/)]);
+    expect([different.code, different.stderr]).toEqual([
+      2,
+      expect.stringMatching(/one and .*seeded belong to different/),
+    ]);
     expect(existsSync(join(fixture.path, "refused"))).toBe(false);
   });
 });

@@ -61,7 +61,7 @@ describe("load --until", () => {
   }, 120_000);
 
   test.each<[what: string[], says: RegExp]>([
-    [["even.yaml", "--until", "ttft_ms p99"], /--until takes a figure, a quantile and how well it is to be known/],
+    [["even.yaml", "--until", "ttft_ms p99"], /--until takes a figure, a quantile and a precision/],
     [["even.yaml", "--until", "ttft_ms p98 within 5%"], /at p50, p90, p95, p99, p999/],
     [["even.yaml", "--until", "response_ms p99 within 0%"], /more than 0/],
     [["even.yaml", "--until", "ttft_ms p99 within 5%"], /only streams have it/],

@@ -202,7 +202,7 @@ describe.concurrent("worker threads", () => {
 test.each([
   [["starter", "--workers", "1.5"], "--workers must be a whole number"],
   [["starter", "--workers", "65"], "--workers must be a whole number"],
-  [["peak", "--engine", "autocannon", "--workers", "2"], "--workers is for the native engine"],
+  [["peak", "--engine", "autocannon", "--workers", "2"], "--workers needs the native engine"],
 ])("%j is a mistake of the command line", async (args, message) => {
   const { code, stderr } = await gauntlet(["load", "--target", "embedded", ...args]);
   expect(code).toBe(2);

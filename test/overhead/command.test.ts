@@ -250,7 +250,12 @@ createServer(async (req, res) => {
 
 test.each<[what: string, args: readonly string[], code: number, says: RegExp]>([
   ["no gateway", [], 2, /no gateway is named[\s\S]*--target FILE/],
-  ["no upstream", ["--target", "gateway.yaml"], 2, /which upstream do the gateways call\?[\s\S]*gauntlet upstream/],
+  [
+    "no upstream",
+    ["--target", "gateway.yaml"],
+    2,
+    /the upstream that the gateways call is not named[\s\S]*gauntlet upstream/,
+  ],
   [
     "two upstreams",
     ["--target", "gateway.yaml", "--upstream", "http://127.0.0.1:1", "--direct", "gateway.yaml"],

@@ -80,7 +80,7 @@ async function usageOf(
     if (ran === undefined || ran.ended !== "")
       throw new InternalError(`k6 was not measured: it ${ran?.ended ?? "did not run"}`);
     if (ran.usage === undefined)
-      throw new InternalError("the processor time of k6 cannot be read on this system", { hint: "Say --no-measure." });
+      throw new InternalError("the processor time of k6 cannot be read on this system", { hint: "Pass --no-measure." });
     const output = await readOutput(ran.output);
     const merged = mergeOutputs({
       outputs: [{ name: ran.name, output, ended: "" }],

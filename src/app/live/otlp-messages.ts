@@ -89,7 +89,7 @@ export function metricsRequest(source: OtlpSource, phases: readonly WatchedPhase
         .messages(9, ...keyValues({ ...attributes, "gen_ai.token.type": "output" })),
     );
   return request(source, [
-    metric({ name: "gauntlet.requests", unit: "{request}", description: "Requests by what became of them." }).messages(
+    metric({ name: "gauntlet.requests", unit: "{request}", description: "Requests by outcome." }).messages(
       7,
       cumulative(requests).varint(3, 1),
     ),

@@ -24,13 +24,13 @@ export function watchedBy({ live = false, metricsPort, otlp }: WatchOptions): st
 export function checkWatched(options: WatchOptions, workloads: readonly Workload[]): void {
   const option = watchedBy(options);
   if (options.livePort !== undefined && options.live !== true)
-    throw new UsageError("--live-port is the port of --live", { hint: "Add --live, or leave --live-port out." });
+    throw new UsageError("--live-port is the port of --live", { hint: "Add --live, or omit --live-port." });
   if (option === undefined) return;
   if (options.otlp !== undefined) checkUrl(options.otlp);
   const other = workloads.find(({ engine }) => engine !== "native");
   if (other !== undefined)
-    throw new UsageError(`${option} is for the native engine, and ${other.name} is sent by ${other.engine}`, {
-      hint: `Leave ${option} out.`,
+    throw new UsageError(`${option} needs the native engine, and ${other.name} is sent by ${other.engine}`, {
+      hint: `Omit ${option}.`,
     });
 }
 

@@ -124,7 +124,7 @@ function remarksOf(sample: GatewaySample, { limits }: Target): string[] {
     ...(unseen.length === 0
       ? []
       : [
-          `No denial for ${unseen.join(" or ")} was seen, so that its words are not proposed: name accounts with low limits under limited.`,
+          `No denial for ${unseen.join(" or ")} was seen, so its wording is not proposed: name accounts with low limits under limited.`,
         ]),
   ];
 }

@@ -153,7 +153,7 @@ class Sampler {
   async strayPath(): Promise<DenialSample[]> {
     const request: RequestSpec = { endpoint: "models", path: "/models/%zz" };
     const samples = await this.#samples([
-      { reason: "invalid_api_key", kind: "a path that there is not", key: "valid", request },
+      { reason: "invalid_api_key", kind: "a path that does not exist", key: "valid", request },
     ]);
     return samples.filter(({ response }) => response.status === 401);
   }

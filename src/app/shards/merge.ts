@@ -125,7 +125,7 @@ function assertOneLoad(shards: readonly ShardFolder[]): ShardFolder {
     for (const [what, of] of COMMON) {
       const [mine, its] = [of(first), of(other)];
       if (mine === its) continue;
-      throw new UsageError(`${first.dir} and ${other.dir} are of different loads: ${what} ${mine} and ${its}`, {
+      throw new UsageError(`${first.dir} and ${other.dir} belong to different loads: ${what} ${mine} and ${its}`, {
         hint: "Name the folders of one load.",
       });
     }

@@ -33,18 +33,18 @@ export function shardRequest(options: ShardOptions, workloads: readonly Workload
   const { shard, startAt, timeSource, workers } = options;
   if (shard === undefined) {
     for (const [name, value] of Object.entries({ "start-at": startAt, "time-source": timeSource }))
-      if (value !== undefined) throw new UsageError(`--${name} is for a shard`, { hint: "Say --shard 1/3 as well." });
+      if (value !== undefined) throw new UsageError(`--${name} is for a shard`, { hint: "Add --shard 1/3." });
     return undefined;
   }
   if (startAt === undefined)
-    throw new UsageError("--shard needs --start-at: the shards of a load begin at one moment", {
+    throw new UsageError("--shard needs --start-at: all shards of a load begin at the same time", {
       hint: "Give all of them the same time, such as --start-at $(($(date +%s) + 30)).",
     });
   const { index, of } = parseShard(shard);
   const startAtMs = parseStart(startAt);
   if (timeSource !== undefined) assertUrl(timeSource);
   if (workers > 0)
-    throw new UsageError("--workers and --shard do not go together", { hint: "Start one more shard for each worker." });
+    throw new UsageError("--workers and --shard cannot be combined", { hint: "Start one more shard for each worker." });
   assertShared(workloads, of);
   return { index, of, startAtMs, timeSource };
 }
@@ -91,9 +91,9 @@ export function assertShared(workloads: readonly Workload[], of: number): void {
       hint: "Share a workload with arrivals.",
     });
   if (engine !== "native")
-    throw new UsageError(`shards are of the native engine, and ${name} is sent by ${engine}`, {
+    throw new UsageError(`--shard needs the native engine, and ${name} is sent by ${engine}`, {
       hint:
-        engine === "k6" ? "k6 has --instances, and `gauntlet k6 export` for other machines." : "Say --engine native.",
+        engine === "k6" ? "k6 has --instances, and `gauntlet k6 export` for other machines." : "Add --engine native.",
     });
   const most = Math.min(boundOf(workload), planOf(arrivals).requests ?? Number.POSITIVE_INFINITY);
   if (of > most)

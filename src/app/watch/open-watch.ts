@@ -35,13 +35,13 @@ export async function openTargetWatch(
   if (watchPid === undefined && watchUnit === undefined && watchMetrics === undefined) {
     if (watchIntervalS !== undefined)
       throw new UsageError("--watch-interval-s is for what is watched", {
-        hint: "Say --watch-pid, --watch-unit or --watch-metrics as well.",
+        hint: "Add --watch-pid, --watch-unit or --watch-metrics.",
       });
     return undefined;
   }
   if (watchPid !== undefined && watchUnit !== undefined)
-    throw new UsageError("--watch-pid and --watch-unit do not go together: both say which processes are watched", {
-      hint: "Leave one of them out.",
+    throw new UsageError("--watch-pid and --watch-unit cannot be combined: both name the watched processes", {
+      hint: "Omit one of them.",
     });
   const intervalMs = (watchIntervalS ?? 1) * 1_000;
   const metrics =

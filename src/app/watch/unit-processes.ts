@@ -19,7 +19,7 @@ export async function unitProcesses(name: string): Promise<WatchedProcesses> {
   const cgroup = folderOf(unit.cgroup);
   if (cgroup === undefined)
     throw new UsageError(`--watch-unit: ${unit.cgroup} is not a control group (version 2) of this machine`, {
-      hint: "Its folder has cgroup.procs and cpu.stat. Where there is none, --watch-pid watches a process.",
+      hint: "Its folder has cgroup.procs and cpu.stat. Without one, --watch-pid watches a process.",
     });
   const pid = unit.pid > 0 ? unit.pid : pidsOf(cgroup)[0];
   if (pid === undefined)
@@ -54,7 +54,7 @@ async function activeUnit(name: string): Promise<Unit> {
   const known = system.isLoaded ? system : found;
   if (known === undefined)
     throw new UsageError(`--watch-unit: no unit ${name}, neither of the system nor of this user`, {
-      hint: "`systemctl list-units` and `systemctl --user list-units` show those that there are.",
+      hint: "`systemctl list-units` and `systemctl --user list-units` list the existing ones.",
     });
   throw new UsageError(`--watch-unit: unit ${known.name} is ${known.state}: nothing of it runs`, {
     hint: `Start it first: systemctl ${known === system ? "" : "--user "}start ${known.name}`,

@@ -25,7 +25,7 @@ export const baselineCommand: CommandModule = {
   builder: (yargs) => yargs.command(accept),
   handler: ({ action }) => {
     const guess = didYouMean(String(action), ["accept"]);
-    throw new UsageError(`there is no "baseline ${String(action)}"`, {
+    throw new UsageError(`unknown command "baseline ${String(action)}"`, {
       hint: `${guess}Use \`gauntlet baseline accept DIR\`.`,
     });
   },

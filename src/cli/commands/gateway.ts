@@ -22,7 +22,7 @@ export const gatewayCommand = defineCommand({
       "admin-port": { type: "number", default: 0, describe: "TCP port of the admin interface, always on loopback" },
       tier: { type: "string", describe: "limits of the main account: starter, growth or scale" },
       limits: { type: "string", describe: "limits of the main account: requests per minute:requests in flight" },
-      seed: { type: "number", default: 1, describe: "seed of what the simulated models say" },
+      seed: { type: "number", default: 1, describe: "seed of the simulated models' replies" },
       limiter: {
         type: "string",
         default: "sliding-log",
@@ -31,7 +31,7 @@ export const gatewayCommand = defineCommand({
       burst: { type: "number", describe: "bucket size of the token-bucket limiter, requests" },
       "tokens-per-minute": {
         type: "number",
-        describe: "also make an account with a limit on tokens per minute, and print its key",
+        describe: "also create an account with a limit on tokens per minute, and print its key",
       },
       "token-counts": {
         type: "string",
@@ -52,16 +52,16 @@ export const gatewayCommand = defineCommand({
       "list-mutations": flag("list the mutations and exit"),
       "list-variants": flag("list the variants and exit"),
       json: flag("with a list option: print it as one JSON document"),
-      keys: { type: "string", describe: "JSON file with the texts of ready-made keys, by name" },
+      keys: { type: "string", describe: "JSON file with the values of ready-made keys, by name" },
       data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
       pieces: { type: "number", describe: "chunks of a reply of echo-stream; default 40" },
       pace: { type: "number", describe: "milliseconds between chunks of echo-stream; default 50" },
       slow: { type: "number", describe: "milliseconds that a reply of the model slow takes; default 5000" },
       upstream: many(
-        "base address of a provider to call in place of the simulated models; may be repeated for failover",
+        "base address of a provider to call instead of the simulated models; may be repeated for failover",
       ),
       "upstream-key": many("env:NAME, the key for the provider of the same position; may be repeated"),
-      "with-upstream": flag("also start two providers as `gauntlet upstream` has them, and a model that calls them"),
+      "with-upstream": flag("also start two providers like those of `gauntlet upstream`, and a model that calls them"),
       "upstream-timeout": {
         type: "number",
         describe: "milliseconds until a silent upstream times out; default 1500, with --upstream 60000",

@@ -20,7 +20,7 @@ const exportCommand = defineCommand({
       target,
       shards: { ...number("pods that share the schedule"), demandOption: true },
       out: { ...text("folder to write"), default: "gauntlet-k8s" },
-      jobset: flag("a JobSet in place of a Job"),
+      jobset: flag("a JobSet instead of a Job"),
       image: text("image of Gauntlet; default: gateway-gauntlet:<version>"),
       "start-at": text("when all shards begin; default: set when the manifests are applied"),
       "time-source": text("URL whose Date header is the clock; default: the target's"),

@@ -19,7 +19,7 @@ export const overheadCommand = defineCommand({
     yargs.options({
       target: { type: "string", array: true, default: [] as string[], describe: "target files of the gateways" },
       upstream: text("base address of the upstream that the gateways call"),
-      direct: text("target file of the upstream, in place of --upstream"),
+      direct: text("target file of the upstream, instead of --upstream"),
       start: text("command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream"),
       pid: number("process of the first gateway: its CPU time, memory and open files are measured (Linux)"),
       concurrency: { ...text("numbers of clients, each with one request in flight"), default: "1,8,32,128" },
@@ -38,7 +38,7 @@ export const overheadCommand = defineCommand({
       frontier: {
         type: "boolean",
         default: true,
-        describe: "also measure at rising rates; --no-frontier leaves it out",
+        describe: "also measure at rising rates; --no-frontier skips it",
       },
       anyway: flag("measure even if the machine is busy; the verdict mentions it"),
       policy,

@@ -15,7 +15,7 @@ export const runCommand = defineCommand({
       load: {
         type: "boolean",
         default: true,
-        describe: "also run the load tests of the tiers; --no-load leaves them out",
+        describe: "also run the load tests of the tiers; --no-load skips them",
       },
       confirm,
     }),

@@ -24,7 +24,7 @@ export const waiversCommand: CommandModule = {
   builder: (yargs) => yargs.command(suggest),
   handler: ({ action }) => {
     const guess = didYouMean(String(action), ["suggest"]);
-    throw new UsageError(`there is no "waivers ${String(action)}"`, {
+    throw new UsageError(`unknown command "waivers ${String(action)}"`, {
       hint: `${guess}Use \`gauntlet waivers suggest DIR\`.`,
     });
   },

@@ -59,11 +59,11 @@ export function assertRepeatable(
 ): void {
   if (objectives !== undefined)
     throw new UsageError(`${engine} cannot count the goodput of ${name}`, {
-      hint: "Leave out objectives in the workload, or --engine: the native engine counts it.",
+      hint: "Omit objectives in the workload, or --engine: the native engine counts it.",
     });
   if (mix.every(isConstant)) return;
-  throw new UsageError(`${engine} cannot send ${name}: the lengths of its requests are drawn`, {
-    hint: "Name numbers for promptTokens, promptBytes and maxTokens, or leave --engine out: the native engine draws them.",
+  throw new UsageError(`${engine} cannot send ${name}: the lengths of its requests are random`, {
+    hint: "Name numbers for promptTokens, promptBytes and maxTokens, or omit --engine: the native engine draws them.",
   });
 }
 
@@ -102,9 +102,9 @@ function arrivalsOf({ arrivals, name }: Workload, remarks: string[]): Planned[] 
     }
     default:
       throw new UsageError(
-        `${name} cannot be played by k6: it is ${arrivals?.kind === "closed" ? "a closed loop" : arrivals?.kind === "sessions" ? "of sessions" : "a trace"}`,
+        `${name} cannot be run by k6: it is ${arrivals?.kind === "closed" ? "a closed loop" : arrivals?.kind === "sessions" ? "made of sessions" : "a trace"}`,
         {
-          hint: "k6 plays tiers and open loops: constant, poisson (evenly), ramp, steps, burst.",
+          hint: "k6 runs tiers and open loops: constant, poisson (evenly), ramp, steps, burst.",
         },
       );
   }

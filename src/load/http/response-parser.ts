@@ -213,7 +213,7 @@ export class ResponseParser {
     const line = this.#partial + bytes.toString("latin1", from, end);
     this.#partial = "";
     const size = Number.parseInt(line, 16);
-    if (!/^[0-9a-fA-F]+[ \t]*(?:;[^\r]*)?\r?$/.test(line)) return this.#broken("a chunk size that is none") + to;
+    if (!/^[0-9a-fA-F]+[ \t]*(?:;[^\r]*)?\r?$/.test(line)) return this.#broken("an invalid chunk size") + to;
     this.#left = size;
     this.#state = size === 0 ? IN.trailers : IN.chunkData;
     return end + 1;
