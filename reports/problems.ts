@@ -77,6 +77,8 @@ export function brokenOf(check: CheckResult): Broken[] {
   return [...byText.values()].sort((a, b) => Number(b.finding.weight === "fail") - Number(a.finding.weight === "fail"));
 }
 
+/** Maximum number of exchanges of one finding that are shown. */
+const MAX_EVIDENCE = 5;
 /** Maximum number of exchanges of one check that are searched for the control request. */
 const MAX_CANDIDATES = 24;
 /** Maximum number of instances shown with all their evidence. The others are listed; the run folder has everything. */
@@ -106,7 +108,8 @@ export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
   }
   for (const check of groups.flatMap(({ instances }) => instances)) {
     if (!shown.has(check.id)) continue;
-    for (const { finding } of brokenOf(check)) for (const id of finding.exchanges) wanted.add(id);
+    for (const { finding } of brokenOf(check))
+      for (const id of finding.exchanges.slice(0, MAX_EVIDENCE)) wanted.add(id);
     for (const id of check.exchanges.slice(0, MAX_CANDIDATES)) wanted.add(id);
   }
   return wanted;

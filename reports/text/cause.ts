@@ -13,6 +13,9 @@ export interface CauseFacts {
   readonly isAboutPath: boolean;
 }
 
+/** Requirements about what an account may use. */
+const LIMITS = /^(LIMIT|TOKENS|SPEND)-/;
+
 /** Maximum number of expectations in a title. */
 const MAX_NAMED = 3;
 
@@ -65,6 +68,7 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
     case "field":
       return `${observed.kind === "absent" ? "Add" : "Correct"} this member of the body, and run the first of these checks again on its own.`;
     case "bound":
+      if (!LIMITS.test(worst.requirements[0] ?? "")) break;
       return "Compare the counts with the limits in the target file: either the gateway does not keep them, or they are not the account's.";
     default:
       break;

@@ -47,8 +47,20 @@ function describeMissing(missing: readonly { readonly name: string; readonly why
 const listed = (names: readonly string[]): string =>
   names.length < 3 ? names.join(" or ") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 
+/** Preconditions that are not a name in the target file. */
+const DESCRIBED: Readonly<Record<string, string>> = {
+  "model.plain": "model that is served (models.chat or models.messages)",
+  "limited.rate": "account for rate limits (limited)",
+  "limited.rate.second": "second key of the account for rate limits (limited)",
+  "limited.concurrency": "account for concurrency limits (limited)",
+  "limited.concurrency.second": "second key of the account for concurrency limits (limited)",
+  "upstream.failover": "upstream with a second provider (upstream)",
+};
+
 /** `key.revoked` is `keys.revoked` in the target file. */
 function inTargetFile(need: string): string {
+  const described = DESCRIBED[need];
+  if (described !== undefined) return described;
   const [kind = "", ...rest] = need.split(".");
   return ["key", "model"].includes(kind) && rest.length > 0 ? `${kind}s.${rest.join(".")}` : need;
 }

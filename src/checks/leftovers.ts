@@ -28,6 +28,7 @@ export async function leftoversOf(traffic: Traffic, probed: readonly Instance[])
     left.push(`keys that the provisioning hook made and did not take back: ${states.join(", ")}`);
   }
   const { charged } = traffic.sent;
-  if (charged > 0) left.push(charged === 1 ? "1 request may have been billed" : `${charged} requests may have been billed`);
+  if (charged > 0)
+    left.push(charged === 1 ? "1 request may have been billed" : `${charged} requests may have been billed`);
   return left;
 }

@@ -155,7 +155,7 @@ export function wasAborted({ exchange }: Response): boolean {
 }
 
 /** The result of an instance whose requests were lost, or not sent, because the gateway stopped responding. */
-function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResult {
+export function afterStop(instance: Instance, { watch: { stop } }: Traffic): CheckResult {
   const reason = { kind: "gateway-stopped", ...(stop === undefined ? {} : { after: stop.after.id }) } as const;
   return unjudged(instance, { status: "inconclusive", reason });
 }

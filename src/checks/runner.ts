@@ -21,7 +21,7 @@ import { planBudget, requestsOf } from "./plan-budget.ts";
 import { runPool } from "./pool.ts";
 import type { Recordable } from "./recording.ts";
 import { PARALLEL } from "./reply-times.ts";
-import { notRun, runInstance, wasAborted } from "./run-instance.ts";
+import { afterStop, notRun, runInstance, wasAborted } from "./run-instance.ts";
 import type { Schedule } from "./schedule.ts";
 import { failsUpstream } from "./server-errors.ts";
 import type { SessionOptions } from "./session.ts";
@@ -73,9 +73,11 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const run: RunKind = { isQuick: traffic.isQuick, loadFollows: traffic.loadFollows };
   const plan = planBudget(runnable, { target, left: budget.left().requests, rounds, run });
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
+  const unreached = (instance: Instance) =>
+    traffic.watch.stop === undefined ? notRun(instance) : afterStop(instance, traffic);
   const runOne: RunOne = async (instance, beside = {}) => {
     // An interrupted run starts nothing more: hundreds of checks that cannot succeed would delay its end.
-    if (traffic.signal.aborted) return void results.set(instance.id, notRun(instance));
+    if (traffic.signal.aborted) return void results.set(instance.id, unreached(instance));
     onStart?.(instance);
     const share = shares.get(instance.id);
     report(await runInstance(instance, traffic, { onRecording, share, ...beside }));
@@ -97,7 +99,11 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     await nextTurn();
     report(options.isLate?.() === true ? notRun(instance) : overAllTraffic(instance, instance.check, options));
   }
-  return instances.map((instance) => results.get(instance.id) ?? notRun(instance));
+  return instances.map((instance) => {
+    const result = results.get(instance.id);
+    // Whether the gateway stopped may be known only after what was in flight had been aborted.
+    return result === undefined || result.reason?.kind === "not-reached" ? unreached(instance) : result;
+  });
 }
 
 type RunOne = (instance: Instance, beside?: Pick<SessionOptions, "others" | "afterOthers">) => Promise<void>;

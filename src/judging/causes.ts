@@ -43,10 +43,60 @@ export function causesByDeviation(results: readonly Judged[]): Map<string, Cause
   const symptoms = results
     .filter(({ status, waived }) => waived === undefined && WITH_CAUSE.includes(status))
     .flatMap(({ id, findings }) => primary(findings).map((finding): Symptom => ({ check: id, finding })));
-  const groups = groupBy(symptoms, ({ finding }) => deviationOf(finding));
+  const keyOf = rootKeys(symptoms);
+  const groups = groupBy(symptoms, keyOf);
   const causes = [...groups].map(([key, group]) => [key, toCause(group)] as const);
   return new Map(causes.sort(([, a], [, b]) => byWeight(a, b)));
 }
+
+/**
+ * Requirements on every response, the most basic first. What else is wrong with a response that breaks one of them follows from
+ * that, in whatever check it was found.
+ */
+const ROOTS: readonly string[] = ["HTTP-FRAMING", "HTTP-CODING", "JSON-UTF8", "JSON-TEXT", "ERR-200-1"];
+
+const isRoot = (finding: Finding): boolean => finding.weight === "fail" && ROOTS.includes(mainOf(finding));
+
+/** For each symptom the key of its deviation, or of the deviation that explains it. */
+function rootKeys(symptoms: readonly Symptom[]): (symptom: Symptom) => string {
+  const rootOf = new Map<string, string>();
+  for (const root of ROOTS)
+    for (const { finding } of symptoms)
+      if (isRoot(finding) && mainOf(finding) === root)
+        for (const exchange of finding.exchanges) if (!rootOf.has(exchange)) rootOf.set(exchange, deviationOf(finding));
+  const sameClaim = sameClaims(symptoms);
+  return ({ finding }) => {
+    const { exchanges } = finding;
+    const [first = ""] = exchanges;
+    const root = exchanges.every((exchange) => rootOf.has(exchange)) ? rootOf.get(first) : undefined;
+    return root ?? sameClaim(deviationOf(finding));
+  };
+}
+
+/**
+ * Claims of one check about the same exchanges are one deviation, whichever requirements they are about: a request beyond the
+ * limit that is served breaks several.
+ */
+function sameClaims(symptoms: readonly Symptom[]): (key: string) => string {
+  const parents = new Map<string, string>();
+  const rootOf = (key: string): string => {
+    const parent = parents.get(key);
+    return parent === undefined ? key : rootOf(parent);
+  };
+  const byPlace = new Map<string, string>();
+  for (const { check, finding } of symptoms) {
+    const key = deviationOf(finding);
+    if (finding.exchanges.length === 0 || key !== claimOf(finding)) continue;
+    const place = `${check} ${finding.exchanges.join(" ")}`;
+    const known = byPlace.get(place) ?? key;
+    byPlace.set(place, known);
+    if (rootOf(known) !== rootOf(key)) parents.set(rootOf(key), rootOf(known));
+  }
+  return rootOf;
+}
+
+/** The key of counts, times and claims: the findings have the requirement in common. */
+const claimOf = ({ name }: Finding): string => `of ${name}`;
 
 /** Prerequisites of what comes after them: a truncated or garbled response says nothing about its fields. */
 const LOWER: readonly ((finding: Finding) => boolean)[] = [
@@ -87,8 +137,9 @@ function isMalformed({ deviation }: Finding): boolean {
 const OF_RESPONSE: readonly Deviation["kind"][] = ["malformed", "no-response", "incomplete", "refused-late", "status"];
 
 /** What two findings must have in common to be the same deviation. */
-function deviationOf({ name, pointer, expected, observed, response = {}, deviation }: Finding): string {
-  if (deviation === undefined) return `of ${name}`;
+function deviationOf(finding: Finding): string {
+  const { pointer, expected, observed, response = {}, deviation } = finding;
+  if (deviation === undefined) return claimOf(finding);
   // An unexpected response identifies the deviation; for an admitted one, the expected denial does.
   if (deviation.kind === "malformed" || deviation.kind === "refused-late") return deviation.kind;
   if (OF_RESPONSE.includes(deviation.kind)) return `response ${signOf(response, observed)}`;
@@ -96,10 +147,9 @@ function deviationOf({ name, pointer, expected, observed, response = {}, deviati
   const place = pointer?.replace(/\d+/g, "#").toLowerCase();
   // The same header or field is missing, whatever its expected value.
   if (place !== undefined && observed.kind === "absent") return `absent ${place}`;
-  // Counts, times and claims: the findings have the requirement in common.
-  if (place === undefined) return `of ${name}`;
-  // Several requirements compare the same value of the same response.
-  return `at ${place} ${JSON.stringify([expected, observed]).replace(/\d+/g, "#")}`;
+  if (place === undefined) return claimOf(finding);
+  // Several requirements compare the same value of the same response, each with its own expectation.
+  return `at ${place} ${JSON.stringify(observed).replace(/\d+/g, "#")}`;
 }
 
 /** A response without what differs from request to request. */
@@ -156,14 +206,29 @@ function typical(symptoms: readonly Symptom[]): Finding {
   const order = (finding: Finding): readonly number[] => {
     const requirement = mainOf(finding);
     return [
+      rankOfRoot(finding),
       Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isAboutPath(finding)),
       Number(finding.weight !== "fail"),
       Number(repeatsAnother(finding)),
       LAYERS.get(requirement) ?? LAYERS.size,
+      // Which limit is exceeded says more than whose limit it is.
+      Number(requirement === "LIMIT-1" || requirement === "LIMIT-2"),
       isAboutPath(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
       Number(isAboutWords(finding)),
       ORDER.indexOf(requirement),
     ];
+  };
+  // A requirement that all responses of the root break says more than the root: a body of HEAD, rather than its framing.
+  const broken = new Set(symptoms.filter(({ finding }) => isRoot(finding)).flatMap(({ finding }) => finding.exchanges));
+  const exchangesOf = groupBy(symptoms, ({ finding }) => mainOf(finding));
+  const covers = (requirement: string): boolean => {
+    const own = new Set(exchangesOf.get(requirement)?.flatMap(({ finding }) => finding.exchanges));
+    return [...broken].every((exchange) => own.has(exchange));
+  };
+  const rankOfRoot = (finding: Finding): number => {
+    if (broken.size === 0) return 0;
+    if (isRoot(finding)) return 1;
+    return finding.weight === "fail" && covers(mainOf(finding)) ? 0 : 2;
   };
   const ranked = symptoms.map(({ finding }) => ({ finding, rank: order(finding) }));
   return ranked.reduce((best, one) => (isBefore(one.rank, best.rank) ? one : best)).finding;
@@ -222,6 +287,8 @@ function requirementOfCause(worst: Finding): string {
 function byWeight(a: Cause, b: Cause): number {
   return (
     Number(b.weight === "fail") - Number(a.weight === "fail") ||
+    // A gateway that stopped explains why everything else is missing.
+    Number(b.requirement === "KEEPS-RESPONDING") - Number(a.requirement === "KEEPS-RESPONDING") ||
     b.checks.length - a.checks.length ||
     ORDER.indexOf(a.requirement) - ORDER.indexOf(b.requirement)
   );

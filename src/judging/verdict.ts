@@ -10,6 +10,8 @@ import { type FindingFacts, finding } from "./finding.ts";
 export interface Seen {
   /** The exchange. */
   readonly in?: EvidenceResponse | undefined;
+  /** Further exchanges with the same deviation. */
+  readonly also?: readonly EvidenceResponse[];
   /** `status`, `ending`, `reason`, a header name, or a JSON pointer. */
   readonly at?: string | undefined;
   /** What was compared, if neither the requirement nor the place says it. */
@@ -25,6 +27,9 @@ interface ControlResponse {
   readonly reason: string | undefined;
   readonly complete: boolean;
 }
+
+/** Maximum number of further exchanges in a finding. */
+const MAX_ALSO = 200;
 
 /** What prevented a judge from deciding more. */
 type OpenQuestion = Pick<Undecided, "status" | "message" | "reason">;
@@ -181,14 +186,14 @@ export class Verdict {
   #add(
     requirement: RequirementId,
     facts: Omit<FindingFacts, "requirements" | "exchanges">,
-    { in: response, at, because }: Seen,
+    { in: response, also = [], at, because }: Seen,
   ): Finding {
     const made = finding({
       requirements: [requirement],
       ...facts,
       pointer: at,
       response: response?.facts,
-      exchanges: response === undefined ? [] : [response.id],
+      exchanges: [...(response === undefined ? [] : [response]), ...also.slice(0, MAX_ALSO)].map(({ id }) => id),
       control: response?.id === this.#control ? undefined : this.#control,
       subject: because,
     });

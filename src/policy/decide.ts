@@ -2,6 +2,7 @@ import { groupUndecided } from "../../reports/text/index.ts";
 import { EXIT, type ExitCode } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
 import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../record/index.ts";
+import type { RequirementId } from "../requirements/index.ts";
 
 export interface Circumstances {
   readonly targetName: string;
@@ -51,7 +52,10 @@ export function decide(
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
   // A violated MUST is true however the run ended; anything else may be an effect of the early end.
   const result = isCut && found !== "fail" ? "inconclusive" : found;
-  const decisive = reasonsOf(deciding);
+  // That the gateway stopped is said by what cut the run off.
+  const decisive = reasonsOf(
+    deciding.filter(({ requirements }) => cutOff === undefined || !requirements.includes(STOPPED)),
+  );
   const reasons: Reason[] = [
     ...(cutOff === undefined ? [] : [{ kind: "run", text: cutOff } as const]),
     ...breaches.map(({ text, check }): Reason => ({ kind: "waiver", text, ...(check === undefined ? {} : { check }) })),
@@ -73,6 +77,8 @@ export function decide(
     qualifiers: [...qualifiers],
   };
 }
+
+const STOPPED: RequirementId = "KEEPS-RESPONDING";
 
 type Reason = RunVerdict["reasons"][number];
 

@@ -29,7 +29,8 @@ function none(
 ): void {
   verdict.must(requirement, bad.length, 0, {
     in: bad[0],
-    because: `${what}, of ${all} responses${bad[0] === undefined ? "" : `: ${bad[0].summary}`}`,
+    also: bad.slice(1),
+    because: `${what}, of ${all} responses`,
   });
 }
 

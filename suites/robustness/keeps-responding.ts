@@ -1,7 +1,4 @@
 import { type Check, defineInvariant, describeStop, isOwnNetwork, stopIn } from "../../src/checks/index.ts";
-import { that } from "../../src/judging/index.ts";
-
-const noStop = that("a gateway that responds until the end of the run", (value) => value === "responds");
 
 const keepsResponding = defineInvariant({
   id: "robustness.keeps-responding",
@@ -14,7 +11,7 @@ const keepsResponding = defineInvariant({
     const stop = stopIn(responses);
     if (stop !== undefined && isOwnNetwork(stop))
       return verdict.inconclusive("the network of this machine was not available");
-    verdict.must("KEEPS-RESPONDING", stop === undefined ? "responds" : "stopped", noStop, {
+    verdict.must("KEEPS-RESPONDING", stop !== undefined, false, {
       ...(stop === undefined ? {} : { in: stop.inFlight[0] ?? stop.after, because: describeStop(stop) }),
     });
   },

@@ -113,5 +113,5 @@ test("other keys that the gateway rejects block what needs them, and nothing els
   const failed = checks.filter(({ message }) => /expected 2xx, got 401|expected 402, got 401/.test(message));
   expect(failed.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
   const blocked = checks.filter(({ status }) => status === "blocked").map(({ message }) => message);
-  expect(blocked).toContain("missing: key.empty (the gateway rejects the key: 401 invalid_api_key)");
+  expect(blocked).toContain("keys.empty cannot be used: the gateway rejects the key: 401 invalid_api_key");
 });

@@ -63,24 +63,24 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
     const messages = Object.fromEntries(results.map(({ id, message }) => [id, message]));
     expect(messages).toMatchObject({
       "robustness.text[chat,multibyte]": expect.stringMatching(
-        /^missing: model\.echo \(shout-fast does not repeat its prompt exactly: it answered "PLEASE REPEAT .*" to "Please repeat/,
+        /^models\.echo cannot be used: shout-fast does not repeat its prompt exactly: it answered "PLEASE REPEAT .*" to "Please repeat/,
       ),
       "streaming.long-intact[chat]": expect.stringMatching(
-        /model\.stream \(echo-fast does not give a long reply: .* replied "Tell me a long story\." \(21 characters\)/,
+        /models\.stream cannot be used: echo-fast does not give a long reply: .* replied "Tell me a long story\." \(21 characters\)/,
       ),
       "limits.concurrency-non-streaming": expect.stringMatching(
-        /model\.slow \(echo-fast is not slow: .* after \d+ ms\)/,
+        /models\.slow cannot be used: echo-fast is not slow: .* after \d+ ms/,
       ),
       "compat.messages-tools": expect.stringMatching(
-        /model\.tools \(echo-fast does not call a tool: .* "What is the weather/,
+        /models\.tools cannot be used: echo-fast does not call a tool: .* "What is the weather/,
       ),
       "errors.upstream-failure[messages,streaming]": expect.stringMatching(
-        /model\.upstreamError \(echo-fast does not fail: it answered "Please repeat/,
+        /models\.upstreamError cannot be used: echo-fast does not fail: it answered "Please repeat/,
       ),
       "errors.upstream-timeout[chat,non-streaming]": expect.stringMatching(
         /^models\.upstreamTimeout does not time out: it responded with 200 after \d+ ms with "Please/,
       ),
-      "compat.chat-stream-error": expect.stringMatching(/model\.cutStream \(echo-fast is not cut off: /),
+      "compat.chat-stream-error": expect.stringMatching(/models\.cutStream cannot be used: echo-fast is not cut off: /),
     });
     expect(results.find(({ id }) => id === "compat.chat-tools")?.unblock).toEqual(["models:", "  tools: <model id>"]);
   });

@@ -76,7 +76,7 @@ test("an unfounded denial is about the denial, not about what was requested", ()
 
 test("failures before warnings, then what explains most, then the more basic; waived results have none", () => {
   const finding = (requirement: string, weight: "fail" | "warn" = "fail") =>
-    of(requirement, { weight, pointer: "/x", expected: requirement, observed: "other" });
+    of(requirement, { weight, pointer: `/${requirement}`, expected: requirement, observed: "other" });
   const causes = causesOf([
     result("w1", "warn", { findings: [finding("HTTP-URL", "warn")] }),
     result("w2", "warn", { findings: [finding("HTTP-URL", "warn")] }),

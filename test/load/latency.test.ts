@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeObserved } from "../../reports/text/index.ts";
 import type { Observation } from "../../src/judging/index.ts";
 import { DEFAULT_ALLOW, judgeExternal } from "../../src/load/index.ts";
 import { judgeOutliers, judgeSlowdown } from "../../src/load/tier/judge-latency.ts";
@@ -58,7 +59,7 @@ describe("a gateway that becomes slow in the middle of a phase", () => {
 
   test("the finding has the latency before and during the slowdown, its time and its requests", () => {
     const { slowed } = judged(overload(during(60, 75, 3_000)));
-    expect(slowed?.observed).toBe(
+    expect(slowed && describeObserved(slowed.observed)).toBe(
       "every kind: p50 0.8 ms before, 3,001 ms from second 60 to 78 of the run, 150 of 900 requests (17 %)",
     );
   });
@@ -68,7 +69,7 @@ describe("a gateway that becomes slow in the middle of a phase", () => {
     const { slowed } = judged(overload(slowKind));
     expect(slowed).toMatchObject({
       outcome: "broken",
-      observed: expect.stringMatching(/^messages streams: p50 0\.8 ms/),
+      observed: facts(expect.stringMatching(/^messages streams: p50 0\.8 ms/)),
     });
   });
 
@@ -136,7 +137,7 @@ describe("the delay of Gauntlet itself", () => {
     });
     expect(judged(fault, { still: [], late: tenth, busy: [stretch] }).slowed).toMatchObject({
       outcome: "broken",
-      observed: expect.stringMatching(/p50 0\.8 ms before, 2,70[01] ms from second 60/),
+      observed: facts(expect.stringMatching(/p50 0\.8 ms before, 2,70[01] ms from second 60/)),
     });
     expect(judged(fault, { still: [stretch], late: [stretch], busy: [] }).slowed?.outcome).toBe("met");
   });
@@ -197,7 +198,12 @@ test("a schedule that another engine sent is judged by the same rule", () => {
   const slowed = (phase: ReturnType<typeof runOf>) => phase?.findings.find(({ name }) => name === "latency.slowed");
   expect(slowed(runOf(during(60, 75, 3_000)))).toMatchObject({
     outcome: "broken",
-    observed: expect.stringMatching(/3,001 ms from second 60 to 78 of the run/),
+    observed: facts(expect.stringMatching(/3,001 ms from second 60 to 78 of the run/)),
   });
   expect(slowed(runOf(() => 0.8))?.outcome).toBe("met");
 });
+
+/** Observed facts. */
+function facts(text: unknown): object {
+  return { kind: "facts", text };
+}

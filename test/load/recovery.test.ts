@@ -39,7 +39,7 @@ test("a fleet that keeps its Retry-After waits and is never served has insuffici
   const findings = judged(TOO_SOON);
   expect(findings["retry-after.sufficient"]).toMatchObject({
     ...{ outcome: "broken", weight: "warn", requirements: ["LIMIT-RATE-6"] },
-    observed: expect.stringContaining("0.0 % of 44 tested waits"),
+    observed: facts(expect.stringContaining("0.0 % of 44 tested waits")),
   });
   expect(findings["recovery.served"]).toMatchObject({ outcome: "broken", weight: "warn" });
   expect(Object.values(findings).filter(({ outcome }) => outcome === "undecided")).toEqual([]);
@@ -58,3 +58,8 @@ test("sufficient waits meet the requirement", () => {
   expect(findings["retry-after.sufficient"]?.outcome).toBe("met");
   expect(findings["recovery.served"]?.outcome).toBe("met");
 });
+
+/** Observed facts. */
+function facts(text: unknown): object {
+  return { kind: "facts", text };
+}

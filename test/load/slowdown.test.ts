@@ -30,8 +30,8 @@ describe.concurrent("a tier run whose gateway changes its pace within a phase", 
     const run = await runHeld(() => 5_000);
     expect(findingOf(run, "latency.slowed")).toMatchObject({
       ...{ outcome: "broken", weight: "warn", requirements: ["STEADY-LATENCY"] },
-      observed: expect.stringMatching(
-        /^every kind: p50 [\d.]+ ms before, 5,\d{3} ms from second \d+ to \d+ of the run/,
+      observed: facts(
+        expect.stringMatching(/^every kind: p50 [\d.]+ ms before, 5,\d{3} ms from second \d+ to \d+ of the run/),
       ),
     });
     expect(run.phases.find(({ name }) => name === "at-rate-limit")?.verdict).toBe("warn");
@@ -45,3 +45,8 @@ describe.concurrent("a tier run whose gateway changes its pace within a phase", 
     expect(brokenIn(run)).toEqual([]);
   });
 });
+
+/** Observed facts. */
+function facts(text: unknown): object {
+  return { kind: "facts", text };
+}

@@ -44,7 +44,7 @@ describe("load --until", () => {
     expect(document.durationS).toBeLessThan(300);
     const found = phase.findings.find(({ name }: { name: string }) => name === "load.until");
     // An idle machine may make the generator itself invalid; the known values are kept.
-    expect(found).toMatchObject({ outcome: "met", expected: "±20 %" });
+    expect(found).toMatchObject({ outcome: "met", expected: { kind: "condition", text: "±20 %" } });
     expect((high - low) / 2 / p50).toBeLessThanOrEqual(0.2);
     expect(code).toBe(document.generator.valid ? 0 : 4);
   }, 120_000);
@@ -54,7 +54,7 @@ describe("load --until", () => {
     expect(code).toBe(4);
     const found = document.phases[0].findings.find(({ name }: { name: string }) => name === "load.until");
     expect(found.outcome).toBe("undecided");
-    expect(found.observed).toMatch(
+    expect(found.reason.text).toMatch(
       /^response_ms p999 within 5%: 120 values of chat, non-streaming do not support an interval$/,
     );
     expect(document.phases[0].offered).toBe(120);

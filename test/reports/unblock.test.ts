@@ -88,10 +88,10 @@ describe("the lines that unblock checks, as one document", () => {
 
 const RECORD = recordOf(
   [
-    result("auth.revoked[chat]", "blocked", { message: "missing: key.revoked" }),
-    result("auth.revoked[messages]", "blocked", { message: "missing: key.revoked" }),
+    result("auth.revoked[chat]", "blocked", { message: "the target file has no keys.revoked" }),
+    result("auth.revoked[messages]", "blocked", { message: "the target file has no keys.revoked" }),
     result("streaming.ends[chat,long]", "blocked", {
-      message: "missing: model.stream",
+      message: "the target file has no models.stream",
       unblock: ["models:", "  stream: <model id>"],
     }),
   ],
@@ -102,7 +102,7 @@ const MERGED = { keys: { valid: "env:K", revoked: "env:GW_REVOKED" }, models: { 
 describe("every report ends its blocked checks in that one block", () => {
   test("terminal", () => {
     const text = renderTerminal(RECORD, { colors: pc.createColors(false), evidence: () => undefined, folder: "run" });
-    const block = /in place of the sections of the same name:\n\n((?:.*\n)*?)\n/.exec(text)?.[1];
+    const block = /they include what is already there\):\n\n((?:.*\n)*?)\n/.exec(text)?.[1];
     expect(parse(block ?? "")).toEqual(MERGED);
     expect(text.match(/GW_REVOKED/g)).toHaveLength(1);
   });

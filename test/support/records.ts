@@ -107,7 +107,7 @@ export function recordOf(
       headline: `${result.toUpperCase()}: staging`,
       reasons: checks
         .filter(({ status }) => !["pass", "warn", "observed", "not-applicable"].includes(status))
-        .map(({ id, status, message }) => ({ text: `${status}: ${message}`, check: id })),
+        .map(({ id, status, message }) => ({ kind: "checks", text: `${status}: ${message}`, check: id })),
       qualifiers: [],
     },
     counts,
