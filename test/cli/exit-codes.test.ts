@@ -139,7 +139,10 @@ describe("exit codes", () => {
     const failed = checks.filter(({ status }) => status === "fail").map(({ id }) => id);
     expect(failed).toEqual(["models.list", "models.every-list"]);
     const minimal = checks.find(({ id }) => id.startsWith("chat.minimal"));
-    expect(minimal).toMatchObject({ status: "blocked", message: "the target file has no model that is served (models.chat or models.messages)" });
+    expect(minimal).toMatchObject({
+      status: "blocked",
+      message: "the target file has no model that is served (models.chat or models.messages)",
+    });
     expect(minimal?.unblock.join(" ")).toContain("chat:");
     expect(code).toBe(1);
   });
