@@ -175,6 +175,8 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   "denial.rate-as-concurrency": ["LIMIT-CONC-4"],
   "denial.reason-in-body-only": ["ERR-BODY-1"],
   "denial.unknown-model-503": ["BAD-BODY"],
+  // An account of a tier is denied below the limit of its tier.
+  "rate.accounts-share": ["LIMIT-2"],
   "rate.per-dialect": ["LIMIT-RATE-2"],
   "load.503-when-half-full": ["LIMIT-CONC-4", "LIMIT-CONC-5"],
   "load.answers-crossed": ["SPEND-6"],

@@ -97,7 +97,7 @@ describe("exit codes", () => {
       folder.path,
     );
     expect(stdout).toMatch(
-      /▣ \d+ check instances were blocked[\s\S]*paste this into t\.yaml[\s\S]*revoked: env:GW_REVOKED/,
+      /▣ \d+ check instances were blocked[\s\S]*replace these sections of t\.yaml[\s\S]*revoked: env:GW_REVOKED/,
     );
     expect(stdout).toContain("INCONCLUSIVE");
     expect(code).toBe(4);
