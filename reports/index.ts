@@ -15,6 +15,6 @@ export { renderTerminal } from "./terminal.ts";
 export { renderComparison } from "./terminal-comparison.ts";
 export { renderOverhead } from "./terminal-overhead.ts";
 export { figures, terminalTable } from "./terminal-table.ts";
-export { describeFacts, describeFinding } from "./text/index.ts";
+export { describeExitCode, describeFacts, describeFinding } from "./text/index.ts";
 export { unblockYaml } from "./unblock.ts";
 export { endLine } from "./verdict-lines.ts";

@@ -1,5 +1,7 @@
+import { describeExitCode } from "../../reports/index.ts";
 import { type Check, instancesOf, mergeRounds, Response, recordedRules, resultOf, thaw } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
+import { causesOf } from "../judging/index.ts";
 import { decide } from "../policy/index.ts";
 import { type CheckResult, countStatuses, EXCHANGES, RECORDINGS, readRun, type StoredRun } from "../record/index.ts";
 import { rejudgeClient } from "./client/rejudge-client.ts";
@@ -9,6 +11,9 @@ import { checksWith } from "./own-suites.ts";
 import { readOrRecover } from "./recover-record.ts";
 import { settle } from "./settle-results.ts";
 import { truncatedFile } from "./truncated-file.ts";
+
+/** Reasons that are listed after the verdict. */
+const MAX_REASONS = 3;
 
 export interface RejudgeOptions {
   readonly dir: string;
@@ -39,9 +44,10 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
     targetName: record.target.name,
     baseUrl: record.command === "client" ? undefined : record.target.baseUrl,
     qualifiers: record.verdict.qualifiers,
-    cutOff: record.complete ? undefined : "the run was cut off",
+    cutOff: record.complete ? undefined : (endOf(record) ?? "the run was cut off"),
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
+  const causes = causesOf(results);
   return {
     exitCode: verdict.exitCode,
     document: {
@@ -50,6 +56,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
       exitCode: verdict.exitCode,
       counts: countStatuses(results.map(({ status }) => status)),
       changed,
+      causes,
       checks: results.map(({ id, status, requirements, violated, message }) => ({
         id,
         status,
@@ -63,10 +70,17 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
         ...changed.map(({ id, before, now }) => `${id}: ${before} → ${now}`),
         `${results.length} check instances judged again, ${changed.length} changed`,
         verdict.headline,
+        ...verdict.reasons.slice(0, MAX_REASONS).map(({ text }) => `  ${text}`),
+        ...(verdict.reasons.length > MAX_REASONS ? [`  and ${verdict.reasons.length - MAX_REASONS} more`] : []),
+        describeExitCode(verdict.exitCode),
         "",
       ].join("\n"),
   };
 }
+
+/** How a run ended that did not reach its end. */
+const endOf = ({ verdict }: StoredRun["record"]): string | undefined =>
+  verdict.reasons.find(({ kind }) => kind === "run")?.text;
 
 /** Judges every recorded check again. */
 function rejudgeChecks(

@@ -19,7 +19,7 @@ function untouched(responses: readonly Response[]): Response[] {
   );
 }
 
-/** States that nothing is wrong with any of them, or names the first defect. */
+/** States that nothing is wrong with any of them. @param what is wrong, as a predicate of "responses that". */
 function none(
   verdict: Verdict,
   requirement: Parameters<Verdict["must"]>[0],
@@ -30,7 +30,7 @@ function none(
   verdict.must(requirement, bad.length, 0, {
     in: bad[0],
     also: bad.slice(1),
-    because: `${what}, of ${all} responses`,
+    because: `responses that ${what}, of ${all}`,
   });
 }
 
@@ -56,14 +56,14 @@ const framing = defineInvariant({
       "HTTP-FRAMING",
       seen.filter(({ exchange }) => exchange.ending.kind === "protocol-error"),
       seen.length,
-      "not HTTP/1.1",
+      "are not HTTP/1.1",
     );
     none(
       verdict,
       "HTTP-FRAMING",
       seen.filter(({ exchange }) => exchange.afterwards !== undefined),
       seen.length,
-      "bytes after the message",
+      "are followed by bytes that belong to no message",
     );
     const cut = seen.filter(
       ({ exchange, status, requested }) =>
@@ -88,7 +88,7 @@ const framing = defineInvariant({
         requested.mode === "non-streaming" &&
         requested.intent !== "odd",
     );
-    none(verdict, "HTTP-FRAMING", stuck, seen.length, "shorter than they say");
+    none(verdict, "HTTP-FRAMING", stuck, seen.length, "are shorter than declared");
     const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
     verdict.should("HTTP-INTERIM", floods.length, 0, {
       in: floods[0],
@@ -121,7 +121,7 @@ const bodies = defineInvariant({
       "JSON-UTF8",
       text.filter(({ exchange }) => exchange.response?.body.base64 !== undefined),
       text.length,
-      "malformed UTF-8",
+      "are not valid UTF-8",
     );
     const json = complete.filter(
       (response) => /^application\/(?:.*\+)?json$/.test(mediaType(response.headers)) && mayBeJson(response),
@@ -131,7 +131,7 @@ const bodies = defineInvariant({
       "JSON-TEXT",
       json.filter((response) => !response.isJson),
       json.length,
-      "labelled as JSON and not JSON",
+      "are labelled as JSON and are not",
     );
   },
 });
