@@ -48,7 +48,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Ju
     engine,
     // A failed phase stays failed, whatever would have followed; passes so far are not a pass.
     verdict: failed.length > 0 ? "fail" : "inconclusive",
-    reasons: [...failed.map((phase) => `${phase.name}: ${phase.message}`), CUT],
+    reasons: [...failed.map(({ name: phase, message }) => ({ text: `${phase}: ${message}`, phase })), { text: CUT }],
     limits: null,
     keys: [],
     workload: member(run, "workload") ?? null,

@@ -42,13 +42,14 @@ function verdictOfRun(
   const reasonsOf = (verdict: JudgedPhase["verdict"]) =>
     phases
       .filter((phase) => phase.verdict === verdict)
-      .map(({ name, message }) => (name === run ? message : `${name}: ${message}`));
-  const problems = [...missing, ...generator.problems.map((problem) => `generator: ${problem}`)];
+      .map(({ name, message }) => ({ text: name === run ? message : `${name}: ${message}`, phase: name }));
+  const ofRun = (texts: readonly string[]) => texts.map((text) => ({ text }));
+  const problems = ofRun([...missing, ...generator.problems.map((problem) => `generator: ${problem}`)]);
   const failed = reasonsOf("fail");
-  if (failed.length > 0) return { verdict: "fail", reasons: [...stopped, ...failed, ...problems] };
+  if (failed.length > 0) return { verdict: "fail", reasons: [...ofRun(stopped), ...failed, ...problems] };
   if (!generator.valid || stopped.length + missing.length > 0)
-    return { verdict: "inconclusive", reasons: [...stopped, ...problems] };
-  if (phases.length === 0) return { verdict: "inconclusive", reasons: ["nothing was sent"] };
+    return { verdict: "inconclusive", reasons: [...ofRun(stopped), ...problems] };
+  if (phases.length === 0) return { verdict: "inconclusive", reasons: ofRun(["nothing was sent"]) };
   for (const verdict of ["inconclusive", "warn"] as const) {
     const reasons = reasonsOf(verdict);
     if (reasons.length > 0) return { verdict, reasons };

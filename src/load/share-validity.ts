@@ -14,11 +14,13 @@ export function shareValidity(runs: readonly JudgedRun[]): JudgedRun[] {
       generator.problems.map((problem) => `${name}, in the same process: ${problem}`),
     );
     const phases = run.phases.map(withoutTiming);
-    const failed = phases.filter(({ verdict }) => verdict === "fail").map(({ name, message }) => `${name}: ${message}`);
+    const failed = phases
+      .filter(({ verdict }) => verdict === "fail")
+      .map(({ name, message }) => ({ text: `${name}: ${message}`, phase: name }));
     return {
       ...run,
       verdict: failed.length > 0 ? "fail" : "inconclusive",
-      reasons: [...failed, ...problems.map((problem) => `generator: ${problem}`)],
+      reasons: [...failed, ...problems.map((problem) => ({ text: `generator: ${problem}` }))],
       phases,
       generator: { ...run.generator, valid: false, problems },
     };

@@ -73,8 +73,7 @@ const FRAME = {
 
 /** What no phase covers: that the generator was not valid, that the run was stopped, that nothing was sent. */
 function judgedRun(run: JudgedRun): CheckResult {
-  const ofPhases = new Set(run.phases.flatMap(({ name, message }) => [message, `${name}: ${message}`]));
-  const open = run.reasons.filter((reason) => !ofPhases.has(reason));
+  const open = run.reasons.flatMap(({ text, phase }) => (phase === undefined ? [text] : []));
   const undecided = run.verdict === "inconclusive" && run.phases.every(({ verdict }) => verdict !== "inconclusive");
   const isOpen = open.length > 0 || undecided || run.phases.length === 0;
   return {

@@ -28,6 +28,7 @@ export {
   type LoadHeat,
   type LoadInstance,
   type LoadPhase,
+  type LoadReason,
   type LoadRun,
   type LoadSecond,
   type LoadSection,

@@ -299,7 +299,13 @@ export type JudgedPhase = z.infer<typeof judgedPhaseSchema>;
 export interface JudgedRun extends Omit<LoadRun, "phases"> {
   readonly phases: JudgedPhase[];
   readonly verdict: LoadVerdict;
-  readonly reasons: string[];
+  readonly reasons: readonly LoadReason[];
+}
+/** Why a load run has its verdict. */
+export interface LoadReason {
+  readonly text: string;
+  /** The phase that says so; absent: the run as a whole. */
+  readonly phase?: string;
 }
 export interface JudgedLoad {
   readonly runs: JudgedRun[];

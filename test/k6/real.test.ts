@@ -168,7 +168,9 @@ allow: { deniedShare: 1 }
     expect(code, stdout).toBe(4);
     const run = runOf(out);
     expect(run.verdict).toBe("inconclusive");
-    expect(run.reasons.join()).toMatch(/k6-2 \(segment 1\/3:2\/3\) was ended by SIGKILL: .* missing/);
+    expect(run.reasons.map(({ text }) => text).join()).toMatch(
+      /k6-2 \(segment 1\/3:2\/3\) was ended by SIGKILL: .* missing/,
+    );
     expect(run.instances?.map(({ complete }) => complete)).toEqual([true, false, true]);
     expect(run.instances?.filter(({ complete }) => complete).map(({ requests }) => requests)).toEqual([40, 40]);
   });
@@ -183,7 +185,7 @@ allow: { deniedShare: 1 }
     const { code } = await running.finished;
     expect(code).toBe(130);
     const run = runOf(out);
-    expect([run.verdict, run.reasons[0]]).toEqual(["inconclusive", expect.stringMatching(/^interrupted/)]);
+    expect([run.verdict, run.reasons[0]?.text]).toEqual(["inconclusive", expect.stringMatching(/^interrupted/)]);
     expect(sumOf(run, "failed")).toBe(0);
   });
 
@@ -225,7 +227,10 @@ allow: { deniedShare: 1 }
       ["0:1/2", "1/2:1"],
     ]);
     // One after the other, seconds apart: all samples are present, and the output reports separate schedules.
-    expect([done.code, run.reasons.join()]).toEqual([4, expect.stringMatching(/instances began .* s apart/)]);
+    expect([done.code, run.reasons.map(({ text }) => text).join()]).toEqual([
+      4,
+      expect.stringMatching(/instances began .* s apart/),
+    ]);
     for (const one of run.instances ?? [])
       expect(Math.abs(one.clockOffsetMs ?? 9e9)).toBeLessThanOrEqual((one.clockUncertaintyMs ?? 0) + 100);
     const half = join(b.folder, "half");
@@ -233,7 +238,12 @@ allow: { deniedShare: 1 }
       ["k6", "import", files[0] as string, "--target", b.target, "--out", half],
       ENVIRONMENT,
     );
-    expect([partial.code, runOf(half).reasons.join()]).toEqual([4, expect.stringContaining("share 1/2:1")]);
+    expect([
+      partial.code,
+      runOf(half)
+        .reasons.map(({ text }) => text)
+        .join(),
+    ]).toEqual([4, expect.stringContaining("share 1/2:1")]);
   });
 });
 

@@ -16,7 +16,7 @@ const wrong = (basis: "content" | "timing") =>
 const failing = (name: string, basis: "content" | "timing") =>
   loadRun(name, {
     verdict: "fail",
-    reasons: ["recovery: broken"],
+    reasons: [{ text: "recovery: broken", phase: "recovery" }],
     phases: [loadPhase("recovery", { verdict: "fail", findings: [wrong(basis)] })],
     generator: { ...loadRun(name).generator, valid: true, problems: [] },
   });
@@ -29,7 +29,7 @@ test("a tier concurrent with one whose generator was late says nothing that depe
   const [growth] = shareValidity([failing("growth", "timing"), late]);
   expect(growth).toMatchObject({
     verdict: "inconclusive",
-    reasons: ["generator: scale, in the same process: sends were late"],
+    reasons: [{ text: "generator: scale, in the same process: sends were late" }],
     generator: { valid: false },
   });
   expect(growth?.phases[0]?.verdict).toBe("inconclusive");

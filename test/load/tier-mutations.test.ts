@@ -54,6 +54,6 @@ describe.concurrent("a quick tier run", () => {
   test.for(VARIANTS)("passes a gateway with %s", { timeout: 240_000 }, async (variant, { skip }) => {
     const run = await quickRun({ variants: [variant] }, skip);
     expect(brokenIn(run)).toEqual([]);
-    expect(run.verdict, run.reasons.join("; ")).toBe("pass");
+    expect(run.verdict, run.reasons.map(({ text }) => text).join("; ")).toBe("pass");
   });
 });

@@ -9,7 +9,7 @@ export function judgedRuns(folder: string): JudgedRun[] {
     return {
       ...run,
       verdict: worstStatus(own.map(({ status }) => status)) as JudgedRun["verdict"],
-      reasons: open.map(({ message }) => message),
+      reasons: open.map(({ message }) => ({ text: message })),
       phases: run.phases.map((phase) => {
         const check = checkOfPhase(checks, run, phase);
         if (check === undefined) throw new Error(`the record has no check of the phase ${phase.name}`);

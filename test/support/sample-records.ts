@@ -92,7 +92,7 @@ const LOAD = {
   runs: [
     loadRun("growth", {
       verdict: "fail",
-      reasons: ["over-rate-limit: 12 % more were admitted than the limit allows"],
+      reasons: [{ text: "over-rate-limit: 12 % more were admitted than the limit allows", phase: "over-rate-limit" }],
       durationS: 180,
       watched: watchedSide(),
       phases: [
@@ -175,7 +175,7 @@ const LOAD = {
     }),
     loadRun("scale", {
       verdict: "inconclusive",
-      reasons: ["generator: schedule lag p99 80 ms"],
+      reasons: [{ text: "generator: schedule lag p99 80 ms" }],
       generator: { ...loadRun("scale").generator, valid: false, problems: ["schedule lag p99 80 ms is above 10 ms"] },
       retryAfter: null,
     }),

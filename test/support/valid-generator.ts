@@ -7,6 +7,6 @@ import type { JudgedRun } from "../../src/record/index.ts";
  */
 export function skipWhereLate({ skip }: Pick<TestContext, "skip">, { verdict, generator, reasons }: JudgedRun): void {
   if (generator.valid) return;
-  expect(verdict, reasons.join("; ")).toBe("inconclusive");
+  expect(verdict, reasons.map(({ text }) => text).join("; ")).toBe("inconclusive");
   skip(`the generator was late: ${generator.problems.join("; ")}`);
 }
