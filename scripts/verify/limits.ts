@@ -70,7 +70,7 @@ async function verify(variant: string, size: "starter" | "growth"): Promise<void
     other: target.keys.other,
     declared: limits,
     budget: new RequestBudget(target.budget),
-    most: { requests: 20_000, minutes: 10 },
+    bounds: { requests: 20_000, minutes: 10 },
     stop: new AbortController().signal,
   });
   const problems = problemsOf(analysis, EXPECTED[variant] as Expected, limits);

@@ -96,10 +96,10 @@ async function verify(kind: SwitchKind, names: readonly string[], runs: number):
     if (hasFailed || bad.length > own.length / 2) wrong.push(...lines);
     else for (const line of lines) console.log(`  in doubt: ${line}`);
   }
-  const most = Math.max(2, judged.size * MAX_IN_DOUBT);
-  if (doubtful.length > most)
+  const max = Math.max(2, judged.size * MAX_IN_DOUBT);
+  if (doubtful.length > max)
     wrong.push(
-      `${doubtful.length} of ${judged.size} ${kind} were not as they should be at first: more than ${most.toFixed(0)}`,
+      `${doubtful.length} of ${judged.size} ${kind} were not as they should be at first: more than ${max.toFixed(0)}`,
     );
   const unfailed = [...judged]
     .filter(([, own]) =>

@@ -2,7 +2,7 @@ import type { Response } from "../checks/index.ts";
 import { member } from "../core/index.ts";
 
 /** Quoted characters of a message: a sentence or two, not a page. */
-const LONGEST = 240;
+const MAX_LENGTH = 240;
 /** Searched characters of a body that has no message. */
 const LOOKED_AT = 1_000;
 
@@ -24,7 +24,7 @@ function gatewayMessage(response: Response): string | undefined {
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim();
   const letters = [...line];
-  return letters.length <= LONGEST ? line : `${letters.slice(0, LONGEST - 1).join("")}…`;
+  return letters.length <= MAX_LENGTH ? line : `${letters.slice(0, MAX_LENGTH - 1).join("")}…`;
 }
 
 /** A plain-text body that is not a page: some servers and proxies respond like this. */

@@ -20,12 +20,12 @@ export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const { key, second, limits: declared } = accountByName(opened.target, options.account);
-  const most = mostOf(options, declared);
-  const permit = searchPermit(opened.target, `limits of ${options.account}`, most.requests);
+  const bounds = boundsOf(options, declared);
+  const permit = searchPermit(opened.target, `limits of ${options.account}`, bounds.requests);
   const { budget } = permit;
   onProgress({
     kind: "note",
-    text: `${permitLine(permit)}, ${most.minutes} minutes at most; nothing else may use the account during this time`,
+    text: `${permitLine(permit)}, ${bounds.minutes} minutes at most; nothing else may use the account during this time`,
   });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(permit);
@@ -38,12 +38,12 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
     other: otherThan(key, [target.keys.other, target.keys.valid]),
     declared,
     budget,
-    most,
+    bounds,
     stop: AbortSignal.any([interruption.signal, rejected.signal]),
     onRejected: () => rejected.abort(),
     onStep: (text) => {
       onProgress({ kind: "note", text });
-      const leftS = most.minutes * 60 - (performance.now() - startMs) / 1_000;
+      const leftS = bounds.minutes * 60 - (performance.now() - startMs) / 1_000;
       onProgress({ kind: "step", text, leftS, atMost: true });
     },
   });
@@ -57,14 +57,14 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       target: target.name,
       account: options.account,
       declared: declared ?? null,
-      budget: { requests: budget.allowed.requests, minutes: most.minutes },
+      budget: { requests: budget.allowed.requests, minutes: bounds.minutes },
       ...analysis,
     },
     text: () => renderLimits(analysis, { declared, budget: budget.allowed.requests }),
   };
 }
 
-function mostOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {
+function boundsOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {
   const usual = defaultLimitsPlan(declared);
   for (const [name, value] of Object.entries({ "--budget-requests": requests, "--minutes": minutes })) {
     if (value !== undefined && !(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);

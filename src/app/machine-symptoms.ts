@@ -8,14 +8,14 @@ const MAX_LATE_MS = 20;
 
 /** Whether this machine has the open-file limit and the timer precision that a run needs. */
 export async function machineSymptoms(target: Target): Promise<Symptom[]> {
-  const most = Math.max(
+  const maxFiles = Math.max(
     64,
     ...[target.limits, ...Object.values(target.tiers).map(({ limits }) => limits)].map((l: Limits | undefined) =>
       l === undefined || !Number.isFinite(l.inFlight) ? 0 : l.inFlight,
     ),
   );
   const files = openFiles();
-  const enough = files === undefined || files >= most + 100;
+  const enough = files === undefined || files >= maxFiles + 100;
   const late: number[] = [];
   for (let tick = 0; tick < 100; tick++) {
     const dueMs = performance.now() + 5;
@@ -30,8 +30,8 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
       text:
         files === undefined
           ? "the limit cannot be read on this system"
-          : `limit ${Number.isFinite(files) ? files.toLocaleString("en") : "none"}, this target needs ${(most + 100).toLocaleString("en")}`,
-      next: enough ? undefined : `ulimit -n ${most + 1_000}`,
+          : `limit ${Number.isFinite(files) ? files.toLocaleString("en") : "none"}, this target needs ${(maxFiles + 100).toLocaleString("en")}`,
+      next: enough ? undefined : `ulimit -n ${maxFiles + 1_000}`,
     },
     {
       about: "this machine",

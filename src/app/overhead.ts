@@ -181,18 +181,18 @@ function stopsOf(lanes: readonly LaneTarget[]): string[] {
 function levelsOf({ concurrency, promptBytes }: OverheadCommandOptions): Level[] {
   const clients = numbersOf(concurrency, "--concurrency", MAX_CLIENTS);
   const [first, ...further] = numbersOf(promptBytes, "--prompt-bytes", MAX_BYTES) as [number, ...number[]];
-  const fewest = Math.min(...clients);
+  const minClients = Math.min(...clients);
   const sized = [
     ...clients.map((count) => ({ concurrency: count, promptBytes: first })),
-    ...further.map((bytes) => ({ concurrency: fewest, promptBytes: bytes })),
+    ...further.map((bytes) => ({ concurrency: minClients, promptBytes: bytes })),
   ];
   return sized.flatMap((level) => [false, true].map((stream) => ({ ...level, stream })));
 }
 
-function numbersOf(text: string, option: string, most: number): number[] {
+function numbersOf(text: string, option: string, max: number): number[] {
   const numbers = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
-  if (numbers.every((number) => number >= 1 && number <= most)) return [...new Set(numbers)];
-  throw new UsageError(`${option}: "${text}" is not a list of whole numbers from 1 to ${most}`, {
+  if (numbers.every((number) => number >= 1 && number <= max)) return [...new Set(numbers)];
+  throw new UsageError(`${option}: "${text}" is not a list of whole numbers from 1 to ${max}`, {
     hint: `For example ${option} 1,8,32.`,
   });
 }

@@ -1,8 +1,8 @@
 import { UsageError } from "../core/index.ts";
 
 interface Range {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   /** Fractions are allowed. */
   readonly fractions?: boolean;
 }
@@ -11,39 +11,39 @@ const MAX_MS = 24 * 3_600_000;
 
 /** The range of each numeric option, for all commands: invalid values are rejected before anything is sent. */
 const RANGES: Readonly<Record<string, Range>> = {
-  "admin-port": { least: 0, most: 65_535 },
-  "at-most": { least: 1, most: 86_400, fractions: true },
-  "block-s": { least: 0.1, most: 3_600, fractions: true },
-  "body-limit": { least: 1, most: 2 ** 31 },
-  "budget-requests": { least: 1, most: 1e9 },
-  burst: { least: 1, most: 1e9 },
-  cores: { least: 1, most: 1_024, fractions: true },
-  drain: { least: 0, most: MAX_MS, fractions: true },
-  from: { least: 0, most: 1e9, fractions: true },
-  "in-flight": { least: 1, most: 1e9 },
-  "live-port": { least: 0, most: 65_535 },
-  "metrics-port": { least: 0, most: 65_535 },
-  margin: { least: 0, most: 1_000, fractions: true },
-  minutes: { least: 0, most: 24 * 60, fractions: true },
-  "memory-gib": { least: 0.1, most: 65_536, fractions: true },
-  pace: { least: 0, most: MAX_MS, fractions: true },
-  pairs: { least: 1, most: 10_000 },
-  pieces: { least: 1, most: 1e6 },
-  port: { least: 0, most: 65_535 },
-  rate: { least: 0, most: 1e9, fractions: true },
-  seconds: { least: 0.1, most: 3_600, fractions: true },
-  seed: { least: 0, most: 2 ** 31 - 1 },
-  "settling-lag": { least: 0, most: MAX_MS, fractions: true },
-  shards: { least: 1, most: 1_000 },
-  slow: { least: 0, most: MAX_MS, fractions: true },
-  "step-s": { least: 0.1, most: 3_600, fractions: true },
-  streams: { least: 1, most: 100_000 },
-  to: { least: 0, most: 1e9, fractions: true },
-  "tokens-per-s": { least: 0.001, most: 1e9, fractions: true },
-  "ttft-ms": { least: 0, most: MAX_MS, fractions: true },
-  "upstream-timeout": { least: 0, most: MAX_MS, fractions: true },
-  "watch-interval-s": { least: 0.2, most: 60, fractions: true },
-  "watch-pid": { least: 1, most: 2 ** 31 - 1 },
+  "admin-port": { min: 0, max: 65_535 },
+  "at-most": { min: 1, max: 86_400, fractions: true },
+  "block-s": { min: 0.1, max: 3_600, fractions: true },
+  "body-limit": { min: 1, max: 2 ** 31 },
+  "budget-requests": { min: 1, max: 1e9 },
+  burst: { min: 1, max: 1e9 },
+  cores: { min: 1, max: 1_024, fractions: true },
+  drain: { min: 0, max: MAX_MS, fractions: true },
+  from: { min: 0, max: 1e9, fractions: true },
+  "in-flight": { min: 1, max: 1e9 },
+  "live-port": { min: 0, max: 65_535 },
+  "metrics-port": { min: 0, max: 65_535 },
+  margin: { min: 0, max: 1_000, fractions: true },
+  minutes: { min: 0, max: 24 * 60, fractions: true },
+  "memory-gib": { min: 0.1, max: 65_536, fractions: true },
+  pace: { min: 0, max: MAX_MS, fractions: true },
+  pairs: { min: 1, max: 10_000 },
+  pieces: { min: 1, max: 1e6 },
+  port: { min: 0, max: 65_535 },
+  rate: { min: 0, max: 1e9, fractions: true },
+  seconds: { min: 0.1, max: 3_600, fractions: true },
+  seed: { min: 0, max: 2 ** 31 - 1 },
+  "settling-lag": { min: 0, max: MAX_MS, fractions: true },
+  shards: { min: 1, max: 1_000 },
+  slow: { min: 0, max: MAX_MS, fractions: true },
+  "step-s": { min: 0.1, max: 3_600, fractions: true },
+  streams: { min: 1, max: 100_000 },
+  to: { min: 0, max: 1e9, fractions: true },
+  "tokens-per-s": { min: 0.001, max: 1e9, fractions: true },
+  "ttft-ms": { min: 0, max: MAX_MS, fractions: true },
+  "upstream-timeout": { min: 0, max: MAX_MS, fractions: true },
+  "watch-interval-s": { min: 0.2, max: 60, fractions: true },
+  "watch-pid": { min: 1, max: 2 ** 31 - 1 },
 };
 
 /** Options that may be given several times. */
@@ -81,9 +81,9 @@ function checkNumber(name: string, value: number, raw: readonly string[]): void 
   const given = typed(name, raw) ?? String(value);
   if (Number.isNaN(value)) throw new UsageError(`--${name} takes a number, not "${given}"`);
   if (range === undefined) return;
-  const { least, most, fractions = false } = range;
-  if (value >= least && value <= most && (fractions || Number.isInteger(value))) return;
-  throw new UsageError(`--${name} takes a ${fractions ? "" : "whole "}number from ${least} to ${most}, not "${given}"`);
+  const { min, max, fractions = false } = range;
+  if (value >= min && value <= max && (fractions || Number.isInteger(value))) return;
+  throw new UsageError(`--${name} takes a ${fractions ? "" : "whole "}number from ${min} to ${max}, not "${given}"`);
 }
 
 function isOption(name: string, argument: string): boolean {

@@ -22,7 +22,7 @@ export interface RunOptions extends Bounds {
 const SETTLE_MS = 2_000;
 const POLL_MS = 10;
 /** Maximum total that one run of the command may send: every request is kept for the judges. */
-const MOST = { requests: 2_000, bytes: 64 * 1024 * 1024 };
+const FLOOD = { requests: 2_000, bytes: 64 * 1024 * 1024 };
 /** Sampling interval of this machine's lag, milliseconds. */
 const SAMPLED_MS = 10;
 
@@ -59,7 +59,7 @@ export async function runScenario(scenario: Scenario, copy: number, options: Run
 class Watch {
   readonly stop = new AbortController();
   readonly #name: string;
-  readonly #most: number;
+  readonly #maxAttempts: number;
   readonly #requests: ScriptedRequest[] = [];
   readonly #responses = new Map<string, ScriptedResponse>();
   /** Calls by request, for requests that the scenario responds to. */
@@ -72,7 +72,7 @@ class Watch {
 
   constructor(name: string, mostAttempts: number) {
     this.#name = name;
-    this.#most = mostAttempts;
+    this.#maxAttempts = mostAttempts;
   }
 
   close(): void {
@@ -90,7 +90,7 @@ class Watch {
       arrived: (request) => {
         this.#requests.push(request);
         this.#bytes += request.body.length;
-        if (this.#requests.length > MOST.requests || this.#bytes > MOST.bytes) this.stop.abort("flood");
+        if (this.#requests.length > FLOOD.requests || this.#bytes > FLOOD.bytes) this.stop.abort("flood");
       },
       turn: (request) => {
         const call = callOf(request);
@@ -103,7 +103,7 @@ class Watch {
         if (scenario.watchMs !== undefined) {
           this.#enough ??= setTimeout(() => this.stop.abort("watch"), scenario.watchMs);
         }
-        if (before >= this.#most) this.stop.abort("attempts");
+        if (before >= this.#maxAttempts) this.stop.abort("attempts");
         const turn = scenario.turn(request, { before, serving: this.#serving.size, otherHost: otherHost() });
         if (turn.do === "serve") this.#serving.add(request.id);
         return turn;

@@ -3,7 +3,7 @@ import { type Comparison, checkChanges, worstStatus } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { type Block, isPrimary, judgeMetrics, mayHideRegression, type Pair, together } from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
-import { fewestPairs } from "./paired.ts";
+import { minPairsFor } from "./paired.ts";
 
 export interface LiveOptions {
   readonly a: Comparison["a"];
@@ -25,11 +25,11 @@ export interface LiveOptions {
  * @throws UsageError otherwise: a session that can only end undecided is not started.
  */
 export function assertEnoughPairs(pairs: number, figures: number): void {
-  const fewest = fewestPairs(figures);
-  if (pairs >= fewest) return;
+  const minPairs = minPairsFor(figures);
+  if (pairs >= minPairs) return;
   throw new UsageError(
     `${pairs} pairs cannot reach a verdict over ${figures} figures: the smallest p that they allow is ${(2 ** (1 - pairs)).toPrecision(2)}`,
-    { hint: `Take at least --pairs ${fewest}.` },
+    { hint: `Take at least --pairs ${minPairs}.` },
   );
 }
 

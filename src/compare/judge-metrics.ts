@@ -3,9 +3,9 @@ import { COMPARED_COUNTS, type ComparedCounts, countsOf } from "./counts.ts";
 import {
   detectableChange,
   deviation,
-  fewestPairs,
   holm,
   mean,
+  minPairsFor,
   newcombe,
   pairedInterval,
   pairsNeeded,
@@ -243,7 +243,7 @@ function decide({ spread, isLost, ...metric }: Measured, figures: number): Compa
   const place = isLower ? -scale(change) : scale(change);
   // A change exactly at the margin can never be distinguished from it; a quarter of the margin is close enough.
   const needed = Math.max(
-    fewestPairs(figures),
+    minPairsFor(figures),
     pairs + 1,
     pairsNeeded(spread, Math.max(Math.abs(place - edge), edge / 4)),
   );

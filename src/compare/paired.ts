@@ -121,7 +121,7 @@ export function pairsNeeded(spread: number, distance: number): number {
 }
 
 /** Minimum number of pairs with which the exact test can fall below 5 % after correction for this many figures. */
-export function fewestPairs(figures: number): number {
+export function minPairsFor(figures: number): number {
   return Math.max(6, Math.ceil(1 + Math.log2(Math.max(1, figures) / 0.05)));
 }
 

@@ -10,8 +10,8 @@ export function nearestOf(name: string, known: Iterable<string>): string | undef
   if (names.length === 0) return undefined;
   const nearest = closest(name, names);
   // A third of the letters may differ; fewer in short names, to which every other name is close.
-  const most = Math.max(1, Math.min(Math.floor(name.length * 0.4), Math.max(2, Math.floor(name.length / 3))));
-  return distance(name.toLowerCase(), nearest.toLowerCase()) <= most ? nearest : undefined;
+  const maxDistance = Math.max(1, Math.min(Math.floor(name.length * 0.4), Math.max(2, Math.floor(name.length / 3))));
+  return distance(name.toLowerCase(), nearest.toLowerCase()) <= maxDistance ? nearest : undefined;
 }
 
 /** `Did you mean "conform"?` with a trailing space, or nothing. */

@@ -180,8 +180,8 @@ function verdictOf(
       why: `the latest run is far worse than all before it; ${MIN_SIDE} such runs are needed to tell a change from chance`,
     };
   if (changePoint !== null) return { verdict: "improved", why: `changed with run ${changePoint.runId}` };
-  const most = scale.isRelative ? MAX_DETECTABLE.relative : MAX_DETECTABLE.difference;
-  return step !== null && step > most && scale.unit !== "count"
+  const max = scale.isRelative ? MAX_DETECTABLE.relative : MAX_DETECTABLE.difference;
+  return step !== null && step > max && scale.unit !== "count"
     ? { verdict: "inconclusive", why: "the runs differ too much: not even a change to twice the value would show" }
     : { verdict: "not worse", why: "no change beyond the margin" };
 }

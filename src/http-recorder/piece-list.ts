@@ -1,6 +1,6 @@
 import type { TimedPiece } from "./decode-body.ts";
 
-const FEWEST = 16;
+const MIN_PIECES = 16;
 const GROWTH = 1.5;
 
 /**
@@ -9,7 +9,7 @@ const GROWTH = 1.5;
  * become coarser, evenly across the list. The first piece, which times the start of a response, is never merged.
  */
 export class PieceList {
-  readonly #most: number;
+  readonly #max: number;
   #buffer: Buffer = Buffer.alloc(0);
   /** Arrival time and end offset of each piece, µs and bytes. */
   readonly #atUs: number[] = [];
@@ -21,9 +21,9 @@ export class PieceList {
   /** Network reads so far. */
   reads = 0;
 
-  /** @param most maximum number of pieces kept separate; at least 16. */
-  constructor(most: number) {
-    this.#most = Math.max(FEWEST, most);
+  /** @param max maximum number of pieces kept separate; at least 16. */
+  constructor(max: number) {
+    this.#max = Math.max(MIN_PIECES, max);
   }
 
   /** @param bytes copied, because they are a view of the connection's buffer. */
@@ -43,7 +43,7 @@ export class PieceList {
       this.#ends[this.#ends.length - 1] = end;
       return;
     }
-    if (this.#ends.length >= this.#most) this.#joinNeighbours();
+    if (this.#ends.length >= this.#max) this.#joinNeighbours();
     this.#readsOfLast = 1;
     this.#atUs.push(atUs);
     this.#ends.push(end);

@@ -65,13 +65,13 @@ function fromCode(code: number): string {
   return String.fromCharCode(code <= 0xffff ? code : 0xfffd);
 }
 
-/** Index of the last number in an ascending list that is at most `most`. */
-function lastAtMost(ascending: readonly number[], most: number): number {
+/** Index of the last number in an ascending list that is at most `max`. */
+function lastAtMost(ascending: readonly number[], max: number): number {
   let low = 0;
   let high = ascending.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((ascending[middle] as number) <= most) low = middle;
+    if ((ascending[middle] as number) <= max) low = middle;
     else high = middle - 1;
   }
   return low;

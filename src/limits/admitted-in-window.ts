@@ -31,15 +31,15 @@ export function fullestWindow(
   const sentUs = Float64Array.from(admitted, (one) => one.sentUs);
   const respondedUs = Float64Array.from(admitted, respondedAtUs);
   let fullest: Observation | undefined;
-  let most = -1;
+  let max = -1;
   for (const denial of denied) {
     const fromUs = respondedAtUs(denial);
     const untilUs = denial.sentUs + WINDOW_US;
     let count = 0;
     for (let at = 0; at < sentUs.length; at++)
       if ((sentUs[at] as number) > fromUs && (respondedUs[at] as number) <= untilUs) count++;
-    if (count <= most) continue;
-    most = count;
+    if (count <= max) continue;
+    max = count;
     fullest = denial;
   }
   if (fullest === undefined) return undefined;
@@ -56,8 +56,8 @@ export function isLessThanLimit(count: number, rpm: number): boolean {
 
 /** Whether denied requests may count toward the rate at this gateway, as far as an overload shows it. */
 export function mayCountDenied(observations: readonly Observation[], rpm: number): boolean {
-  const most = fullestWindow(observations);
-  return isLessThanLimit(most?.admitted.length ?? 0, rpm);
+  const max = fullestWindow(observations);
+  return isLessThanLimit(max?.admitted.length ?? 0, rpm);
 }
 
 /**

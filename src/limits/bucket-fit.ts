@@ -20,7 +20,7 @@ interface At {
   readonly misses: number;
   readonly size: number;
   /** The largest size that fits equally well. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /**
@@ -33,8 +33,8 @@ export function* fitBucket(attempts: readonly TimedDecision[], options: FitOptio
   const spanUs = Math.max(options.minuteUs / 60, (attempts.at(-1)?.atUs ?? 0) - first);
   const admitted = Math.max(1, attempts.filter((attempt) => isAdmittedOrOther(attempt, options)).length);
   // At most, everything was admitted from the refill; at least a hundredth of that, or a minute would not show it.
-  const most = (admitted / spanUs) * 1.5;
-  const coarse = yield* scan(attempts, options, most / 100, most, COARSE);
+  const max = (admitted / spanUs) * 1.5;
+  const coarse = yield* scan(attempts, options, max / 100, max, COARSE);
   const suggested = suggestedRates(attempts, options);
   let found = coarse;
   for (const perUs of [coarse.at.perUs, ...suggested]) {
@@ -48,7 +48,7 @@ export function* fitBucket(attempts: readonly TimedDecision[], options: FitOptio
     .reduce<At | undefined>((best, at) => (best === undefined || at.misses < best.misses ? at : best), undefined);
   const within = counted !== undefined && counted.perUs >= found.low && counted.perUs <= found.high;
   const perUs = counted === undefined || within ? (found.low + found.high) / 2 : counted.perUs;
-  const { size, most: largest } = measure(attempts, options, perUs);
+  const { size, max: largest } = measure(attempts, options, perUs);
   const low = Math.min(found.low, perUs);
   const high = Math.max(found.high, perUs);
   return {
@@ -117,13 +117,13 @@ function measure(attempts: readonly TimedDecision[], options: FitOptions, perUs:
   const until = attempts.findIndex(({ verdict }) => verdict === "denied");
   const start = fill(attempts.slice(0, until + OPENING), options, perUs);
   const all = fill(attempts, options, perUs);
-  const span = start.most - start.least;
-  const sizes = Array.from({ length: SIZES + 1 }, (_, step) => start.least + (span * step) / SIZES);
-  let best: At = { perUs, misses: Number.POSITIVE_INFINITY, size: all.size, most: all.size };
+  const span = start.max - start.min;
+  const sizes = Array.from({ length: SIZES + 1 }, (_, step) => start.min + (span * step) / SIZES);
+  let best: At = { perUs, misses: Number.POSITIVE_INFINITY, size: all.size, max: all.size };
   for (const size of [...sizes, all.size]) {
     const misses = replay(attempts, options, perUs, size);
-    if (misses < best.misses) best = { perUs, misses, size, most: size };
-    else if (misses === best.misses && size > best.most) best = { perUs, misses, size: best.size, most: size };
+    if (misses < best.misses) best = { perUs, misses, size, max: size };
+    else if (misses === best.misses && size > best.max) best = { perUs, misses, size: best.size, max: size };
   }
   return best;
 }
@@ -161,8 +161,8 @@ function replay(attempts: readonly TimedDecision[], options: FitOptions, perUs: 
 
 interface Sizes {
   readonly size: number;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Replays the attempts against a bucket that leaks at this rate: the sizes that fit both admissions and denials. */
@@ -205,8 +205,8 @@ function fill(attempts: readonly TimedDecision[], options: FitOptions, perUs: nu
   }
   if (atMost.length === 0) {
     const size = Math.max(1, ...atLeast);
-    return { size, least: size, most: size };
+    return { size, min: size, max: size };
   }
   const { low, high } = agree({ atLeast, atMost });
-  return { size: Math.max(1, (low + high) / 2), least: Math.max(1, low), most: Math.max(1, high) };
+  return { size: Math.max(1, (low + high) / 2), min: Math.max(1, low), max: Math.max(1, high) };
 }

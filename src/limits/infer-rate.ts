@@ -58,7 +58,7 @@ type Assumptions = Required<InferOptions> & Pick<FitOptions, "othersCount">;
 function* inferAssuming(sorted: readonly Decision[], scopes: ScopeInferences, known: Assumptions): Sliced<Assumed> {
   const candidates = yield* candidatesOf(sorted, scopes, known);
   // Among equally good explanations, take the simplest: listing is free, and denied requests are not counted.
-  const chosen = candidates.reduce((best, one) => (least(one.fits) < least(best.fits) ? one : best));
+  const chosen = candidates.reduce((best, one) => (minMisses(one.fits) < minMisses(best.fits) ? one : best));
   const { attempts } = chosen;
   const [best, second] = [...chosen.fits].sort((a, b) => a.misses - b.misses) as [Fit, Fit];
   const fits = chosen.fits.map(({ kind, misses }) => ({ kind, misses }));
@@ -254,7 +254,7 @@ function burstOf({ kind, burst, mostBurst }: Fit, named: WindowKind | null): num
   return Math.max(1, named === "paced" ? Math.floor(mostBurst + 0.001) : Math.round(burst));
 }
 
-const least = (fits: readonly Fit[]): number => Math.min(...fits.map(({ misses }) => misses));
+const minMisses = (fits: readonly Fit[]): number => Math.min(...fits.map(({ misses }) => misses));
 const countOf = (attempts: readonly TimedDecision[], kind: TimedDecision["verdict"]): number =>
   attempts.filter(({ verdict }) => verdict === kind).length;
 const round = (value: number): number => (value >= 100 ? Math.round(value * 10) / 10 : Math.round(value * 100) / 100);

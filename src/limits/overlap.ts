@@ -22,12 +22,12 @@ export function minPeakInFlight(observations: readonly Observation[], still: rea
     ])
     .sort((a, b) => a.atUs - b.atUs || a.change - b.change);
   let now = 0;
-  let most = 0;
+  let max = 0;
   for (const { change } of edges) {
     now += change;
-    most = Math.max(most, now);
+    max = Math.max(max, now);
   }
-  return most;
+  return max;
 }
 
 /**

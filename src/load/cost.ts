@@ -1,7 +1,7 @@
 import { InternalError } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
 import { longestOf } from "./lengths.ts";
-import { mostRequests } from "./most-requests.ts";
+import { maxRequests } from "./max-requests.ts";
 import { tokensIn } from "./prompt-text.ts";
 import { type Arrivals, planOf, type TraceEntry } from "./schedule.ts";
 import { boundOf } from "./send-share.ts";
@@ -43,7 +43,7 @@ export function costOf(workload: Workload, target: Target, length: TierLength = 
   if (arrivals === undefined) throw new InternalError(`${workload.name} has neither arrivals nor a tier`);
   const plan = planOf(arrivals);
   const inFlight = boundOf(workload);
-  const requests = mostRequests(workload);
+  const requests = maxRequests(workload);
   const { inputTokens, outputTokens } = meanTokens(arrivals, mix);
   return {
     requests,

@@ -215,8 +215,8 @@ function driveClosed(
   const startUs = options.startUs ?? nowUs();
   const measuredFromUs = startUs + warmupS * 1_000_000;
   const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : measuredFromUs + durationS * 1_000_000;
-  const most = requests === undefined ? Number.POSITIVE_INFINITY : shareOf(requests, part);
-  const streams = Math.min(shareOf(inFlight, part), most);
+  const max = requests === undefined ? Number.POSITIVE_INFINITY : shareOf(requests, part);
+  const streams = Math.min(shareOf(inFlight, part), max);
   const allStreams = Math.min(inFlight, requests ?? Number.POSITIVE_INFINITY);
   tally.beginAt(measuredFromUs);
   const warmup = new Tally(startUs);
@@ -231,7 +231,7 @@ function driveClosed(
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const next = () => {
       const now = nowUs();
-      if (index >= most || now >= endUs || signal.aborted) {
+      if (index >= max || now >= endUs || signal.aborted) {
         running--;
         if (running === 0 && waiting === 0) finish();
         return;

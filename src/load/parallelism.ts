@@ -6,7 +6,7 @@ const RISE_AFTER_MS = 1_000;
  * were served (RETRY-6).
  */
 export class Parallelism {
-  readonly #most: number;
+  readonly #max: number;
   readonly #nowMs: () => number;
   readonly #waiting: (() => void)[] = [];
   #allowed: number;
@@ -15,11 +15,11 @@ export class Parallelism {
   #servedSince = 0;
   #deniedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param most initial and maximum number in flight. @param nowMs monotonic clock, ms. */
-  constructor(most: number, nowMs: () => number = () => performance.now()) {
-    this.#most = most;
-    this.#allowed = most;
-    this.#lowest = most;
+  /** @param max initial and maximum number in flight. @param nowMs monotonic clock, ms. */
+  constructor(max: number, nowMs: () => number = () => performance.now()) {
+    this.#max = max;
+    this.#allowed = max;
+    this.#lowest = max;
     this.#nowMs = nowMs;
   }
 
@@ -55,7 +55,7 @@ export class Parallelism {
     this.#servedSince++;
     if (this.#servedSince < this.#allowed || this.#nowMs() - this.#deniedMs < RISE_AFTER_MS) return;
     this.#servedSince = 0;
-    if (this.#allowed === this.#most) return;
+    if (this.#allowed === this.#max) return;
     this.#allowed++;
     this.#waiting.shift()?.();
   }

@@ -8,7 +8,7 @@ import { CapturedPiece } from "./http/captured-piece.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import type { LoadGuard } from "./load-guard.ts";
-import { mostRequests } from "./most-requests.ts";
+import { maxRequests } from "./max-requests.ts";
 import { outcomeOf } from "./outcome.ts";
 import { OutcomeCounts, phaseRecord } from "./phase-record.ts";
 import { plainRequest, prepareRequest, specOf } from "./prepared-requests.ts";
@@ -68,7 +68,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const tally = new Tally(startUs);
   const outcomes = new OutcomeCounts();
   const part = { index: 0, of: 1 };
-  const reserved = context.budget.reserve(mostRequests(workload));
+  const reserved = context.budget.reserve(maxRequests(workload));
   const guard = guardOf({ ...context, workload, part });
   const sampler = samplerOf({ ...context, originUs: startUs, originMs: startedAtMs, part });
   const reason = reasonReader(target);
@@ -80,7 +80,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
     const elapsedS = (nowUs() - startUs) / 1_000_000;
     context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: durationS, inFlight }));
   }, TELL_MS);
-  const connections = Math.min(requested, mostRequests(workload));
+  const connections = Math.min(requested, maxRequests(workload));
   try {
     await engine({
       ...plain,

@@ -7,7 +7,7 @@ import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import { judgeLoneWaits } from "./judge-waits.ts";
-import { mostRequests } from "./most-requests.ts";
+import { maxRequests } from "./max-requests.ts";
 import { phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter, type RunningPhase } from "./progress.ts";
 import { runRecord } from "./run-record.ts";
@@ -89,7 +89,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const until = context.until && new UntilKnown(context.until, workload);
   const sending =
     until === undefined ? context : { ...context, stop: AbortSignal.any([context.stop, until.signal]), known: until };
-  const reserved = context.budget.reserve(shareOf(mostRequests(workload), shard ?? { index: 0, of: 1 }));
+  const reserved = context.budget.reserve(shareOf(maxRequests(workload), shard ?? { index: 0, of: 1 }));
   let spent: Allowance | undefined;
   const onSpent = (what: Allowance) => {
     spent = what;

@@ -110,9 +110,9 @@ export function scheduleOf(arrivals: OpenArrivals, seed: number): Schedule {
 
 function constant(ratePerS: number, durationS: number): Schedule {
   let sent = 0;
-  const most = ratePerS * durationS;
+  const max = ratePerS * durationS;
   // Computed from the index instead of a running sum, which would drift.
-  return { next: () => (sent >= most - 1e-9 ? undefined : (sent++ * 1_000_000) / ratePerS) };
+  return { next: () => (sent >= max - 1e-9 ? undefined : (sent++ * 1_000_000) / ratePerS) };
 }
 
 function poisson(ratePerS: number, durationS: number, random: Random): Schedule {
@@ -211,12 +211,12 @@ export function planOf(arrivals: Arrivals): PlannedArrivals {
     }
     case "sessions": {
       const { ratePerS, durationS, turns, thinkMs } = arrivals;
-      const most = longestOf(turns);
+      const max = longestOf(turns);
       return {
-        requests: Math.ceil(ratePerS * durationS) * most,
+        requests: Math.ceil(ratePerS * durationS) * max,
         // Response times come on top; they are unknown in advance.
-        durationS: durationS + ((most - 1) * longestOf(thinkMs)) / 1_000,
-        peakPerS: ratePerS * most,
+        durationS: durationS + ((max - 1) * longestOf(thinkMs)) / 1_000,
+        peakPerS: ratePerS * max,
       };
     }
     case "closed":

@@ -8,7 +8,7 @@ import type { InFlightGauge } from "./http/in-flight-gauge.ts";
 import { nowUs } from "./http/load-exchange.ts";
 import { Sender } from "./http/sender.ts";
 import { LoadGuard, type LoadStop } from "./load-guard.ts";
-import { mostRequests } from "./most-requests.ts";
+import { maxRequests } from "./max-requests.ts";
 import { OutcomeCounts } from "./phase-record.ts";
 import { type LoadTarget, mixedRequests, type WireKey } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
@@ -116,7 +116,7 @@ type GuardedPart = Pick<ShareOptions, "workload" | "target" | "part" | "outputTo
 export function guardOf({ workload, target, part, outputTokens }: GuardedPart): LoadGuard {
   return new LoadGuard({
     budget: {
-      requests: shareOf(mostRequests(workload), part),
+      requests: shareOf(maxRequests(workload), part),
       outputTokens: outputTokens === undefined ? undefined : shareOf(outputTokens, part),
     },
     circuit: circuitRule(workload, target),

@@ -172,10 +172,10 @@ export class Histogram {
   /** Adds the counts of another instance; exact, because both have the same buckets. */
   grow({ buckets, maxUs }: HistogramGrowth): void {
     const hdr = this.#counts();
-    const most = Math.max(hdr.maxValue, maxUs);
+    const max = Math.max(hdr.maxValue, maxUs);
     for (let at = 0; at < buckets.length; at += 2)
       hdr.recordValueWithCount(hdr.valueFromIndex(buckets[at] ?? 0), buckets[at + 1] ?? 0);
-    hdr.maxValue = most;
+    hdr.maxValue = max;
   }
 
   /** The library's own object, for its log writer. */

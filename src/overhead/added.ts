@@ -13,7 +13,7 @@ const QUANTILES = [
   ["p99", 0.99],
 ] as const;
 /** Minimum number of times per arm for a quantile: two beyond it. */
-const LEAST = { p50: 4, p90: 20, p99: 200 } as const;
+const MIN_SAMPLES = { p50: 4, p90: 20, p99: 200 } as const;
 const MIN_ROUNDS = 4;
 /** Each end of an interval is wrong in this share of cases. */
 const TAIL = 0.025;
@@ -47,7 +47,7 @@ export function addedBetween(
   const found = QUANTILES.map(([name], index): [keyof Added, AddedDifference] => {
     const sorted = resampled[index];
     const value = values[index] ?? 0;
-    if (sorted === undefined || times < LEAST[name]) return [name, { value: null, low: null, high: null }];
+    if (sorted === undefined || times < MIN_SAMPLES[name]) return [name, { value: null, low: null, high: null }];
     const at = (share: number) => sorted[Math.min(RESAMPLES - 1, Math.floor(share * RESAMPLES))] ?? 0;
     const grain = resolutionUs + Math.abs(value) * RESOLUTION_SHARE;
     return [name, inMs({ value, low: Math.min(value, at(tail)) - grain, high: Math.max(value, at(1 - tail)) + grain })];
@@ -144,7 +144,7 @@ function quantiles({ values, rounds, sizes }: Pooled, weights: Float64Array): nu
 /** Quantiles of times in milliseconds; `null` if there are too few. */
 export function quantilesMs(timesUs: readonly number[]): Record<keyof Added, number | null> {
   const sorted = [...timesUs].sort((a, b) => a - b);
-  const of = (name: keyof typeof LEAST, share: number) =>
-    sorted.length < LEAST[name] ? null : Math.round(sorted[Math.floor(share * sorted.length)] ?? 0) / 1_000;
+  const of = (name: keyof typeof MIN_SAMPLES, share: number) =>
+    sorted.length < MIN_SAMPLES[name] ? null : Math.round(sorted[Math.floor(share * sorted.length)] ?? 0) / 1_000;
   return { p50: of("p50", 0.5), p90: of("p90", 0.9), p99: of("p99", 0.99) };
 }

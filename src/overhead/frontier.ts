@@ -31,10 +31,10 @@ export async function frontierOf(gateway: number, ceilingPerS: number, options: 
   const arms = [direct, ...gateways.slice(gateway, gateway + 1)];
   await using lanes = await Lanes.open(arms, level, options);
   const [through] = lanes.gateways as [Lanes["direct"]];
-  const most = await paceOf(through, PROBE);
+  const maxRate = await paceOf(through, PROBE);
   const points: Frontier["points"] = [];
   for (const [ordinal, share] of SHARES.entries()) {
-    const ratePerS = Math.min(most.perS, ceilingPerS) * share;
+    const ratePerS = Math.min(maxRate.perS, ceilingPerS) * share;
     if (stop.aborted || ratePerS < 1) break;
     const rounds = await roundsAt(ratePerS, [lanes.direct, through], seed + ordinal);
     const added = addedBetween(rounds.map(timesOf), { seed, resolutionUs: RESOLUTION_US });

@@ -148,7 +148,7 @@ function readProvider({ baseUrl, key }: UpstreamProvider): UpstreamProvider {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), key };
 }
 
-function wholeNumber(name: string, value: number, least: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(`${name}: ${value} is not a whole number from ${least} to ${most}.`);
+function wholeNumber(name: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`${name}: ${value} is not a whole number from ${min} to ${max}.`);
 }

@@ -23,7 +23,7 @@ export interface SendingPlan extends Omit<PlanPart, "name"> {
 /** The sum of parts. @param together whether they run concurrently, so that the longest determines the duration. */
 export function sumOf(parts: readonly PlanPart[], together: boolean): SendingPlan {
   const sum = (pick: (part: PlanPart) => number) => parts.reduce((all, part) => all + pick(part), 0);
-  const most = (values: readonly (number | undefined)[]) => {
+  const maxOf = (values: readonly (number | undefined)[]) => {
     const known = values.filter((value) => value !== undefined);
     if (known.length === 0) return undefined;
     return together ? known.reduce((all, value) => all + value, 0) : Math.max(...known);
@@ -34,8 +34,8 @@ export function sumOf(parts: readonly PlanPart[], together: boolean): SendingPla
     requests: sum(({ requests }) => requests),
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
-    peakPerS: most(parts.map(({ peakPerS }) => peakPerS)),
-    inFlight: most(parts.map(({ inFlight }) => inFlight)),
+    peakPerS: maxOf(parts.map(({ peakPerS }) => peakPerS)),
+    inFlight: maxOf(parts.map(({ inFlight }) => inFlight)),
     durationS:
       durations.length < parts.length
         ? undefined

@@ -75,7 +75,7 @@ test("limits: the concurrency limit is found from denials without a reason code"
     prepared: longRequests(own),
     declared: account.limits.inFlight,
     minuteMs: 60_000,
-    most: 32,
+    maxStreams: 32,
   });
   expect(inFlight.value).toBe(account.limits.inFlight);
   expect(freedAtEnd.value).toBe("at once");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { roundOrders } from "../../src/compare/pair-order.ts";
-import { deviation, fewestPairs, holm, newcombe, pairedInterval, signFlipP } from "../../src/compare/paired.ts";
+import { deviation, holm, minPairsFor, newcombe, pairedInterval, signFlipP } from "../../src/compare/paired.ts";
 import { tQuantile } from "../../src/core/student-t.ts";
 import { GOLDEN } from "./golden.ts";
 
@@ -64,7 +64,7 @@ test.each([
   [12, 9],
   [25, 10],
 ])("%d figures need %d pairs", (figures, pairs) => {
-  expect(fewestPairs(figures)).toBe(pairs);
+  expect(minPairsFor(figures)).toBe(pairs);
   // This many pairs can reach 5 % after correction; one fewer cannot.
   expect(2 ** (1 - pairs) * figures).toBeLessThanOrEqual(0.05);
 });

@@ -48,15 +48,15 @@ describe("a file of lines", () => {
     const path = join(folder.path, "lines.gz");
     const values = lines(12);
     const bytes = written(path, values);
-    let most = 0;
+    let max = 0;
     for (let length = 0; length <= bytes.length; length++) {
       writeFileSync(path, bytes.subarray(0, length));
       const found = readLines(path);
       expect(found).toEqual(values.slice(0, found.length));
-      expect(found.length).toBeGreaterThanOrEqual(most);
-      most = found.length;
+      expect(found.length).toBeGreaterThanOrEqual(max);
+      max = found.length;
     }
-    expect(most).toBe(values.length);
+    expect(max).toBe(values.length);
   });
 
   test("followed by zeros, as after a loss of power, it gives the lines before them", () => {

@@ -163,7 +163,7 @@ function foreignCredentials(runs: readonly ClientRun[], ours: ReadonlySet<string
     .filter((value) => value.length >= MIN_SECRET_CHARACTERS && ![...ours].some((key) => value.includes(key)));
 }
 
-function assertWithin(option: string, value: number, least: number, most: number): void {
-  if (value >= least && value <= most && (option === "--timeout" || Number.isInteger(value))) return;
-  throw new UsageError(`${option}: ${value} is not a number from ${least} to ${most}`);
+function assertWithin(option: string, value: number, min: number, max: number): void {
+  if (value >= min && value <= max && (option === "--timeout" || Number.isInteger(value))) return;
+  throw new UsageError(`${option}: ${value} is not a number from ${min} to ${max}`);
 }

@@ -95,9 +95,9 @@ export function assertShared(workloads: readonly Workload[], of: number): void {
       hint:
         engine === "k6" ? "k6 has --instances, and `gauntlet k6 export` for other machines." : "Add --engine native.",
     });
-  const most = Math.min(boundOf(workload), planOf(arrivals).requests ?? Number.POSITIVE_INFINITY);
-  if (of > most)
+  const max = Math.min(boundOf(workload), planOf(arrivals).requests ?? Number.POSITIVE_INFINITY);
+  if (of > max)
     throw new UsageError(
-      `${name} cannot be shared among ${of}: it has ${most} requests, or requests in flight, at most`,
+      `${name} cannot be shared among ${of}: it has ${max} requests, or requests in flight, at most`,
     );
 }

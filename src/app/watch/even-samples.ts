@@ -1,20 +1,20 @@
 /** More than a report can show: five hours with one sample per second. */
-const MOST = 18_000;
+const MAX_SAMPLES = 18_000;
 
 /**
  * Evenly spaced samples of a run of any length: when there are too many, every second one is dropped, and the interval doubles.
  * The latest is always kept.
  */
 export class EvenSamples<T> {
-  readonly #most: number;
+  readonly #max: number;
   #kept: T[] = [];
   #latest: T | undefined;
   /** One in this many samples is kept. */
   #every = 1;
   #count = 0;
 
-  constructor(most: number = MOST) {
-    this.#most = most;
+  constructor(max: number = MAX_SAMPLES) {
+    this.#max = max;
   }
 
   add(sample: T): void {
@@ -22,7 +22,7 @@ export class EvenSamples<T> {
     this.#latest = isKept ? undefined : sample;
     if (!isKept) return;
     this.#kept.push(sample);
-    if (this.#kept.length < this.#most) return;
+    if (this.#kept.length < this.#max) return;
     // The newest sample may be dropped with the others and is still the latest.
     if (this.#kept.length % 2 === 0) this.#latest = sample;
     this.#kept = this.#kept.filter((_, index) => index % 2 === 0);

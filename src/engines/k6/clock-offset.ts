@@ -20,17 +20,17 @@ const SECOND_MS = 1_000;
  * @returns `undefined` if no response has this header.
  */
 export function clockOffset(requests: readonly DatedResponse[]): ClockOffset | undefined {
-  let least = Number.NEGATIVE_INFINITY;
-  let most = Number.POSITIVE_INFINITY;
+  let min = Number.NEGATIVE_INFINITY;
+  let max = Number.POSITIVE_INFINITY;
   for (const { dateMs, wallMs, firstByteMs, status } of requests) {
     if (dateMs === undefined || status === 0) continue;
     // The wall clock was rounded down: the send was up to a millisecond later.
-    least = Math.max(least, dateMs - (wallMs + 1 + firstByteMs));
-    most = Math.min(most, dateMs + SECOND_MS - wallMs);
+    min = Math.max(min, dateMs - (wallMs + 1 + firstByteMs));
+    max = Math.min(max, dateMs + SECOND_MS - wallMs);
   }
-  if (!Number.isFinite(least) || !Number.isFinite(most)) return undefined;
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return undefined;
   // Crossed bounds: a header was written late, or a clock was adjusted meanwhile. The distance is then the uncertainty.
-  return { offsetMs: (least + most) / 2, uncertaintyMs: Math.abs(most - least) / 2 };
+  return { offsetMs: (min + max) / 2, uncertaintyMs: Math.abs(max - min) / 2 };
 }
 
 /**

@@ -2,7 +2,7 @@ import { sleep } from "../../../core/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import { unusableReplies } from "../../judge-replies.ts";
-import { mostRequests } from "../../most-requests.ts";
+import { maxRequests } from "../../max-requests.ts";
 import type { LoadProgress } from "../../progress.ts";
 import { type LoadContext, runWorkload } from "../../run-workload.ts";
 import type { Arrivals } from "../../schedule.ts";
@@ -168,7 +168,7 @@ const MIN_PER_STREAM = 2;
 /** Whether the budget has room for a level. A closed loop may start with less, and stops when the budget is used up. */
 function fits(workload: Workload, { budget }: LoadContext): boolean {
   const { arrivals } = workload;
-  const needed = arrivals?.kind === "closed" ? arrivals.inFlight * MIN_PER_STREAM : mostRequests(workload);
+  const needed = arrivals?.kind === "closed" ? arrivals.inFlight * MIN_PER_STREAM : maxRequests(workload);
   return budget.left().requests >= needed;
 }
 
@@ -183,7 +183,7 @@ function levelWorkload(
   const arrivals: Arrivals =
     unit === "rate"
       ? { kind: "constant", ratePerS: level, durationS }
-      : { ...closed, requests: Math.min(budget.left().requests, mostRequests({ ...bare, arrivals: closed })) };
+      : { ...closed, requests: Math.min(budget.left().requests, maxRequests({ ...bare, arrivals: closed })) };
   return {
     name: "capacity",
     arrivals,
@@ -245,10 +245,10 @@ function reasonOf(
   const why = missed.map(({ clause, observed }) => `${clause}: ${observed}`).join("; ");
   if (missed.length === 0) return { binds: "nothing", why };
   if (missed.some(({ clause }) => clause.startsWith("denied"))) {
-    const most = [...phase.denials].sort((a, b) => b.count - a.count)[0];
-    const named = most?.reason === "rate_limit_exceeded" ? "rate limit" : undefined;
-    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "concurrency limit" : "denials");
-    return { binds, why: `${why} (${most?.reason ?? "no reason"})` };
+    const mostFrequent = [...phase.denials].sort((a, b) => b.count - a.count)[0];
+    const named = mostFrequent?.reason === "rate_limit_exceeded" ? "rate limit" : undefined;
+    const binds = named ?? (mostFrequent?.reason === "concurrency_limit_exceeded" ? "concurrency limit" : "denials");
+    return { binds, why: `${why} (${mostFrequent?.reason ?? "no reason"})` };
   }
   if (missed.some(({ clause }) => clause.startsWith("dropped"))) return { binds: "latency", why };
   return { binds: missed.some(({ clause }) => clause.startsWith("failed")) ? "failures" : "latency", why };

@@ -13,7 +13,7 @@ export interface LimitsAnalysisOptions extends AnalysisAccount {
   /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
   /** How much of the budget the analysis may use, and its time limit. */
-  readonly most: { readonly requests: number; readonly minutes: number };
+  readonly bounds: { readonly requests: number; readonly minutes: number };
   readonly stop: AbortSignal;
   /** Called if the first requests were all rejected with 401 or 403. */
   readonly onRejected?: (() => void) | undefined;
@@ -54,16 +54,16 @@ export function defaultLimitsPlan(declared: Limits | undefined): {
  * @throws UnreachableError if the gateway does not respond.
  */
 export async function analyseLimits(options: LimitsAnalysisOptions): Promise<LimitsAnalysis> {
-  const { declared, budget, most, stop, onStep, minuteMs = 60_000, target } = options;
+  const { declared, budget, bounds, stop, onStep, minuteMs = 60_000, target } = options;
   const held = declared === undefined ? MAX_HELD : declared.inFlight * 2 + 32;
   const parallel =
     declared === undefined ? PARALLEL : Math.min(MAX_PARALLEL, Math.max(1, Math.floor(declared.inFlight / 4)));
-  const share = budget.reserve(Math.min(most.requests, budget.left().requests));
+  const share = budget.reserve(Math.min(bounds.requests, budget.left().requests));
   await using gateway = new LiveGateway({
     ...options,
     maxConnections: held + MAX_PARALLEL,
     share,
-    durationMs: most.minutes * 60_000,
+    durationMs: bounds.minutes * 60_000,
   });
   const failure = await gateway.open(parallel + 1);
   if (failure !== undefined) throw noAnswer(target.baseUrl, failure);
@@ -75,7 +75,7 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
     prepared: longRequests(options),
     declared: declared?.inFlight,
     minuteMs,
-    most: held,
+    maxStreams: held,
   });
   const { left } = gateway;
   budget.spend(share, { requests: gateway.sent, outputTokens: 0 });

@@ -36,7 +36,7 @@ export interface ConcurrencyPlan {
   /** 60,000 outside tests. */
   readonly minuteMs: number;
   /** Number of available connections. */
-  readonly most: number;
+  readonly maxStreams: number;
 }
 
 /** How long to wait for response heads before adding more streams, ms: denials arrive immediately. */
@@ -73,7 +73,7 @@ export async function concurrencyExperiment(
   let best: Filled = { holds: [], full: false, unnamed: false };
   let prepared = plan.prepared[0];
   for (prepared of plan.prepared) {
-    const filled = await fill(gateway, plan, prepared, plan.most);
+    const filled = await fill(gateway, plan, prepared, plan.maxStreams);
     if (filled.full || admittedOf(filled) > admittedOf(best)) best = filled;
     if (filled.full) break;
     await emptied(gateway, filled);
@@ -117,11 +117,11 @@ async function fill(
   gateway: StreamingGateway,
   plan: ConcurrencyPlan,
   prepared: PreparedRequest,
-  most: number,
+  maxStreams: number,
 ): Promise<Filled> {
   const holds: Hold[] = [];
   // Opened now: a server may close idle connections that it has had for a while.
-  await gateway.open(Math.min(most, (plan.declared ?? 32) + 8));
+  await gateway.open(Math.min(maxStreams, (plan.declared ?? 32) + 8));
   let failures = 0;
   let unnamed = 0;
   const { value } = plan.rate.perMinute;
@@ -129,8 +129,8 @@ async function fill(
   let atOnce = Math.max(2, Math.ceil((plan.declared ?? 32) / 8));
   const running = () => holds.filter((hold) => hold.verdict() === "admitted" && hold.endUs === undefined).length;
   const ended = () => holds.some((hold) => hold.endUs !== undefined && hold.verdict() === "admitted");
-  while (running() < most && !ended()) {
-    const added = Array.from({ length: Math.min(atOnce, most) }, () => gateway.hold(prepared)).filter(
+  while (running() < maxStreams && !ended()) {
+    const added = Array.from({ length: Math.min(atOnce, maxStreams) }, () => gateway.hold(prepared)).filter(
       (hold) => hold !== undefined,
     );
     if (added.length === 0) break;

@@ -53,12 +53,12 @@ function settled(
 }
 
 /** Sends the next request as soon as a response arrives. @returns whether something was denied by the rate limit. */
-async function burst(gateway: GatewayUnderTest, most: number, parallel: number): Promise<boolean> {
+async function burst(gateway: GatewayUnderTest, max: number, parallel: number): Promise<boolean> {
   let sent = 0;
   let denied = false;
   let others = 0;
   const worker = async () => {
-    while (!denied && sent < most) {
+    while (!denied && sent < max) {
       sent++;
       const decision = await gateway.send("main");
       if (decision === undefined) return;
@@ -77,7 +77,7 @@ async function burst(gateway: GatewayUnderTest, most: number, parallel: number):
     alone = true;
     await worker();
   };
-  await Promise.all(Array.from({ length: Math.min(parallel, most) }, worker));
+  await Promise.all(Array.from({ length: Math.min(parallel, max) }, worker));
   return denied;
 }
 

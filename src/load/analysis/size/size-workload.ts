@@ -53,7 +53,7 @@ export interface Sizing {
 }
 
 /** Maximum number of simulated arrivals. */
-const MOST = 5_000_000;
+const MAX_ARRIVALS = 5_000_000;
 
 /**
  * Finds the tier that a workload needs, by applying the limits of each in simulated time.
@@ -127,7 +127,7 @@ function plannedBy(workload: Workload, durationOf: DurationOf, seed: number): Pl
   if (arrivals.kind === "closed") return closedLoop(arrivals, durationUs);
   const schedule = scheduleOf(arrivals, seed);
   const planned: PlannedRequest[] = [];
-  for (let atUs = schedule.next(); atUs !== undefined && planned.length < MOST; atUs = schedule.next()) {
+  for (let atUs = schedule.next(); atUs !== undefined && planned.length < MAX_ARRIVALS; atUs = schedule.next()) {
     planned.push({ atUs, durationUs: durationUs() });
   }
   return planned;
@@ -139,12 +139,12 @@ function closedLoop(
   durationUs: () => number,
 ): PlannedRequest[] {
   const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : durationS * 1_000_000;
-  const most = Math.min(MOST, requests ?? MOST);
-  const share = Math.ceil(most / inFlight);
+  const max = Math.min(MAX_ARRIVALS, requests ?? MAX_ARRIVALS);
+  const share = Math.ceil(max / inFlight);
   const planned: PlannedRequest[] = [];
   for (let client = 0; client < inFlight; client++) {
     let atUs = (client * rampS * 1_000_000) / inFlight;
-    for (let sent = 0; sent < share && atUs < endUs && planned.length < most; sent++) {
+    for (let sent = 0; sent < share && atUs < endUs && planned.length < max; sent++) {
       const request = { atUs, durationUs: durationUs() };
       planned.push(request);
       atUs += Math.max(1, request.durationUs);
@@ -164,10 +164,10 @@ function endsOf(planned: readonly PlannedRequest[]): number[] {
 
 function peakPerMinute(planned: readonly PlannedRequest[]): number {
   let from = 0;
-  let most = 0;
+  let max = 0;
   planned.forEach(({ atUs }, index) => {
     while ((planned[from] as PlannedRequest).atUs <= atUs - 60_000_000) from++;
-    most = Math.max(most, index - from + 1);
+    max = Math.max(max, index - from + 1);
   });
-  return most;
+  return max;
 }

@@ -12,7 +12,7 @@ const POISSON_SIGMAS = 6;
  * Maximum number of requests that a workload sends, including retries and warm-up: announced by the plan and enforced by every
  * engine. A closed loop without `requests` ends at this number or at its duration, whichever comes first.
  */
-export function mostRequests({
+export function maxRequests({
   arrivals,
   retryAfter,
   warmupS,
