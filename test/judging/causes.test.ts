@@ -100,3 +100,45 @@ test("a finding of a load run names the run and what was counted, in short", () 
   const causes = causesOf([failed("load.starter.at-concurrency-limit", [finding])]);
   expect(causes.map(({ title }) => title)).toEqual(["starter: expected at most 64 requests in flight, got 65"]);
 });
+
+test("what else is wrong with a response that is not well-framed, in any check, follows from its framing", () => {
+  const framing = of("HTTP-FRAMING", { expected: value(0), observed: value(2), exchanges: ["x1", "x2", "x3"] });
+  const text = of("CHAT-2", { pointer: "/choices", observed: ABSENT, exchanges: ["x2"] });
+  const elsewhere = of("CHAT-2", { pointer: "/choices", observed: value(7), exchanges: ["x9"] });
+  const causes = causesOf([
+    failed("robustness.framing", [framing]),
+    failed("chat.minimal", [text]),
+    failed("chat.conversation", [elsewhere]),
+  ]);
+  expect(causes.map(({ requirement, checks }) => [requirement, checks])).toEqual([
+    ["HTTP-FRAMING", ["robustness.framing", "chat.minimal"]],
+    ["CHAT-2", ["chat.conversation"]],
+  ]);
+});
+
+test("a requirement that all badly framed responses break says more than their framing", () => {
+  const framing = of("HTTP-FRAMING", { expected: value(0), observed: value(2), exchanges: ["x1", "x2"] });
+  const head = of("HTTP-HEAD", { pointer: undefined, observed: "2 bytes", exchanges: ["x1"] });
+  const other = of("HTTP-HEAD", { pointer: undefined, observed: "2 bytes", exchanges: ["x2"] });
+  const causes = causesOf([failed("robustness.framing", [framing]), failed("robustness.head", [head, other])]);
+  expect(causes.map(({ requirement }) => requirement)).toEqual(["HTTP-HEAD"]);
+});
+
+test("one request beyond a limit that is served is one cause, and which limit it was says more than whose", () => {
+  const served = (requirement: string, exchange: string) =>
+    of(requirement, { pointer: undefined, expected: value(false), observed: value(true), exchanges: [exchange] });
+  const causes = causesOf([
+    failed("limits.shared-by-kinds", [served("LIMIT-1", "x1"), served("LIMIT-CONC-2", "x1")]),
+    failed("limits.other", [served("LIMIT-1", "x2")]),
+  ]);
+  expect(causes.map(({ requirement, checks }) => [requirement, checks.length])).toEqual([["LIMIT-CONC-2", 2]]);
+});
+
+test("a gateway that stopped is the first cause, however many others there are", () => {
+  const causes = causesOf([
+    failed("a", [of("AUTH-3", { pointer: "/x", observed: "other" })]),
+    failed("b", [of("AUTH-3", { pointer: "/x", observed: "other" })]),
+    failed("robustness.keeps-responding", [of("KEEPS-RESPONDING", { pointer: undefined, observed: value(true) })]),
+  ]);
+  expect(causes.map(({ requirement }) => requirement)).toEqual(["KEEPS-RESPONDING", "AUTH-3"]);
+});
