@@ -4,7 +4,7 @@ import type { Response } from "./response.ts";
 export const PROBE_ROUNDS = 3;
 const MIN_PROBES = 5;
 /** Maximum number of requests in flight that the message names. */
-const MAX_NAMED = 3;
+const MAX_NAMED = 8;
 /** Errors which show that the network of this machine is unavailable. */
 const OWN_NETWORK = /ENETUNREACH|ENETDOWN|EHOSTUNREACH|EADDRNOTAVAIL|EMFILE|EAI_AGAIN|ENOTFOUND/;
 

@@ -45,7 +45,7 @@ test("a limit that is enforced without a reason code is enforced, and its reason
   const [enforced, ...others] = checks;
   expect(enforced).toMatchObject({ id: "limits.concurrency-enforced", status: "fail", violated: ["ERR-429-CONC"] });
   expect(enforced?.message).toMatch(
-    /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ got 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429"$/,
+    /^sent \d+ concurrent requests with a limit of 4: 4 admitted, \d+ got 429 without a reason code: expected 429 concurrency_limit_exceeded, got "429" \(response: 429\)$/,
   );
   expect(enforced?.findings.filter(({ name }) => name === "LIMIT-CONC-1").map(({ outcome }) => outcome)).toEqual([
     "met",

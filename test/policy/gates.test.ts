@@ -269,7 +269,7 @@ describe("required suites and requirements, the compatibility layer, load", () =
   const compat = (status: "pass" | "warn") =>
     result("compat.shape", status, {
       layer: "compat",
-      findings: [status === "pass" ? met() : broken({ weight: "warn" })],
+      findings: [status === "pass" ? met() : broken({ requirements: ["AUTH-5"], weight: "warn" })],
     });
   test.each<[what: string, written: object, record: RunRecord, gate: string, outcome: string]>([
     ["a suite that was judged", { require: { suites: ["auth"] } }, RECORD, "suite auth judged", "pass"],
