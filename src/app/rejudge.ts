@@ -57,12 +57,13 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
       counts: countStatuses(results.map(({ status }) => status)),
       changed,
       causes,
-      checks: results.map(({ id, status, requirements, violated, message }) => ({
+      checks: results.map(({ id, status, requirements, violated, message, reason }) => ({
         id,
         status,
         requirements,
         violated,
         message,
+        ...(reason === undefined ? {} : { reason }),
       })),
     },
     text: () =>

@@ -35,14 +35,18 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
       return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings };
     const { status, message, reason, unblock } = error;
     const isBroken = verdict.broken.some(({ weight }) => weight === "fail");
-    if (status !== "inconclusive" || !isBroken) return { status, message, reason, unblock, findings };
+    if (status !== "inconclusive" || !isBroken) {
+      const late = status === "inconclusive" ? lateness(instance, recording) : undefined;
+      if (late !== undefined) return { status, message: describeUndecided(late), reason: late, findings };
+      return { status, message, reason, unblock, findings };
+    }
     stopped = message;
   }
   if (findings.length === 0 && verdict.open === undefined)
     return { status: "harness-error", message: "the judge compared nothing", findings };
   const judged =
     instance.check.kind === "sending" && instance.check.basis === "timing"
-      ? timed(verdict, recording)
+      ? timed(verdict, lateness(instance, recording))
       : { ...verdict.conclude(), findings };
   return judged.status === "fail" ? { ...judged, undecided: verdict.open ?? stopped } : judged;
 }
@@ -50,12 +54,19 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
 /** With more lag than this, ms, this process may have caused the order of requests and responses. */
 const MAX_OWN_LAG_MS = 500;
 
+/** Whether this process stalled during a check whose findings depend on timing: then requests were sent too late to decide it. */
+function lateness({ check }: Instance, recording: Recordable): UndecidedReason | undefined {
+  if (check.kind !== "sending" || check.basis !== "timing") return undefined;
+  const lagMs = Math.round(Math.max(0, ...responsesIn(recording).map(({ exchange }) => exchange.ownLagMs)));
+  return lagMs > MAX_OWN_LAG_MS ? { kind: "generator-late", lagMs, boundMs: MAX_OWN_LAG_MS } : undefined;
+}
+
 /** Timing-based findings do not count against a gateway if this process stalled: late requests look like leaked ones. */
-function timed(verdict: Verdict, recording: Recordable): Judgement {
-  const ownLagMs = Math.max(0, ...responsesIn(recording).map(({ exchange }) => exchange.ownLagMs));
+function timed(verdict: Verdict, reason: UndecidedReason | undefined): Judgement {
   const findings = verdict.findings.map((finding): Finding => ({ ...finding, basis: "timing" }));
-  if (ownLagMs <= MAX_OWN_LAG_MS || verdict.broken.length === 0) return { ...verdict.conclude(), findings };
-  const reason = { kind: "generator-late", lagMs: Math.round(ownLagMs), boundMs: MAX_OWN_LAG_MS } as const;
+  const conclusion = verdict.conclude();
+  const isOpen = verdict.broken.length > 0 || conclusion.status === "inconclusive";
+  if (reason === undefined || !isOpen) return { ...conclusion, findings };
   const undecided = findings.map((finding): Finding => {
     if (finding.outcome !== "broken") return finding;
     const { deviation: _deviation, ...rest } = finding;

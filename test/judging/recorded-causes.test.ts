@@ -18,7 +18,11 @@ interface ExpectedCause {
 }
 
 const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
-  // A proxy that answers 404 for a few seconds after provider failures, and a gateway that denies unknown keys with 403.
+  // A machine on which other processes used all CPU time, and a gateway that denies unknown keys with 403.
+  "busy-machine": [
+    { requirement: "AUTH-3", weight: "fail", title: /^expected 401, got 403 invalid_api_key$/, checks: 21 },
+  ],
+  // A proxy that responds with 404 for a few seconds after provider failures, and a gateway that denies unknown keys with 403.
   "circuit-breaker": [
     { requirement: "ERR-5XX-1", weight: "fail", title: /^expected 5xx, got 404$/, checks: 5 },
     { requirement: "ERR-401-INVALID", weight: "fail", title: /^expected 401, got 403 invalid_api_key$/, checks: 1 },
@@ -58,7 +62,7 @@ const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
 interface Document {
   readonly causes: readonly Cause[];
   readonly changed: readonly unknown[];
-  readonly checks: readonly Pick<CheckResult, "id" | "status" | "message">[];
+  readonly checks: readonly Pick<CheckResult, "id" | "status" | "reason">[];
 }
 
 async function judgedAgain(name: string): Promise<Document> {
@@ -81,5 +85,12 @@ describe("causes of a recorded run", () => {
       causes.map(({ requirement, weight, title, checks }) => ({ requirement, weight, title, checks: checks.length })),
     ).toEqual(expected.map((cause) => ({ ...cause, title: expect.stringMatching(cause.title) })));
     expect(causes.length).toBeLessThanOrEqual(3);
+  });
+
+  test("a busy machine is the one reason for everything that it left undecided", async () => {
+    const { checks } = await judgedAgain("busy-machine");
+    const undecided = checks.filter(({ status }) => status === "inconclusive");
+    expect(undecided).toHaveLength(7);
+    expect(new Set(undecided.map(({ reason }) => reason?.kind))).toEqual(new Set(["generator-late"]));
   });
 });
