@@ -1,7 +1,7 @@
 import { unblockYaml } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
-import { EXIT } from "../core/index.ts";
+import { EXIT, formatCount, formatNumber } from "../core/index.ts";
 import { readRateLimit } from "../dialects/index.ts";
 import { permitFor, requestsOnly, type SendingPlan, sumOf } from "../run/index.ts";
 import { type KeyName, loadTarget, type Target, TIER_LIMITS } from "../target/index.ts";
@@ -239,7 +239,7 @@ function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[
   return [{ about: "limits", level: "good", text: `${inWords(rpm)} per minute, ${inWords(inFlight)} in flight` }];
 }
 
-const inWords = (limit: number): string => (Number.isFinite(limit) ? figure(limit) : "none");
+const inWords = (limit: number): string => (Number.isFinite(limit) ? formatNumber(limit) : "none");
 
 /** What `conform` would run with this target file. Every selected check instance is counted in exactly one of the groups. */
 function coverageSymptoms(target: Target): Symptom[] {
@@ -249,15 +249,18 @@ function coverageSymptoms(target: Target): Symptom[] {
   const skipped = plan.suites.reduce((sum, suite) => sum + suite.skipped, 0);
   const excess = plan.leftOut.length;
   const runnable = instances.length - blocked - skipped - excess;
-  const sending = `about ${figure(plan.requests)} requests, at least ${figure(plan.durationS)} s`;
+  const sending = `about ${formatCount(plan.requests, "request")}, at least ${formatNumber(plan.durationS)} s`;
   const others = [
-    ...(skipped === 0 ? [] : [`${skipped} ${skipped === 1 ? "does" : "do"} not apply`]),
-    ...(excess === 0 ? [] : [`${excess} ${excess === 1 ? "exceeds" : "exceed"} the budget`]),
+    ...(skipped === 0 ? [] : [`${formatNumber(skipped)} ${skipped === 1 ? "does" : "do"} not apply`]),
+    ...(excess === 0 ? [] : [`${formatNumber(excess)} ${excess === 1 ? "exceeds" : "exceed"} the budget`]),
   ];
   const can: Symptom = {
     about: "can run",
     level: "good",
-    text: [`${figure(runnable)} of ${countText(instances.length)} (${sending})`, ...others].join("; "),
+    text: [
+      `${formatNumber(runnable)} of ${formatCount(instances.length, "check instance")} (${sending})`,
+      ...others,
+    ].join("; "),
   };
   const optional = undeclaredSuites(target).map(({ suite, part }) => `${suite} (needs \`${part}:\`)`);
   const notSelected: Symptom = {
@@ -272,12 +275,8 @@ function coverageSymptoms(target: Target): Symptom[] {
   const cannot: Symptom = {
     about: "cannot run",
     level: "note",
-    text: `${countText(blocked)}. To run ${blocked === 1 ? "it" : "them"}, add these sections to the target file:`,
+    text: `${formatCount(blocked, "check instance")}. To run ${blocked === 1 ? "it" : "them"}, add these sections to the target file:`,
     next: lines?.trimEnd(),
   };
   return [can, ...(optional.length === 0 ? [] : [notSelected]), ...(blocked === 0 ? [] : [cannot])];
 }
-
-const figure = (value: number): string => value.toLocaleString("en");
-
-const countText = (count: number): string => `${figure(count)} check ${count === 1 ? "instance" : "instances"}`;

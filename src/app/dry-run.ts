@@ -1,6 +1,6 @@
 import { figures, terminalTable } from "../../reports/index.ts";
 import type { Plan } from "../checks/index.ts";
-import { EXIT } from "../core/index.ts";
+import { EXIT, formatCount, formatNumber } from "../core/index.ts";
 import { planText } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Outcome } from "./outcome.ts";
@@ -27,14 +27,14 @@ function textOf(target: Target, { checks, tiers, sending }: RunPlan, rounds: num
     suiteTable(checks),
     ...loads.map(
       ({ name, requests, durationS }) =>
-        `load ${name}: ${requests} requests at most${durationS === undefined ? "" : `, about ${Math.round(durationS)} s`}`,
+        `load ${name}: at most ${formatCount(requests, "request")}${durationS === undefined ? "" : `, about ${formatNumber(durationS)} s`}`,
     ),
     ...(refused === undefined ? [] : [`no load on ${refused.names.join(", ")}: ${refused.why}`]),
     `${target.name} at ${target.baseUrl}: nothing was sent.`,
     ...(left === 0
       ? []
       : [
-          `${left} check instances exceed the budget of ${target.budget.requests} requests. Set \`budget.requests: ${checks.budgetNeeded}\` to run all checks.`,
+          `${formatCount(left, "check instance exceeds", "check instances exceed")} the budget of ${formatCount(target.budget.requests, "request")}. Set \`budget.requests: ${checks.budgetNeeded}\` to run all checks.`,
         ]),
     `${planText(target, sending)}${rounds === 1 ? "" : `, in ${rounds} rounds`}`,
     "",

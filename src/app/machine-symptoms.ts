@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
+import { formatNumber } from "../core/index.ts";
 import type { Limits, Target } from "../target/index.ts";
 import type { Symptom } from "./symptom.ts";
 
@@ -30,8 +31,8 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
       text:
         files === undefined
           ? "the limit cannot be read on this system"
-          : `limit ${Number.isFinite(files) ? files.toLocaleString("en") : "none"}, this target needs ${(maxFiles + 100).toLocaleString("en")}`,
-      next: enough ? undefined : `ulimit -n ${maxFiles + 1_000}`,
+          : `limit ${Number.isFinite(files) ? formatNumber(files) : "none"}, this target needs ${formatNumber(most + 100)}`,
+      next: enough ? undefined : `ulimit -n ${most + 1_000}`,
     },
     {
       about: "this machine",

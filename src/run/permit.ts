@@ -1,5 +1,5 @@
 import { RequestBudget } from "../budget/index.ts";
-import { ConfigError, UsageError } from "../core/index.ts";
+import { ConfigError, formatCount, formatNumber, UsageError } from "../core/index.ts";
 import { isLoopback, type Target } from "../target/index.ts";
 import { planText, requestsOnly, type SendingPlan, sumOf } from "./plan.ts";
 
@@ -85,10 +85,14 @@ function assertLoadAllowed(target: Target): void {
 function assertFits({ budget }: Target, { requests, outputTokens }: SendingPlan): void {
   const tooMuch = [
     ...(requests > budget.requests
-      ? [`the plan has ${requests} requests, the budget of the target is ${budget.requests}`]
+      ? [
+          `the plan has ${formatCount(requests, "request")}, the budget of the target is ${formatNumber(budget.requests)}`,
+        ]
       : []),
     ...(outputTokens > budget.outputTokens
-      ? [`the plan may produce ${outputTokens} output tokens, the budget of the target is ${budget.outputTokens}`]
+      ? [
+          `the plan may produce ${formatCount(outputTokens, "output token")}, the budget of the target is ${formatNumber(budget.outputTokens)}`,
+        ]
       : []),
   ];
   if (tooMuch.length === 0) return;

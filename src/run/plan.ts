@@ -1,5 +1,6 @@
 import type { Plan } from "../checks/index.ts";
 import { preflightOf } from "../checks/index.ts";
+import { formatCount, formatNumber } from "../core/index.ts";
 import { costOf, type TierLength, type Workload } from "../load/index.ts";
 import type { Target } from "../target/index.ts";
 
@@ -110,20 +111,20 @@ export function planText(target: Target, plan: SendingPlan): string {
   const { requests, outputTokens, peakPerS, inFlight, durationS, parts } = plan;
   // For checks, the tokens are an estimate: the model determines how long its replies are.
   const isEstimate = parts.some(({ name }) => name === CHECKS);
+  const bound = isEstimate ? "about" : "at most";
   const charge = (prices: NonNullable<Target["prices"]>) => chargeOf(plan, prices);
   const figures = [
-    `${requests} requests at most`,
-    ...(outputTokens === 0
-      ? []
-      : [isEstimate ? `about ${outputTokens} output tokens` : `${outputTokens} output tokens at most`]),
-    ...(peakPerS === undefined ? [] : [`up to ${Math.round(peakPerS)} per second`]),
-    ...(inFlight === undefined ? [] : [`up to ${inFlight} in flight`]),
-    ...(durationS === undefined || durationS === 0 ? [] : [`about ${Math.round(durationS)} s`]),
-    ...(target.prices === undefined
-      ? []
-      : [isEstimate ? `about ${charge(target.prices)}` : `${charge(target.prices)} at most`]),
+    `at most ${formatCount(requests, "request")}`,
+    ...(outputTokens === 0 ? [] : [`${bound} ${formatCount(outputTokens, "output token")}`]),
+    ...(peakPerS === undefined ? [] : [`up to ${formatNumber(peakPerS)} per second`]),
+    ...(inFlight === undefined ? [] : [`up to ${formatNumber(inFlight)} in flight`]),
+    ...(durationS === undefined || durationS === 0 ? [] : [`about ${formatNumber(durationS)} s`]),
+    ...(target.prices === undefined ? [] : [`${bound} ${charge(target.prices)}`]),
   ];
-  return `plan for ${target.name} (${parts.map(({ name }) => name).join(", ")}): ${figures.join(", ")}`;
+  // Only the names of loads tell the reader something: the checks are the command itself.
+  const loads = parts.filter(({ name }) => name !== CHECKS).length;
+  const names = loads === 0 ? "" : ` (${parts.map(({ name }) => name).join(", ")})`;
+  return `plan for ${target.name}${names}: ${figures.join(", ")}`;
 }
 
 /** The cost of these tokens as text, rounded up to the cent. */

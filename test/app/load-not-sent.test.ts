@@ -24,7 +24,9 @@ test("a run that may not send its load is incomplete, and says why", async () =>
     {
       id: "load.starter",
       status: "inconclusive",
-      message: expect.stringMatching(/^no load was sent: the plan has \d+ requests, the budget of the target is 500/),
+      message: expect.stringMatching(
+        /^no load was sent: the plan has [\d,]+ requests, the budget of the target is 500/,
+      ),
     },
   ]);
 });

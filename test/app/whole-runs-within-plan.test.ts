@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counted } from "../support/counted-command.ts";
+import { counted, plannedIn } from "../support/counted-command.ts";
 
 /** Budgets that leave room for all checks. */
 test.concurrent.each<[command: string, budget: number, share: number]>([
@@ -21,5 +21,5 @@ test.concurrent("a dry run prints the same plan as a quick run", {
   const dry = await counted([...args, "--dry-run"]);
   const wet = await counted(args);
   expect(dry.sent).toBe(0);
-  expect(wet.plans[0]).toBe(Number(/: (\d+) requests at most/.exec(dry.stdout)?.[1]));
+  expect(wet.plans[0]).toBe(plannedIn(dry.stdout));
 });

@@ -27,7 +27,7 @@ describe("texts for a width", () => {
   });
 
   test("text is wrapped between words, and no word is lost", () => {
-    const text = "plan for staging (starter, growth): 8600 requests at most, up to 40 per second";
+    const text = "plan for staging (starter, growth): at most 8,600 requests, up to 40 per second";
     const lines = wrap(text, 30, "  ").split("\n");
     expect(lines.map((line) => line.length).every((length) => length <= 30)).toBe(true);
     expect(lines.map((line) => line.trim()).join(" ")).toBe(text);

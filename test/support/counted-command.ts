@@ -11,6 +11,18 @@ const WORKLOADS: Readonly<Record<string, string>> = {
     "name: retries\narrivals: { kind: constant, ratePerS: 40, durationS: 2 }\nretryAfter: compliant\nallow: { deniedShare: 1 }\n",
 };
 
+/** The bound in the line of a plan, or in the line of a search, which is planned by its budget. */
+const PLAN = /plan for [^\n]*?: at most ([\d,]+) requests?|searching [^\n]*\(budget: ([\d,]+) requests?\)/g;
+
+function plannedBy([, plan, budget]: RegExpMatchArray): number {
+  return Number((plan ?? budget ?? "").replaceAll(",", ""));
+}
+
+/** The bound in a printed plan. */
+export function plannedIn(text: string): number | undefined {
+  return [...text.matchAll(PLAN)].map(plannedBy)[0];
+}
+
 /** Runs a command against a gateway behind a proxy that counts requests. @param budget of the target file; default: none. */
 export async function counted(args: readonly string[], budget?: number) {
   using folder = temporaryFolder();
@@ -31,6 +43,6 @@ export async function counted(args: readonly string[], budget?: number) {
   const environment = { K: keys.valid, K2: keys.second ?? "", L: account?.key ?? "" };
   const ran = await gauntlet(args, environment, folder.path);
   // A command with several targets, such as the builds of a comparison, prints a plan for each.
-  const plans = [...ran.stderr.matchAll(/plan for [^\n]*?: (\d+) requests at most/g)].map(([, count]) => Number(count));
+  const plans = [...ran.stderr.matchAll(PLAN)].map(plannedBy);
   return { ...ran, sent: proxy.all.length, planned: plans.reduce((sum, count) => sum + count, 0), plans };
 }
