@@ -1,21 +1,20 @@
-import { EXIT, UsageError } from "../core/index.ts";
+import { EXIT, formatCount, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
   assertMeasurable,
   assertReachable,
   type Capacity,
   type CapacityStep,
-  type FrontierPoint,
   findCapacity,
-  type LoadProgress,
   parseObjective,
   servedWorkload,
   shortClass,
   type Workload,
 } from "../load/index.ts";
-import { permitLine, searchPermit } from "../run/index.ts";
+import { searchPermit } from "../run/index.ts";
 import { allKeys, keysOf, type Limits, type Target } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
+import { levelText, progressText, renderCapacity, stepText } from "./capacity-text.ts";
 import { findWorkload } from "./find-workload.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
@@ -64,7 +63,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const name = options.streams ? "in flight" : "requests per second";
   onProgress({
     kind: "note",
-    text: `${permitLine(permit)}, from ${from} to ${to} ${name}, ${options.minutes} minutes at most`,
+    text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})`,
   });
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   const raw = await findCapacity(
@@ -80,7 +79,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       onStep: (step) => onProgress({ kind: "note", text: stepText(redactor.redactValue(step), name) }),
       onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
       onProgress: (level, now, leftS) =>
-        onProgress({ kind: "step", text: progressText(`${level.toFixed(2)} ${name}`, now), leftS, atMost: true }),
+        onProgress({ kind: "step", text: progressText(`${levelText(level)} ${name}`, now), leftS, atMost: true }),
     },
     {
       target,
@@ -103,13 +102,19 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   return {
     exitCode,
     document: documentOf(found, { exitCode, unit, objective: options.objective }),
-    text: () => render(found, name, permit.budget.allowed.requests),
+    text: (colors) =>
+      renderCapacity(
+        found,
+        { name, exitCode, budget: permit.budget.allowed.requests, signal: interruption.by() },
+        colors,
+      ),
   };
 }
 
 /** The figures of a step are in the frontier. */
 function documentOf({ best, beyond, held, steps, ...found }: Capacity, head: object): object {
-  const bare = (step: CapacityStep | undefined) => step && { ...step, point: undefined };
+  const bare = (step: CapacityStep | undefined) =>
+    step && { ...step, point: undefined, outcomes: step.outcomes.map(({ needed: _, ...outcome }) => outcome) };
   return { ...head, ...found, best: bare(best), beyond: bare(beyond), held: bare(held), steps: steps.map(bare) };
 }
 
@@ -124,53 +129,4 @@ function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefin
 function mixOf({ workload, streams }: CapacityOptions, target: Target): Workload["mix"] {
   if (workload !== undefined) return servedWorkload(findWorkload(workload), target).mix;
   return [shortClass(target, streams)];
-}
-
-function stepText({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
-  return `${level.toFixed(2)} ${name} for ${Math.round(durationS)} s: ${met ? "met" : `missed (${binds}): ${why}`}`;
-}
-
-function progressText(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
-  const refused = denied === 0 ? "" : `, ${denied} denied`;
-  return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${admittedPerS.toFixed(0)}/s admitted${refused}`;
-}
-
-function render(
-  { best, beyond, held, binds, confidence, cut, frontier }: Capacity,
-  name: string,
-  budget: number,
-): string {
-  const lines =
-    best === undefined
-      ? ["no level met the objective"]
-      : [
-          `capacity    ${best.level.toFixed(2)} ${name}  (confidence ${confidence}${held === undefined ? ", not held for a minute" : ""})`,
-          ...(held ?? best).outcomes.map(
-            ({ clause, observed, sure }) =>
-              `            ${clause}: ${observed}${sure ? "" : "; too few samples to be sure"}`,
-          ),
-        ];
-  const end =
-    beyond === undefined ? "nothing found up to the highest level" : `${beyond.level.toFixed(2)}: ${beyond.why}`;
-  const points = frontier.map((point) => pointText(point, name));
-  return `${[...lines, `limited by  ${binds}  (${end})`, "frontier", ...points, ...cutText(cut, budget)].join("\n")}\n`;
-}
-
-function cutText(cut: Capacity["cut"], budget: number): string[] {
-  if (cut === null) return [];
-  if (cut === "requests") return [`limit not found within the budget of ${budget} requests`];
-  return [cut === "minutes" ? "cut short: time ran out" : "cut short: interrupted"];
-}
-
-/** `  12.50 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 to 260.1)`. */
-function pointText({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
-  const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
-    ends === null ? "too few samples for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
-  const seen = figures.map(({ clause, value, interval }) => {
-    const isShare = /^(failed|denied|dropped)/.test(clause);
-    const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${of.toFixed(1)} ms`);
-    return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
-  });
-  const rate = `${admittedPerS.toFixed(1)} (${span(admittedPerSInterval, (value) => value.toFixed(1))}) admitted/s`;
-  return `  ${level.toFixed(2)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${seen.join("; ")}`;
 }

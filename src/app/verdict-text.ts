@@ -1,0 +1,34 @@
+import { endLine, paintedHeadline } from "../../reports/index.ts";
+import { EXIT, type ExitCode } from "../core/index.ts";
+import type { RunRecord } from "../record/index.ts";
+import type { Colors } from "./outcome.ts";
+
+interface Judged {
+  readonly exitCode: number;
+  /** What decided the verdict, without the verdict word. */
+  readonly sentence: string;
+}
+
+/**
+ * The text of a command that writes no record: the verdict first, as in a run, and the exit code last.
+ *
+ * @param body lines in between; each ends with a line feed.
+ */
+export function withVerdict(body: string, { exitCode, sentence }: Judged, colors: Colors): string {
+  const result = exitCode === EXIT.pass ? "pass" : exitCode === EXIT.gateFailed ? "fail" : "inconclusive";
+  const headline = `${result.toUpperCase()}: ${sentence}`;
+  const verdict: RunRecord["verdict"] = {
+    result,
+    headline,
+    exitCode: exitCode as ExitCode,
+    reasons: [],
+    qualifiers: [],
+  };
+  return `${paintedHeadline(verdict, colors)}\n${body}${exitLine(verdict)}\n`;
+}
+
+/** The line that ends a run, without the report: these commands write none. */
+function exitLine(verdict: RunRecord["verdict"]): string {
+  const [exit = ""] = endLine(verdict, { folder: "" }).split("; ");
+  return exit;
+}
