@@ -1,4 +1,4 @@
-import { EXIT, UsageError } from "../core/index.ts";
+import { EXIT, formatCount, UsageError } from "../core/index.ts";
 import { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "../load/index.ts";
 import { permitLine, searchPermit } from "../run/index.ts";
 import type { Limits } from "../target/index.ts";
@@ -25,7 +25,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   const { budget } = permit;
   onProgress({
     kind: "note",
-    text: `${permitLine(permit)}, ${bounds.minutes} minutes at most; nothing else may use the account during this time`,
+    text: `${permitLine(permit)}, for at most ${formatCount(most.minutes, "minute")}; nothing else may use the account during this time`,
   });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(permit);
@@ -60,7 +60,10 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       budget: { requests: budget.allowed.requests, minutes: bounds.minutes },
       ...analysis,
     },
-    text: () => renderLimits(analysis, { declared, budget: budget.allowed.requests }),
+    text: (colors) => {
+      const head = { declared, budget: budget.allowed.requests, exitCode, signal: interruption.by() };
+      return renderLimits(analysis, head, colors);
+    },
   };
 }
 

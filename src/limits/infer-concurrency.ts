@@ -51,7 +51,9 @@ export function inferConcurrency(
     const rate = holds.filter(({ verdict }) => verdict === "rate").length;
     const why = rate > 0 ? `; the rate limit denied ${rate} requests first: longer streams would show it` : "";
     return {
-      inFlight: none(`${low} ran together and none was denied for concurrency${why}`),
+      inFlight: none(
+        `${low === 0 ? "no requests overlapped" : `${low} ran together, and none was denied for concurrency`}${why}`,
+      ),
       inFlightRange: [low, Number.POSITIVE_INFINITY],
     };
   }

@@ -1,6 +1,6 @@
 import { inSlices, type Sliced } from "../core/index.ts";
 import { fitBucket } from "./bucket-fit.ts";
-import type { Decision, Fit, FitOptions, TimedDecision } from "./decision.ts";
+import type { Decision, Fit, FitOptions, RequestKind, TimedDecision } from "./decision.ts";
 import type { Confidence, Inference } from "./inference.ts";
 import { type Assumed, none, nothingKnown, type RateInference, type WindowKind } from "./rate-inference.ts";
 import { reconcile } from "./reconcile.ts";
@@ -14,6 +14,8 @@ export interface InferOptions {
   readonly minuteUs?: number;
   /** Wall clock minus monotonic clock, microseconds. */
   readonly wallOffsetUs: number;
+  /** Kinds of requests that the target supports besides the main one. */
+  readonly kinds?: readonly RequestKind[];
 }
 
 /** A model is accepted if it leaves at most this share unexplained. */
@@ -36,8 +38,8 @@ export async function inferRate(
   stop?: AbortSignal,
 ): Promise<RateInference> {
   const sorted = [...decisions].sort((a, b) => a.atUs - b.atUs);
-  const scopes = readScopes(sorted);
-  const inferred = await inSlices(inferSorted(sorted, scopes, { minuteUs: 60_000_000, ...options }), stop);
+  const scopes = readScopes(sorted, options.kinds ?? []);
+  const inferred = await inSlices(inferSorted(sorted, scopes, { minuteUs: 60_000_000, kinds: [], ...options }), stop);
   return inferred ?? { ...nothingKnown("interrupted before the requests were analysed"), scopes, fits: [] };
 }
 
@@ -64,7 +66,7 @@ function* inferAssuming(sorted: readonly Decision[], scopes: ScopeInferences, kn
   const fits = chosen.fits.map(({ kind, misses }) => ({ kind, misses }));
   const denials = countOf(attempts, "denied");
   const others = countOf(attempts, "other");
-  const seen = `${attempts.length} requests, ${denials} denied${others === 0 ? "" : `, ${others} failed or denied for something else`}`;
+  const seen = `${attempts.length} requests, ${denials} denied${others === 0 ? "" : `, ${others} failed or denied for another reason`}`;
   const unknown = (why: string): Assumed => ({
     rate: { ...nothingKnown(why), scopes, fits },
     misses: best.misses,
@@ -72,7 +74,9 @@ function* inferAssuming(sorted: readonly Decision[], scopes: ScopeInferences, kn
     others,
   });
   if (denials === 0)
-    return unknown(`nothing was denied for the rate in ${seen}; the limit is higher, or there is none`);
+    return unknown(
+      `none of ${attempts.length} requests was denied for the rate${others === 0 ? "" : ` (${others} failed or were denied for another reason)`}; the limit is higher, or there is none`,
+    );
   if (admittedAfterDenial(attempts) === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
   const unexplained = chosen.fits.map(({ kind, misses }) => `${NAMES[kind]} leaves ${misses}`).join(", ");
   if (best.misses > attempts.length * ACCEPTED_SHARE + 1) {

@@ -18,7 +18,7 @@ test("limits: the budget is stated first and kept, and what exceeds it stays unk
   ];
   const { code, stdout, stderr } = await gauntlet(args);
   expect(code).toBe(4);
-  expect(stderr).toMatch(/\(limits of limited\.0\): 300 requests at most, 0\.1 minutes at most/);
+  expect(stderr).toMatch(/\(limits of limited\.0\): at most 300 requests, for at most 0\.1 minutes/);
   const found = JSON.parse(stdout);
   expect(found).toMatchObject({ exitCode: 4, declared: { rpm: 20, inFlight: 4 }, cut: "minutes" });
   expect(found.spent.requests).toBeLessThanOrEqual(300);

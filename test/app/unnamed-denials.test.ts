@@ -19,7 +19,7 @@ const EVEN_REFILL: RateInference = {
   windowS: null,
   deniedCount: known("no"),
   listingCounts: known("no"),
-  scopes: readScopes([]),
+  scopes: readScopes([], []),
   fits: [],
 };
 

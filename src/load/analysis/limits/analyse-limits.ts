@@ -67,9 +67,9 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
   });
   const failure = await gateway.open(parallel + 1);
   if (failure !== undefined) throw noAnswer(target.baseUrl, failure);
-  onStep?.("rate: bursts and what comes back after them");
+  onStep?.("rate: measuring bursts and refill");
   const rate = await rateExperiment(gateway, { declaredPerMinute: declared?.rpm, parallel, minuteMs });
-  onStep?.("concurrency: waiting until the rate leaves room for streams");
+  onStep?.("concurrency: waiting for the rate window");
   const concurrency = await concurrencyExperiment(gateway, {
     rate,
     prepared: longRequests(options),

@@ -46,10 +46,10 @@ export async function rateExperiment(gateway: GatewayUnderTest, plan: RatePlan):
 }
 
 function settled(
-  { decisions, slackUs, wallOffsetUs, mustEnd }: GatewayUnderTest,
+  { decisions, kinds, slackUs, wallOffsetUs, mustEnd }: GatewayUnderTest,
   { minuteMs }: RatePlan,
 ): Promise<RateInference> {
-  return inferRate(decisions, { slackUs, wallOffsetUs, minuteUs: minuteMs * 1_000 }, mustEnd);
+  return inferRate(decisions, { kinds, slackUs, wallOffsetUs, minuteUs: minuteMs * 1_000 }, mustEnd);
 }
 
 /** Sends the next request as soon as a response arrives. @returns whether something was denied by the rate limit. */
