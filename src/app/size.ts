@@ -1,5 +1,5 @@
 import { describeFacts } from "../../reports/index.ts";
-import { EXIT, UsageError } from "../core/index.ts";
+import { EXIT, formatCount, formatNumber, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
   assertReachable,
@@ -41,7 +41,7 @@ export async function size(options: SizeOptions, control: RunControl): Promise<O
   return {
     exitCode,
     document: { exitCode, workload: workload.name, ...sizing, verified: verified ?? null },
-    text: () => renderSizing(sizing, verified, options),
+    text: (colors) => renderSizing({ sizing, verified, options, exitCode }, colors),
   };
 }
 
@@ -62,11 +62,11 @@ function brokenBy({ findings }: JudgedPhase): string | null {
 
 /** Why a run says nothing about a limiter: nothing was admitted, or many requests ended for other reasons. */
 function undecidedBy({ sent, admitted, denials, failed }: JudgedPhase, generatorValid: boolean): string | null {
-  if (!generatorValid) return "the generator was too busy to judge";
-  if (admitted === 0) return `none of ${sent} requests was admitted`;
+  if (!generatorValid) return "the load generator was too busy";
+  if (admitted === 0) return `none of ${formatCount(sent, "request")} was admitted`;
   const others = denials.filter(({ reason }) => !isLimitReason(reason)).reduce((sum, { count }) => sum + count, failed);
   if (others <= sent * AGREES) return null;
-  return `${others} of ${sent} requests failed, or were denied for another reason than a limit`;
+  return `${formatNumber(others)} of ${formatCount(sent, "request")} failed, or were denied for a reason other than a limit`;
 }
 
 async function verify(
