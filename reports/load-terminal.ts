@@ -1,4 +1,4 @@
-import { groupBy } from "../src/core/index.ts";
+import { formatCount, formatNumber, groupBy } from "../src/core/index.ts";
 import {
   type CheckResult,
   checkOfPhase,
@@ -11,7 +11,7 @@ import {
   type Status,
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
-import { isSupported, type QuantileName } from "./supported.ts";
+import { isSupported, MIN_VALUES, type QuantileName } from "./supported.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
 import { describeFinding } from "./text/index.ts";
@@ -28,17 +28,20 @@ export function renderLoadRuns({ checks, load }: RunRecord, colors: Colors): str
 }
 
 function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string {
-  const limits = run.limits === null ? "" : `, ${run.limits.rpm}/min and ${run.limits.inFlight} in flight`;
+  const limits =
+    run.limits === null
+      ? ""
+      : `, ${formatNumber(run.limits.rpm)}/min and ${formatNumber(run.limits.inFlight)} in flight`;
   const counts = figures("offered", "sent", "admitted", "denied", "failed", "invalid", "dropped");
-  const rows = run.phases.map((phase) =>
-    rowOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors),
-  );
-  const table = terminalTable(
-    ["phase", "verdict", ...counts, ...figures("in flight", "p50 ms", "p99 ms", "ttft p99")],
-    rows,
-  );
+  const shown = FIGURES.filter((column) => run.phases.some((phase) => isShown(phase, column)));
+  const rows = run.phases.map((phase) => [
+    ...countsOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors),
+    ...shown.map((column) => figure(phase, column)),
+  ]);
+  const columns = figures("in flight", ...shown.map(({ column }) => column));
+  const table = terminalTable(["phase", "verdict", ...counts, ...columns], rows);
   const { generator, retryAfter } = run;
-  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table];
+  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table, ...omittedLines(run, shown)];
   for (const phase of run.phases) lines.push(...exactnessOf(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
   for (const check of checks) lines.push(...problemsOf(run, check, colors));
@@ -49,7 +52,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
-    `  generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
+    `  load generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
   );
   lines.push(...watchedLines(run, colors));
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
@@ -97,12 +100,12 @@ function withoutRepeats(lines: readonly string[]): string[] {
   );
 }
 
-/** `2 of 2 tested waits were sufficient, 712 denials`: small samples get no percentage. */
+/** `waits of 60 of 641 denials tested, all sufficient`; small samples get no percentage. */
 function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
-  const share =
-    sufficientShare === null ? `${sufficient} of ${tested}` : `${(sufficientShare * 100).toFixed(1)} % of ${tested}`;
-  return `${share} tested waits were sufficient, ${denials} denials`;
+  const share = sufficientShare === null ? "" : ` (${(sufficientShare * 100).toFixed(1)} %)`;
+  const result = sufficient === tested ? "all sufficient" : `${formatNumber(sufficient)} sufficient${share}`;
+  return `waits of ${formatNumber(tested)} of ${formatCount(denials, "denial")} tested, ${result}`;
 }
 
 /** `18.2 requests/s and 412.0 tokens/s, 91.0 % of the arrivals; ttft_ms < 300: 95, …`. */
@@ -136,7 +139,7 @@ function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sess
   ];
 }
 
-function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | number)[] {
+function countsOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | number)[] {
   const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
   return [
     phase.name,
@@ -149,8 +152,6 @@ function rowOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | num
     phase.invalid,
     phase.dropped,
     phase.peakInFlight,
-    ...(["p50", "p99"] as const).map((name) => figure(worst(phase, "responseMs", name), name)),
-    figure(worst(phase, "ttftMs", "p99"), "p99"),
   ];
 }
 
@@ -162,36 +163,61 @@ function worst({ classes }: LoadPhase, field: Field, name: QuantileName): LoadPh
   return all.sort((a, b) => b[name] - a[name])[0] ?? null;
 }
 
-function figure(quantiles: LoadPhase["classes"][number][Field], name: QuantileName): string {
-  if (quantiles === null) return "";
-  return isSupported(quantiles, name) ? quantiles[name].toFixed(1) : "–";
+interface Figure {
+  readonly title: string;
+  readonly column: string;
+  readonly field: Field;
+  readonly name: QuantileName;
 }
 
-const FIGURES = [
-  ["p50", "responseMs", "p50"],
-  ["p99", "responseMs", "p99"],
-  ["ttft p99", "ttftMs", "p99"],
-] as const;
+const FIGURES: readonly Figure[] = [
+  { title: "p50", column: "p50 ms", field: "responseMs", name: "p50" },
+  { title: "p99", column: "p99 ms", field: "responseMs", name: "p99" },
+  { title: "ttft p99", column: "ttft p99", field: "ttftMs", name: "p99" },
+];
+
+function isShown(phase: LoadPhase, { field, name }: Figure): boolean {
+  const quantiles = worst(phase, field, name);
+  return quantiles !== null && isSupported(quantiles, name);
+}
+
+function figure(phase: LoadPhase, { field, name }: Figure): string {
+  const quantiles = worst(phase, field, name);
+  if (quantiles === null) return "";
+  return isSupported(quantiles, name) ? formatNumber(quantiles[name], 1) : "–";
+}
+
+/** Why a column is missing: no phase had enough requests. What was not measured at all is not mentioned. */
+function omittedLines({ phases }: LoadRun, shown: readonly Figure[]): string[] {
+  const omitted = FIGURES.filter(
+    (one) => !shown.includes(one) && phases.some((phase) => worst(phase, one.field, one.name) !== null),
+  );
+  return [...groupBy(omitted, ({ name }) => name)].map(
+    ([name, some]) =>
+      `  ${some.map(({ title }) => title).join(" and ")} omitted: too few requests (${formatNumber(MIN_VALUES[name])} of one kind in a phase are needed)`,
+  );
+}
 
 /** How exact the figures of a phase are, and when it is steady. */
 function exactnessOf(phase: LoadPhase): string[] {
-  const intervals = FIGURES.flatMap(([title, field, name]) => {
+  const intervals = FIGURES.flatMap(({ title, field, name }) => {
     const [low, high] = worst(phase, field, name)?.intervals?.[name] ?? [];
-    return low === undefined || high === undefined ? [] : [`${title} ${low.toFixed(1)} to ${high.toFixed(1)}`];
+    if (low === undefined || high === undefined) return [];
+    return [`${title} between ${formatNumber(low, 1)} and ${formatNumber(high, 1)} ms`];
   });
-  const sure = intervals.length === 0 ? [] : [`  ${phase.name}: 95 % intervals, ms: ${intervals.join(", ")}`];
+  const sure = intervals.length === 0 ? [] : [`  ${phase.name}: ${intervals.join(", ")} (95 % confidence)`];
   return [...sure, ...steadyLines(phase)];
 }
 
 function steadyLines(phase: LoadPhase): string[] {
-  const { steady, startS, name } = phase;
+  const { steady, startS, name: phaseName } = phase;
   if (steady === undefined || steady.kind === "too-short") return [];
-  if (steady.fromS === null || steady.toS === null) return [`  ${name}: no steady state (${steady.kind})`];
+  if (steady.fromS === null || steady.toS === null) return [`  ${phaseName}: no steady state (${steady.kind})`];
   if (steady.fromS === startS) return [];
-  const part = FIGURES.flatMap(([title, field, quantile]) => {
-    const inPart = worst(phase, field, quantile)?.steady;
-    return inPart && isSupported(inPart, quantile) ? [`${title} ${inPart[quantile].toFixed(1)}`] : [];
+  const part = FIGURES.flatMap(({ title, field, name }) => {
+    const inPart = worst(phase, field, name)?.steady;
+    return inPart && isSupported(inPart, name) ? [`${title} ${formatNumber(inPart[name], 1)} ms`] : [];
   });
-  const figures = part.length === 0 ? "" : `: ${part.join(", ")} ms there`;
-  return [`  ${name}: steady from ${steady.fromS.toFixed(0)} to ${steady.toS.toFixed(0)} s of the run${figures}`];
+  const inPart = part.length === 0 ? "" : ` (${part.join(", ")})`;
+  return [`  ${phaseName}: steady state from ${steady.fromS.toFixed(0)} s to ${steady.toS.toFixed(0)} s${inPart}`];
 }

@@ -29,8 +29,10 @@ describe("figures with intervals", () => {
   test("a quantile that its sample does not support is not shown, the others have their intervals", () => {
     const { terminal, html } = rendered({ fromS: 0, toS: 60, kind: "steady" });
     expect(terminal).toContain("420.0");
-    expect(terminal).toContain("95 % intervals, ms: p50 400.0 to 440.0");
+    expect(terminal).toContain("constant: p50 between 400.0 and 440.0 ms (95 % confidence)");
     expect(terminal).not.toContain("840");
+    expect(terminal).not.toMatch(/p99 ms|ttft p99/);
+    expect(terminal).toContain("p99 omitted: too few requests (368 of one kind in a phase are needed)");
     expect(html).toContain("420 / 714 / –");
     expect(html).toContain("throughout");
     expect(html).not.toContain(">steady</text>");
@@ -38,7 +40,7 @@ describe("figures with intervals", () => {
 
   test("the steady part of a phase is marked, with its figures", () => {
     const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
-    expect(terminal).toContain("constant: steady from 12 to 60 s of the run: p50 410.0 ms there");
+    expect(terminal).toContain("constant: steady state from 12 s to 60 s (p50 410.0 ms)");
     expect(html).toContain("12 to 60 s");
     // In the charts over time as well.
     expect(html).toContain(">steady</text>");

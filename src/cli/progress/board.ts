@@ -1,4 +1,5 @@
 import type { ProgressEvent, Step, SuiteProgress } from "../../app/index.ts";
+import { formatNumber } from "../../core/index.ts";
 import { duration, fitLine } from "./fit.ts";
 
 type Of<K extends ProgressEvent["kind"]> = Extract<ProgressEvent, { readonly kind: K }>;
@@ -110,8 +111,10 @@ export class Board {
     const isWaiting = wait !== undefined && wait.untilMs > nowMs;
     return [
       `${suite.padEnd(width)} ${count}`,
-      isWaiting ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}` : (running ?? "queued"),
-      ...(failed === 0 ? [] : [`${failed} failed`]),
+      isWaiting
+        ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}`
+        : (running ?? "others go first"),
+      ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
       ...(isWaiting && running !== undefined ? [running] : []),
     ];
   }
@@ -123,20 +126,7 @@ function headOf(text: string): string {
 }
 
 function loadLine(progress: LoadProgress, width: number, sinceS: number): string[] {
-  const {
-    run,
-    phase,
-    elapsedS,
-    totalS,
-    runLeftS,
-    waiting,
-    inFlight,
-    p50Ms,
-    p99Ms,
-    denied,
-    failed,
-    invalid = 0,
-  } = progress;
+  const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, p50Ms, denied, failed, invalid = 0 } = progress;
   const phaseLeftS = totalS === undefined ? undefined : totalS - elapsedS;
   const leftS = runLeftS ?? phaseLeftS;
   return [
@@ -144,12 +134,13 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     phase === run ? `${Math.floor(elapsedS)} s` : phase,
     ...(leftS === undefined ? [] : [`${duration(leftS - sinceS)} left`]),
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
-    ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(invalid === 0 ? [] : [`${invalid} invalid`]),
-    ...(denied === 0 ? [] : [`${denied} denied`]),
-    `${progress.admittedPerS.toFixed(0)}/s admitted`,
-    `${inFlight} in flight`,
-    ...(p50Ms === undefined || p99Ms === undefined ? [] : [`p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms`]),
-    `${progress.sentPerS.toFixed(0)}/s sent`,
+    ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
+    ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
+    ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
+    `${formatNumber(progress.admittedPerS)}/s admitted`,
+    `${formatNumber(inFlight)} in flight`,
+    // No p99: see the plain progress.
+    ...(p50Ms === undefined ? [] : [`p50 ${formatNumber(p50Ms)} ms`]),
+    `${formatNumber(progress.sentPerS)}/s sent`,
   ];
 }

@@ -1,4 +1,5 @@
 import type { OnProgress, ProgressEvent } from "../../app/index.ts";
+import { formatNumber } from "../../core/index.ts";
 
 type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 
@@ -46,12 +47,15 @@ function describe(progress: LoadProgress): string {
     failed,
     invalid = 0,
     p50Ms,
-    p99Ms,
   } = progress;
   const left = totalS === undefined ? "" : `, ${Math.max(0, Math.ceil(totalS - elapsedS))} s left`;
-  const trouble = `${denied === 0 ? "" : `, ${denied} denied`}${failed === 0 ? "" : `, ${failed} failed`}${invalid === 0 ? "" : `, ${invalid} invalid`}`;
-  const latency =
-    p50Ms === undefined || p99Ms === undefined ? "" : `, p50 ${p50Ms.toFixed(0)} p99 ${p99Ms.toFixed(0)} ms`;
-  const rates = `${sentPerS.toFixed(0)}/s sent, ${admittedPerS.toFixed(0)}/s admitted`;
-  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${inFlight} in flight${latency}${trouble}${left}`;
+  const trouble = [
+    ...(denied === 0 ? [] : [`, ${formatNumber(denied)} denied`]),
+    ...(failed === 0 ? [] : [`, ${formatNumber(failed)} failed`]),
+    ...(invalid === 0 ? [] : [`, ${formatNumber(invalid)} invalid`]),
+  ].join("");
+  // No p99: of the few requests of one second, it is the slowest one, and the table at the end may have to omit it.
+  const latency = p50Ms === undefined ? "" : `, p50 ${formatNumber(p50Ms)} ms`;
+  const rates = `${formatNumber(sentPerS)}/s sent, ${formatNumber(admittedPerS)}/s admitted`;
+  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${formatNumber(inFlight)} in flight${latency}${trouble}${left}`;
 }
