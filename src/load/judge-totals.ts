@@ -37,7 +37,7 @@ export function judgeStop(stop: LoadStop | undefined): Finding[] {
       requirements: [],
       met: false,
       expected: "every request sent",
-      observed: why,
+      observed: `load that stopped early: ${why}`,
       basis: "content",
     }),
   ];

@@ -1,4 +1,5 @@
 import type { Share } from "../budget/index.ts";
+import { formatCount, formatNumber } from "../core/index.ts";
 import { isLimitReason } from "../limits/index.ts";
 import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
@@ -97,7 +98,7 @@ export class LoadGuard {
     if (this.#stop !== undefined) return false;
     const { requests } = this.#budget;
     if (this.#sent >= requests) {
-      this.#end("requests", `${requests} requests were sent, as many as were planned`);
+      this.#end("requests", `all ${formatCount(requests, "planned request was", "planned requests were")} sent`);
       return false;
     }
     this.#sent++;
@@ -118,9 +119,16 @@ export class LoadGuard {
     const { sent, admitted, refused, failed } = totals;
     this.#sent = sent;
     const { requests } = this.#budget;
-    if (sent > requests) this.#end("requests", `${sent} requests were sent, ${requests} were planned`);
+    if (sent > requests)
+      this.#end(
+        "requests",
+        `${formatCount(sent, "request was", "requests were")} sent, ${formatNumber(requests)} planned`,
+      );
     if (admitted === 0 && refused >= REFUSALS)
-      this.#end("circuit", `nothing was admitted, and ${refused} requests were refused for other reasons than a limit`);
+      this.#end(
+        "circuit",
+        `the gateway rejected ${formatCount(refused, "request")} and admitted none, for reasons other than a limit`,
+      );
     const spanSent = sent - this.#before.sent;
     if (this.#circuit === undefined || spanSent < this.#circuit.requests) return;
     const spanFailed = failed - this.#before.failed;
@@ -133,16 +141,16 @@ export class LoadGuard {
     const { outputTokens: most } = this.#budget;
     this.#outputTokens += outputTokens;
     if (most !== undefined && this.#outputTokens > most)
-      this.#end("outputTokens", `the budget of ${most} output tokens is used up`);
+      this.#end("outputTokens", `the budget of ${formatCount(most, "output token")} is used up`);
   }
 
   #noteDenial(status: number, reason: string): void {
     const name = reason === `${status}` ? reason : `${status} ${reason}`;
     if (isLimitReason(reason)) {
       if (++this.#limitDenials >= LIMIT_DENIALS)
-        this.#end("circuit", `nothing was admitted, and ${LIMIT_DENIALS} requests were denied (last: ${name})`);
+        this.#end("circuit", `the gateway denied ${LIMIT_DENIALS} requests and admitted none (last: ${name})`);
     } else if (++this.#refused >= REFUSALS) {
-      this.#end("circuit", `nothing was admitted, and ${REFUSALS} requests were refused (last: ${name})`);
+      this.#end("circuit", `the gateway rejected ${REFUSALS} requests and admitted none (last: ${name})`);
     }
   }
 

@@ -39,7 +39,7 @@ describe("a useless run stops early", () => {
   test("401 everywhere: load stops after twenty requests and those in flight", async () => {
     const { code, stdout, requests } = await against(REFUSES, ["load", "flood.yaml"]);
     expect(stdout).toMatch(
-      /nothing was admitted, and 20 requests were refused \(last: 401 invalid_api_key\); the rest was not sent/,
+      /stopped early: the gateway rejected 20 requests and admitted none \(last: 401 invalid_api_key\); the rest was not sent/,
     );
     expect([1, 4]).toContain(code);
     expect(requests).toBeLessThan(200);
@@ -48,7 +48,7 @@ describe("a useless run stops early", () => {
   test("load on a target that collapses stops, and the report says so", async () => {
     const { code, stdout, requests } = await against(COLLAPSES, ["load", "flood.yaml"]);
     expect(stdout).toMatch(
-      /load\.circuit: expected every request sent, got \d+ of the last 50 requests failed, last with 503; the rest was not sent/,
+      /load\.circuit: expected every request sent, got load that stopped early: \d+ of the last 50 requests failed, last with 503; the rest was not sent/,
     );
     expect([1, 4]).toContain(code);
     expect(requests).toBeLessThan(300);

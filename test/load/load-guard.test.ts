@@ -46,11 +46,11 @@ test.each<[string, string | undefined, RegExp | undefined]>([
   [
     "a key that is refused from the start",
     after(RULE, [20, 401, KEY]),
-    /nothing was admitted, and 20 requests were refused \(last: 401 invalid_api_key\)/,
+    /the gateway rejected 20 requests and admitted none \(last: 401 invalid_api_key\)/,
   ],
   ["also with the rule off", after(undefined, [20, 402, KEY]), /402/],
   ["a model that is unknown", after(RULE, [20, 404, { outcome: "denied", what: "404" }]), /last: 404\)/],
-  ["limits that admit nothing", after(RULE, [500, 429, RATE]), /nothing was admitted, and 500 requests were denied/],
+  ["limits that admit nothing", after(RULE, [500, 429, RATE]), /the gateway denied 500 requests and admitted none/],
   ["a key that is refused after it was served", after(RULE, [1, 200, ADMITTED], [50, 402, KEY]), undefined],
   ["what we left ourselves", after(RULE, [50, 0, { outcome: "failed", what: "aborted" }]), undefined],
 ])("the circuit breaker: %s", (_what, why, expected) => {
