@@ -25,7 +25,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   const { budget } = permit;
   onProgress({
     kind: "note",
-    text: `${permitLine(permit)}, for at most ${formatCount(most.minutes, "minute")}; nothing else may use the account during this time`,
+    text: `${permitLine(permit)}, for at most ${formatCount(bounds.minutes, "minute")}; nothing else may use the account during this time`,
   });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   const target = await fillModels(permit);

@@ -31,8 +31,8 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
       text:
         files === undefined
           ? "the limit cannot be read on this system"
-          : `limit ${Number.isFinite(files) ? formatNumber(files) : "none"}, this target needs ${formatNumber(most + 100)}`,
-      next: enough ? undefined : `ulimit -n ${most + 1_000}`,
+          : `limit ${Number.isFinite(files) ? formatNumber(files) : "none"}, this target needs ${formatNumber(maxFiles + 100)}`,
+      next: enough ? undefined : `ulimit -n ${maxFiles + 1_000}`,
     },
     {
       about: "this machine",

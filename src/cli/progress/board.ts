@@ -111,9 +111,7 @@ export class Board {
     const isWaiting = wait !== undefined && wait.untilMs > nowMs;
     return [
       `${suite.padEnd(width)} ${count}`,
-      isWaiting
-        ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}`
-        : (running ?? "others go first"),
+      isWaiting ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}` : (running ?? "queued"),
       ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
       ...(isWaiting && running !== undefined ? [running] : []),
     ];
