@@ -28,7 +28,6 @@ export {
   type LoadHeat,
   type LoadInstance,
   type LoadPhase,
-  type LoadReason,
   type LoadRun,
   type LoadSecond,
   type LoadSection,
