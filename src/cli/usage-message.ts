@@ -15,92 +15,91 @@ export interface UsageMessage {
   readonly hint: string;
 }
 
-type Rule = readonly [sign: RegExp, words: (found: readonly string[], known: Known) => UsageMessage];
+/**
+ * The argument parser's messages as codes, for its `updateStrings`: what kind of complaint it is, then its data. Sentences are
+ * written here, and no English text is parsed.
+ */
+export const COMPLAINTS = {
+  "Unknown argument: %s": evenIfPlural("unknown-argument %s"),
+  "Unknown command: %s": evenIfPlural("unknown-command %s"),
+  "Not enough non-option arguments: got %s, need at least %s": evenIfPlural("missing-positional %s"),
+  "Too many non-option arguments: got %s, maximum of %s": evenIfPlural("extra-positional %s"),
+  "Missing required argument: %s": evenIfPlural("missing-option %s"),
+  "Not enough arguments following: %s": "missing-value %s",
+  "Invalid values:": "invalid-value",
+  "Argument: %s, Given: %s, Choices: %s": "%s\u001f%s\u001f%s",
+  "Implications failed:": "missing-dependent",
+};
+
+/** The parser has two forms of these, for one and for several. Its types know only one. */
+function evenIfPlural(text: string): string {
+  return { one: text, other: text } as unknown as string;
+}
 
 const nextStep = ({ usage }: Known): string =>
   usage === undefined
     ? "`gauntlet --help` lists the commands."
-    : `\`gauntlet ${wordsOf(usage)} --help\` shows what it takes.`;
+    : `See \`gauntlet ${wordsOf(usage)} --help\` for its options.`;
 
 /** The command without its arguments. */
 const wordsOf = (usage: string): string => usage.replace(/\s[<[].*$/, "");
 
-/** Replacements for the argument parser's messages. */
-const RULES: readonly Rule[] = [
-  [
-    /^Unknown arguments?: (.+)$/s,
-    ([names = ""], known) => {
-      const all = [...new Set(names.split(", "))];
-      const [first = ""] = all;
-      // A word that is not an option is an unknown command, or an extra argument.
-      const isOption = first.length > 1 && known.usage !== undefined && !/\s/.test(first);
-      const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
-      const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
-        /"(.*)"/,
-        isOption ? '"--$1"' : '"$1"',
-      );
-      return {
-        message:
-          known.usage === undefined ? `unknown command ${what}` : `${wordsOf(known.usage)} does not take ${what}`,
-        hint: guess + nextStep(known),
-      };
-    },
-  ],
-  [
-    /^Unknown commands?: (.+)$/s,
-    ([name = ""], known) => ({
-      message: `unknown command "${name}"`,
-      hint: didYouMean(name, known.commands) + nextStep(known),
-    }),
-  ],
-  [
-    /^Not enough non-option arguments/,
-    (_, known) => ({
-      message: `an argument is missing: gauntlet ${known.usage ?? "<command>"}`,
-      hint: nextStep(known),
-    }),
-  ],
-  [
-    /^Too many non-option arguments/,
-    (_, known) => ({
-      message: `one argument too many: gauntlet ${known.usage ?? "<command>"}`,
-      hint: nextStep(known),
-    }),
-  ],
-  [
-    /^Missing required arguments?: (.+)$/s,
-    ([names = ""], known) => ({
-      message: `${names
-        .split(", ")
-        .map((name) => `--${name}`)
-        .join(" and ")} must be given`,
-      hint: nextStep(known),
-    }),
-  ],
-  [
-    /^Not enough arguments following: (.+)$/s,
-    ([name = ""], known) => ({ message: `--${name} needs a value`, hint: nextStep(known) }),
-  ],
-  [
-    /Argument: (\S+), Given: (.+?), Choices: (.+)$/s,
-    ([name = "", given = "", choices = ""], known) => {
-      const all = choices.replaceAll('"', "").split(", ");
-      const text = given.replaceAll('"', "");
-      const option = known.options.includes(name) ? `--${name}` : name;
-      return { message: `${option} cannot be "${text}"`, hint: `${didYouMean(text, all)}It takes ${all.join(", ")}.` };
-    },
-  ],
-  [
-    /^(?:Missing dependent arguments|Implications failed):\s*(\S+) -> (\S+)/s,
-    ([name = "", needed = ""], known) => ({ message: `--${name} needs --${needed} as well`, hint: nextStep(known) }),
-  ],
-];
+const optionsOf = (names: string): string[] => [...new Set(names.split(", "))];
 
-/** What is wrong with a command line, and the next step, instead of the argument parser's own message. */
+/** The sentence for each kind of complaint. */
+const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMessage>> = {
+  "unknown-argument": (names, known) => {
+    const all = optionsOf(names);
+    const [first = ""] = all;
+    // A word that is not an option is an unknown command, or an extra argument.
+    const isOption = first.length > 1 && known.usage !== undefined && !/\s/.test(first);
+    const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(" or ");
+    const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
+      /"(.*)"/,
+      isOption ? '"--$1"' : '"$1"',
+    );
+    const message =
+      known.usage === undefined
+        ? `unknown command ${what}`
+        : `${wordsOf(known.usage)} has no ${isOption ? "option" : "argument"} ${what}`;
+    return { message, hint: guess + nextStep(known) };
+  },
+  "unknown-command": (name, known) => ({
+    message: `unknown command "${name}"`,
+    hint: didYouMean(name, known.commands) + nextStep(known),
+  }),
+  "missing-positional": (_, known) => ({
+    message: `an argument is missing: gauntlet ${known.usage ?? "<command>"}`,
+    hint: nextStep(known),
+  }),
+  "extra-positional": (_, known) => ({
+    message: `one argument too many: gauntlet ${known.usage ?? "<command>"}`,
+    hint: nextStep(known),
+  }),
+  "missing-option": (names, known) => ({
+    message: `${optionsOf(names)
+      .map((name) => `--${name}`)
+      .join(" and ")} must be given`,
+    hint: nextStep(known),
+  }),
+  "missing-value": (name, known) => ({ message: `--${name} needs a value`, hint: nextStep(known) }),
+  "invalid-value": (data, known) => {
+    const [name = "", given = "", choices = ""] = data.replaceAll('"', "").split("\u001f");
+    const all = choices.split(", ");
+    const option = known.options.includes(name) ? `--${name}` : name;
+    return { message: `${option} cannot be "${given}"`, hint: `${didYouMean(given, all)}Use ${all.join(", ")}.` };
+  },
+  "missing-dependent": (data, known) => {
+    const [name, needed] = data.split(/\s*->\s*/);
+    return { message: `--${name} needs --${needed} as well`, hint: nextStep(known) };
+  },
+};
+
+/** What is wrong with a command line, and the next step. @param complaint of the argument parser, in the codes of `COMPLAINTS`. */
 export function usageMessage(complaint: string, known: Known): UsageMessage {
-  for (const [sign, words] of RULES) {
-    const found = sign.exec(complaint);
-    if (found !== null) return words(found.slice(1), known);
-  }
-  return { message: complaint, hint: nextStep(known) };
+  const [, kind = "", data = ""] = /^([a-z-]+)\s*(.*)$/s.exec(complaint) ?? [];
+  return SENTENCES[kind]?.(data.trim(), known) ?? { message: complaint, hint: nextStep(known) };
 }
+
+/** Whether the parser complains that no command was named. */
+export const lacksCommand = (complaint: string): boolean => complaint.startsWith("missing-positional");
