@@ -31,11 +31,16 @@ export function decideByPolicy(verdict: RunVerdict, section: PolicySection): Run
         : result === "fail"
           ? EXIT.gateFailed
           : EXIT.inconclusive,
-    headline: verdict.headline.replace(/^[A-Z]+/, result.toUpperCase()) + describeGates(failed, open, warned),
+    headline: withResult(verdict, result) + describeGates(failed, open, warned),
     // The run's own reasons come first, unless a gate overrode its pass.
     reasons: verdict.result === "pass" ? gates : [...verdict.reasons, ...gates],
     qualifiers,
   };
+}
+
+/** The headline with another result, which is its first word. */
+function withResult({ result: before, headline }: RunVerdict, result: RunVerdict["result"]): string {
+  return result.toUpperCase() + headline.slice(before.length);
 }
 
 function describeGates(failed: readonly Gate[], open: readonly Gate[], warned: readonly Gate[]): string {
