@@ -1,7 +1,8 @@
 import { adviceFor, type CauseFacts, causeTitle } from "../../reports/text/index.ts";
 import { groupBy } from "../core/index.ts";
-import type { Cause, CheckResult, Deviation, Expected, Finding, ResponseFacts, Status } from "../record/index.ts";
+import type { Cause, CheckResult, Finding, Status } from "../record/index.ts";
 import { REQUIREMENTS, type RequirementId } from "../requirements/index.ts";
+import { groupByDeviation, isMalformed, isRoot, mainOf, type Symptom } from "./deviations.ts";
 
 /** Results that have a cause, worst first. */
 const WITH_CAUSE: readonly Status[] = ["fail", "flaky", "warn"];
@@ -18,12 +19,6 @@ const areaOf = (requirement: string): string | undefined => AREAS.get(requiremen
 const LAYERS: ReadonlyMap<string, number> = new Map(
   REQUIREMENTS.map(({ id, layer }) => [id, ["specification", "protocol", "compat"].indexOf(layer)]),
 );
-
-/** One broken finding of one result. */
-interface Symptom {
-  readonly check: string;
-  readonly finding: Finding;
-}
 
 /**
  * The few deviations behind many findings: the same deviation is one cause, in whatever dialect, mode, state, endpoint or
@@ -43,60 +38,9 @@ export function causesByDeviation(results: readonly Judged[]): Map<string, Cause
   const symptoms = results
     .filter(({ status, waived }) => waived === undefined && WITH_CAUSE.includes(status))
     .flatMap(({ id, findings }) => primary(findings).map((finding): Symptom => ({ check: id, finding })));
-  const keyOf = rootKeys(symptoms);
-  const groups = groupBy(symptoms, keyOf);
-  const causes = [...groups].map(([key, group]) => [key, toCause(group)] as const);
+  const causes = [...groupByDeviation(symptoms)].map(([key, group]) => [key, toCause(group)] as const);
   return new Map(causes.sort(([, a], [, b]) => byWeight(a, b)));
 }
-
-/**
- * Requirements on every response, the most basic first. What else is wrong with a response that breaks one of them follows from
- * that, in whatever check it was found.
- */
-const ROOTS: readonly string[] = ["HTTP-FRAMING", "HTTP-CODING", "JSON-UTF8", "JSON-TEXT", "ERR-200-1"];
-
-const isRoot = (finding: Finding): boolean => finding.weight === "fail" && ROOTS.includes(mainOf(finding));
-
-/** For each symptom the key of its deviation, or of the deviation that explains it. */
-function rootKeys(symptoms: readonly Symptom[]): (symptom: Symptom) => string {
-  const rootOf = new Map<string, string>();
-  for (const root of ROOTS)
-    for (const { finding } of symptoms)
-      if (isRoot(finding) && mainOf(finding) === root)
-        for (const exchange of finding.exchanges) if (!rootOf.has(exchange)) rootOf.set(exchange, deviationOf(finding));
-  const sameClaim = sameClaims(symptoms);
-  return ({ finding }) => {
-    const { exchanges } = finding;
-    const [first = ""] = exchanges;
-    const root = exchanges.every((exchange) => rootOf.has(exchange)) ? rootOf.get(first) : undefined;
-    return root ?? sameClaim(deviationOf(finding));
-  };
-}
-
-/**
- * Claims of one check about the same exchanges are one deviation, whichever requirements they are about: a request beyond the
- * limit that is served breaks several.
- */
-function sameClaims(symptoms: readonly Symptom[]): (key: string) => string {
-  const parents = new Map<string, string>();
-  const rootOf = (key: string): string => {
-    const parent = parents.get(key);
-    return parent === undefined ? key : rootOf(parent);
-  };
-  const byPlace = new Map<string, string>();
-  for (const { check, finding } of symptoms) {
-    const key = deviationOf(finding);
-    if (finding.exchanges.length === 0 || key !== claimOf(finding)) continue;
-    const place = `${check} ${finding.exchanges.join(" ")}`;
-    const known = byPlace.get(place) ?? key;
-    byPlace.set(place, known);
-    if (rootOf(known) !== rootOf(key)) parents.set(rootOf(key), rootOf(known));
-  }
-  return rootOf;
-}
-
-/** The key of counts, times and claims: the findings have the requirement in common. */
-const claimOf = ({ name }: Finding): string => `of ${name}`;
 
 /** Prerequisites of what comes after them: a truncated or garbled response says nothing about its fields. */
 const LOWER: readonly ((finding: Finding) => boolean)[] = [
@@ -127,41 +71,6 @@ function primary(findings: readonly Finding[]): Finding[] {
 function depthOf(finding: Finding): number {
   const depth = LOWER.findIndex((applies) => applies(finding));
   return depth === -1 ? LOWER.length : depth;
-}
-
-function isMalformed({ deviation }: Finding): boolean {
-  return deviation?.kind === "malformed";
-}
-
-/** Deviations of a response as a whole: whatever it lacks follows from them. */
-const OF_RESPONSE: readonly Deviation["kind"][] = ["malformed", "no-response", "incomplete", "refused-late", "status"];
-
-/** What two findings must have in common to be the same deviation. */
-function deviationOf(finding: Finding): string {
-  const { pointer, expected, observed, response = {}, deviation } = finding;
-  if (deviation === undefined) return claimOf(finding);
-  // An unexpected response identifies the deviation; for an admitted one, the expected denial does.
-  if (deviation.kind === "malformed" || deviation.kind === "refused-late") return deviation.kind;
-  if (OF_RESPONSE.includes(deviation.kind)) return `response ${signOf(response, observed)}`;
-  if (deviation.kind === "served") return `served, ${refusalIn(expected)}`;
-  const place = pointer?.replace(/\d+/g, "#").toLowerCase();
-  // The same header or field is missing, whatever its expected value.
-  if (place !== undefined && observed.kind === "absent") return `absent ${place}`;
-  if (place === undefined) return claimOf(finding);
-  // Several requirements compare the same value of the same response, each with its own expectation.
-  return `at ${place} ${JSON.stringify(observed).replace(/\d+/g, "#")}`;
-}
-
-/** A response without what differs from request to request. */
-function signOf({ status, reason, ending }: ResponseFacts, observed: Finding["observed"]): string {
-  const code = status ?? (observed.kind === "value" ? observed.value : "none");
-  return `${code} ${reason ?? ""} ${ending?.kind ?? ""}`;
-}
-
-/** The expected denial; the specification leaves the status of caller errors open. */
-function refusalIn(expected: Expected | undefined): string {
-  if (expected?.kind === "value") return String(expected.value);
-  return expected?.kind === "one-of" ? String(expected.values[0]) : "a refusal";
 }
 
 function toCause(symptoms: readonly Symptom[]): Cause {
@@ -244,8 +153,6 @@ function isAboutPath({ response: { status = 0, reason, ending } = {} }: Finding)
   if (ending !== undefined) return false;
   return (status >= 300 && status < 400) || (status === 404 && (reason === undefined || reason === "not_found"));
 }
-
-const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
 
 const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
   pointer === "status" && expected?.kind === "status" && expected.range === "2xx";

@@ -1,0 +1,108 @@
+import { groupBy } from "../core/index.ts";
+import type { Deviation, Expected, Finding, ResponseFacts } from "../record/index.ts";
+
+/** One broken finding of one result. */
+export interface Symptom {
+  readonly check: string;
+  readonly finding: Finding;
+}
+
+/** The main requirement of a finding. */
+export const mainOf = ({ name, requirements }: Finding): string => requirements[0] ?? name;
+
+/**
+ * Requirements on every response, the most basic first. What else is wrong with a response that breaks one of them follows from
+ * that, in whatever check it was found.
+ */
+const ROOTS: readonly string[] = ["HTTP-FRAMING", "HTTP-CODING", "JSON-UTF8", "JSON-TEXT", "ERR-200-1"];
+
+/** Whether what else is wrong with the same responses follows from a finding. */
+export const isRoot = (finding: Finding): boolean => finding.weight === "fail" && ROOTS.includes(mainOf(finding));
+
+/** Symptoms by their deviation, or by the deviation that explains them, under a key that says which it is. */
+export function groupByDeviation(symptoms: readonly Symptom[]): Map<string, [Symptom, ...Symptom[]]> {
+  const keys = new EqualKeys();
+  const rootOf = new Map<string, string>();
+  const rootOfAll = ({ exchanges: [first = "", ...more] }: Finding): string | undefined =>
+    more.every((exchange) => rootOf.has(exchange)) ? rootOf.get(first) : undefined;
+  for (const root of ROOTS)
+    for (const { finding } of symptoms) {
+      if (!isRoot(finding) || mainOf(finding) !== root) continue;
+      const known = rootOfAll(finding);
+      const key = deviationOf(finding);
+      if (known !== undefined) keys.unite(key, known);
+      for (const exchange of finding.exchanges) if (!rootOf.has(exchange)) rootOf.set(exchange, key);
+    }
+  uniteClaims(symptoms, keys);
+  return groupBy(symptoms, ({ finding }) => keys.find(rootOfAll(finding) ?? deviationOf(finding)));
+}
+
+/**
+ * Claims of one check about the same exchanges are one deviation, whichever requirements they are about: a request beyond the
+ * limit that is served breaks several.
+ */
+function uniteClaims(symptoms: readonly Symptom[], keys: EqualKeys): void {
+  const byPlace = new Map<string, string>();
+  for (const { check, finding } of symptoms) {
+    const key = deviationOf(finding);
+    if (finding.exchanges.length === 0 || key !== claimOf(finding)) continue;
+    const place = `${check} ${finding.exchanges.join(" ")}`;
+    const known = byPlace.get(place);
+    if (known === undefined) byPlace.set(place, key);
+    else keys.unite(key, known);
+  }
+}
+
+/** Keys that stand for the same deviation. */
+class EqualKeys {
+  readonly #parents = new Map<string, string>();
+
+  find(key: string): string {
+    const parent = this.#parents.get(key);
+    return parent === undefined ? key : this.find(parent);
+  }
+
+  unite(key: string, known: string): void {
+    const [child, parent] = [this.find(key), this.find(known)];
+    if (child !== parent) this.#parents.set(child, parent);
+  }
+}
+
+/** The key of counts, times and claims: the findings have the requirement in common. */
+const claimOf = ({ name }: Finding): string => `of ${name}`;
+
+/** Whether a response was not HTTP. */
+export function isMalformed({ deviation }: Finding): boolean {
+  return deviation?.kind === "malformed";
+}
+
+/** Deviations of a response as a whole: whatever it lacks follows from them. */
+const OF_RESPONSE: readonly Deviation["kind"][] = ["malformed", "no-response", "incomplete", "refused-late", "status"];
+
+/** What two findings must have in common to be the same deviation. */
+function deviationOf(finding: Finding): string {
+  const { pointer, expected, observed, response = {}, deviation } = finding;
+  if (deviation === undefined) return claimOf(finding);
+  // An unexpected response identifies the deviation; for an admitted one, the expected denial does.
+  if (deviation.kind === "malformed" || deviation.kind === "refused-late") return deviation.kind;
+  if (OF_RESPONSE.includes(deviation.kind)) return `response ${signOf(response, observed)}`;
+  if (deviation.kind === "served") return `served, ${refusalIn(expected)}`;
+  const place = pointer?.replace(/\d+/g, "#").toLowerCase();
+  // The same header or field is missing, whatever its expected value.
+  if (place !== undefined && observed.kind === "absent") return `absent ${place}`;
+  if (place === undefined) return claimOf(finding);
+  // Several requirements compare the same value of the same response, each with its own expectation.
+  return `at ${place} ${JSON.stringify(observed).replace(/\d+/g, "#")}`;
+}
+
+/** A response without what differs from request to request. */
+function signOf({ status, reason, ending }: ResponseFacts, observed: Finding["observed"]): string {
+  const code = status ?? (observed.kind === "value" ? observed.value : "none");
+  return `${code} ${reason ?? ""} ${ending?.kind ?? ""}`;
+}
+
+/** The expected denial; the specification leaves the status of caller errors open. */
+function refusalIn(expected: Expected | undefined): string {
+  if (expected?.kind === "value") return String(expected.value);
+  return expected?.kind === "one-of" ? String(expected.values[0]) : "a refusal";
+}
