@@ -6,9 +6,9 @@ import { type Attempt, headerOf } from "./observation.ts";
  *
  * @param startMs monotonic milliseconds at the start of the run.
  */
-export function evidenceOf({ id, request, answer }: Attempt, scenario: string, startMs: number): ExchangeLine {
+export function evidenceOf({ id, request, response }: Attempt, scenario: string, startMs: number): ExchangeLine {
   const us = (ms: number) => Math.round((ms - startMs) * 1_000);
-  const begun = answer?.beganMs === undefined ? undefined : answer;
+  const begun = response?.beganMs === undefined ? undefined : response;
   return {
     requested: { endpoint: request.endpoint, mode: request.stream ? "streaming" : "non-streaming", intent: scenario },
     exchange: {
@@ -21,8 +21,8 @@ export function evidenceOf({ id, request, answer }: Attempt, scenario: string, s
         headers: request.headers,
         ...(request.body === "" ? {} : { body: request.body }),
       },
-      timeline: { dueUs: us(request.atMs), sentUs: us(request.atMs), endUs: us(answer?.endedMs ?? request.atMs) },
-      ending: endingOf(answer),
+      timeline: { dueUs: us(request.atMs), sentUs: us(request.atMs), endUs: us(response?.endedMs ?? request.atMs) },
+      ending: endingOf(response),
       ...(begun === undefined
         ? {}
         : {
@@ -37,7 +37,7 @@ export function evidenceOf({ id, request, answer }: Attempt, scenario: string, s
   };
 }
 
-function endingOf(response: Attempt["answer"]): { readonly kind: string; readonly detail?: string } {
+function endingOf(response: Attempt["response"]): { readonly kind: string; readonly detail?: string } {
   if (response?.outcome === "broken") return { kind: "reset", detail: "the scenario cuts the stream" };
   if (response === undefined || response.outcome === "interrupted")
     return { kind: "aborted", detail: "the client disconnected" };

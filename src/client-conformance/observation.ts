@@ -9,7 +9,7 @@ export interface Attempt {
   /** The call it belongs to: requests with the same model and conversation are attempts at one call. */
   readonly call: string;
   /** `undefined` if it was still open at the end of the scenario. */
-  readonly answer: ScriptedResponse | undefined;
+  readonly response: ScriptedResponse | undefined;
 }
 
 /** A request to the redirect target, which must never receive a key. */
@@ -65,13 +65,13 @@ export function headerOf({ request }: Pick<Attempt, "request">, name: string): s
   return request.headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }
 
-export function responseHeader({ answer }: Pick<Attempt, "answer">, name: string): string | undefined {
-  return answer?.headers.find(([given]) => given.toLowerCase() === name)?.[1];
+export function responseHeader({ response }: Pick<Attempt, "response">, name: string): string | undefined {
+  return response?.headers.find(([given]) => given.toLowerCase() === name)?.[1];
 }
 
 /** Milliseconds from the first byte of an attempt's response (or from its end if there was none) to the next attempt. */
 export function gapMs(before: Attempt, next: Attempt): number {
-  return next.request.atMs - (before.answer?.beganMs ?? before.answer?.endedMs ?? before.request.atMs);
+  return next.request.atMs - (before.response?.beganMs ?? before.response?.endedMs ?? before.request.atMs);
 }
 
 export function seconds(ms: number): string {

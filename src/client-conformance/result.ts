@@ -83,9 +83,9 @@ function timelineOf(runs: readonly ClientRun[]): string {
   return listed.join("; ") + (more > 0 ? `; and ${more} more call${more === 1 ? "" : "s"}` : "");
 }
 
-function outcomeOf({ answer }: Attempt): string {
-  if (answer?.beganMs === undefined) return "no response";
-  return answer.outcome === "broken" ? `${answer.status} and cut` : String(answer.status);
+function outcomeOf({ response }: Attempt): string {
+  if (response?.beganMs === undefined) return "no response";
+  return response.outcome === "broken" ? `${response.status} and cut` : String(response.status);
 }
 
 function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenario): string {
@@ -96,13 +96,15 @@ function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenari
 /** Why a command sent nothing that could be judged, as far as the traffic shows. */
 function explainNoRequests(run: ClientRun): string {
   const { ending, others } = run;
-  const refused = others.filter(({ request, answer }) => request.endpoint !== "models" && (answer?.status ?? 0) >= 400);
+  const refused = others.filter(
+    ({ request, response }) => request.endpoint !== "models" && (response?.status ?? 0) >= 400,
+  );
   const [first] = refused;
   if (first !== undefined) {
-    const what = `its requests were refused: ${first.request.method} ${first.request.url.slice(0, 100)} with ${first.answer?.status} ${first.answer?.reason ?? ""}`;
-    if (first.answer?.reason === "invalid_api_key") return `${what}. It must take its key from GAUNTLET_API_KEY`;
-    if (first.answer?.reason === "not_found") return `${what}. It must take its base address from GAUNTLET_BASE_URL`;
-    return `${what}: ${messageIn(first.answer?.body ?? "")}`;
+    const what = `its requests were refused: ${first.request.method} ${first.request.url.slice(0, 100)} with ${first.response?.status} ${first.response?.reason ?? ""}`;
+    if (first.response?.reason === "invalid_api_key") return `${what}. It must take its key from GAUNTLET_API_KEY`;
+    if (first.response?.reason === "not_found") return `${what}. It must take its base address from GAUNTLET_BASE_URL`;
+    return `${what}: ${messageIn(first.response?.body ?? "")}`;
   }
   const requested = others.length === 0 ? "nothing" : "no request for a generation";
   const ended =

@@ -121,7 +121,7 @@ class Watch {
         id: `${this.#name}.${index + 1}`,
         request,
         call: this.#calls.get(request.id) ?? "",
-        answer: this.#responses.get(request.id),
+        response: this.#responses.get(request.id),
       }),
     );
     return {

@@ -15,7 +15,7 @@ function observe(policy: Policy, random: Random, { lagMs = 5, toFirstMs = 0 } = 
     const attempts = gaps.map((gap, index): Attempt => {
       atMs += index === 0 ? 0 : gap + random() * 2 * lagMs + (index === 1 ? toFirstMs : 0);
       const request = { atMs } as Attempt["request"];
-      return { id: `x.${index}`, call: "x", request, answer: { beganMs: atMs } as Attempt["answer"] };
+      return { id: `x.${index}`, call: "x", request, response: { beganMs: atMs } as Attempt["response"] };
     });
     const ending = { by: "itself" } as ClientRun["ending"];
     return { attempts, others: [], otherHost: [], lagMs, ending };

@@ -8,7 +8,7 @@ export function judgeOnce(requirement: MustRequirement, runs: readonly ClientRun
     const [again] = repeats;
     const retryAfter = first === undefined ? undefined : responseHeader(first, "retry-after");
     const despite = retryAfter === undefined ? "" : `, whatever \`Retry-After: ${retryAfter}\` says`;
-    const what = `${first?.answer?.status ?? "no answer"} ${first?.answer?.reason ?? ""}`.trim();
+    const what = `${first?.response?.status ?? "no answer"} ${first?.response?.reason ?? ""}`.trim();
     verdict.must(
       requirement,
       first === undefined || again === undefined,

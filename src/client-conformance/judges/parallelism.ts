@@ -8,8 +8,8 @@ const ON_ITS_WAY_MS = 300;
 /** After a concurrency denial, the client must have fewer requests in flight; running ones may finish. */
 export function judgeParallelism(requirement: MustRequirement, run: ClientRun, verdict: Verdict): void {
   const { attempts } = run;
-  const denied = attempts.find(({ answer }) => answer?.reason === "concurrency_limit_exceeded");
-  const deniedMs = denied?.answer?.beganMs;
+  const denied = attempts.find(({ response }) => response?.reason === "concurrency_limit_exceeded");
+  const deniedMs = denied?.response?.beganMs;
   if (deniedMs === undefined) {
     const peak = Math.max(0, ...attempts.map((attempt) => inFlightAt(attempts, attempt.request.atMs)));
     verdict.markUndecided(
@@ -36,7 +36,7 @@ export function judgeParallelism(requirement: MustRequirement, run: ClientRun, v
     );
   }
   const left = attempts.find(
-    ({ answer }) => answer?.outcome === "interrupted" && answer.status === 200 && answer.endedMs > deniedMs,
+    ({ response }) => response?.outcome === "interrupted" && response.status === 200 && response.endedMs > deniedMs,
   );
   if (run.ending.by === "itself" || run.ending.by === "watch")
     verdict.must(
@@ -55,7 +55,7 @@ export function areCallsDistinguishable(run: ClientRun): boolean {
   return callsOf(run).every((call) =>
     call.every((attempt, index) => {
       const next = call[index + 1];
-      return next === undefined || (attempt.answer !== undefined && next.request.atMs >= attempt.answer.endedMs);
+      return next === undefined || (attempt.response !== undefined && next.request.atMs >= attempt.response.endedMs);
     }),
   );
 }
@@ -63,6 +63,6 @@ export function areCallsDistinguishable(run: ClientRun): boolean {
 /** Requests in flight at a moment, including those that arrive then. */
 function inFlightAt(attempts: readonly Attempt[], atMs: number): number {
   return attempts.filter(
-    ({ request, answer }) => request.atMs <= atMs && (answer === undefined || answer.endedMs > atMs),
+    ({ request, response }) => request.atMs <= atMs && (response === undefined || response.endedMs > atMs),
   ).length;
 }

@@ -10,8 +10,8 @@ export function judgeUncertain(requirement: MustRequirement, run: ClientRun, ver
     if (first === undefined) continue;
     if (again === undefined) {
       // When the command is stopped, the harness itself closes the open requests.
-      const gaveUp = run.ending.by === "itself";
-      if (gaveUp)
+      const hasStopped = run.ending.by === "itself";
+      if (hasStopped)
         verdict.must(
           requirement,
           true,

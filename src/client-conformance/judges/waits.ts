@@ -22,22 +22,22 @@ export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRu
   for (const call of runs.flatMap(callsOf)) {
     for (const [index, denied] of call.entries()) {
       const next = call[index + 1];
-      const askedMs = shortestWaitMs(denied);
-      if (next === undefined || askedMs === undefined) continue;
+      const sufficientMs = shortestWaitMs(denied);
+      if (next === undefined || sufficientMs === undefined) continue;
       retries += 1;
       const waited = gapMs(denied, next);
       const header = `\`Retry-After: ${responseHeader(denied, "retry-after")}\``;
       verdict.must(
         requirement,
-        waited >= askedMs - EARLY_MS,
-        isTrue(`a wait of ${seconds(askedMs)} after ${header}`, `a retry after ${seconds(waited)}`),
+        waited >= sufficientMs - EARLY_MS,
+        isTrue(`a wait of ${seconds(sufficientMs)} after ${header}`, `a retry after ${seconds(waited)}`),
         { in: next },
       );
-      if (waited > lateAfterMs(askedMs))
+      if (waited > lateAfterMs(sufficientMs))
         verdict.should(
           "RETRY-14",
           false,
-          isTrue(`a retry soon after the ${seconds(askedMs)} of Retry-After`, `a retry after ${seconds(waited)}`),
+          isTrue(`a retry soon after the ${seconds(sufficientMs)} of Retry-After`, `a retry after ${seconds(waited)}`),
           {
             in: next,
           },
@@ -53,8 +53,8 @@ export function judgeWaits(requirement: MustRequirement, runs: readonly ClientRu
  */
 function shortestWaitMs(denied: Attempt): number | undefined {
   const header = responseHeader(denied, "retry-after");
-  const { answer, request } = denied;
-  if (header === undefined || answer === undefined) return undefined;
-  const wallMs = request.atWallMs + ((answer.beganMs ?? answer.endedMs) - request.atMs);
+  const { response, request } = denied;
+  if (header === undefined || response === undefined) return undefined;
+  const wallMs = request.atWallMs + ((response.beganMs ?? response.endedMs) - request.atMs);
   return retryAfterMs(header, wallMs);
 }
