@@ -1,10 +1,10 @@
 import type { Dialect } from "../dialects/index.ts";
 import {
   allKeys,
+  type ScriptInput,
   type UpstreamControl,
   type UpstreamRequest,
   upstreamControl,
-  type WrittenAnswers,
 } from "../target/index.ts";
 import { MissingFixture } from "./need.ts";
 import type { RequestSpec } from "./request-spec.ts";
@@ -70,8 +70,8 @@ export class UpstreamProbe {
   }
 
   /** Sets the providers' responses to the requests with a marker: by the provider's name, `*` for any other. */
-  answer(marker: string, answers: WrittenAnswers): Promise<void> {
-    return this.#control.answer(marker, answers);
+  setResponses(marker: string, script: ScriptInput): Promise<void> {
+    return this.#control.setResponses(marker, script);
   }
 
   async requests(marker: string): Promise<Upstreamed> {

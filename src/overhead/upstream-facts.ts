@@ -52,7 +52,7 @@ async function sendInTurn(
     return body;
   };
   const { marker, request } = markedRequest(gateway, log, options);
-  await log.control.answer(marker, { "*": {} });
+  await log.control.setResponses(marker, { "*": {} });
   await using lane = await openLane(gateway, { ...request, write }, { connections: 1, ...options });
   await lane.run(IN_TURN, options.seed);
   const { requests } = await log.control.requests(marker);
@@ -68,11 +68,11 @@ async function sendAtOnce(
   const sent = Math.min(MAX_AT_ONCE, Math.max(...levels.map(({ concurrency }) => concurrency)));
   if (sent === 1 || stop.aborted) return undefined;
   const { marker, request } = markedRequest(gateway, log, options);
-  await log.control.answer(marker, { "*": { latencyMs: HELD_MS } });
+  await log.control.setResponses(marker, { "*": { latencyMs: HELD_MS } });
   await using lane = await openLane(gateway, request, { connections: sent, ...options });
   const release = async () => {
     await sleep(RELEASE_MS, stop);
-    await log.control.answer(marker, { "*": {} });
+    await log.control.setResponses(marker, { "*": {} });
   };
   const arrivals = { kind: "closed", inFlight: sent, requests: sent, rampS: 0 } as const;
   const [{ responseUs }] = await Promise.all([lane.run(arrivals, seed), release()]);

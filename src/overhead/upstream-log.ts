@@ -12,7 +12,7 @@ export interface ReceivedRequest {
 /** What arrived at the upstream, and how it responds, by the marker in a request. */
 export interface UpstreamLog {
   readonly control: {
-    answer(marker: string, script: { readonly "*": { readonly latencyMs?: number } }): Promise<void>;
+    setResponses(marker: string, script: { readonly "*": { readonly latencyMs?: number } }): Promise<void>;
     requests(marker: string): Promise<{ readonly requests: readonly ReceivedRequest[] }>;
   };
   /** Model of the gateway that this upstream serves; `undefined`: the measurement's model. */

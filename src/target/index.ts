@@ -1,4 +1,4 @@
-export type { UpstreamRequest, WrittenAnswers } from "../upstream/index.ts";
+export type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
 export { messageProblem } from "./denial-message.ts";
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./embedded.ts";
 export type { State } from "./fixture-names.ts";

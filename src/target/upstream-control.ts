@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/index.ts";
-import type { UpstreamRequest, WrittenAnswers } from "../upstream/index.ts";
+import type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
 import { callControl } from "./control-interface.ts";
 import type { Target, UpstreamTarget } from "./target.ts";
 
@@ -14,7 +14,7 @@ export interface SeenUpstream {
 /** The control interface of the providers behind the gateway (`gauntlet upstream`). */
 export interface UpstreamControl {
   /** Sets the responses to further requests with a marker, by provider. */
-  answer(marker: string, script: WrittenAnswers): Promise<void>;
+  setResponses(marker: string, script: ScriptInput): Promise<void>;
   requests(marker: string): Promise<SeenUpstream>;
   /** The unmasked credentials that were sent with a marker. */
   credentials(marker: string): Promise<readonly string[]>;
@@ -32,8 +32,8 @@ export function upstreamControl(
     });
   const control = { url: controlUrl.replace(/\/+$/, ""), token, failure };
   return {
-    async answer(marker, script) {
-      await callControl(control, "PUT", `/answers/${marker}`, script);
+    async setResponses(marker, script) {
+      await callControl(control, "PUT", `/responses/${marker}`, script);
     },
     async requests(marker) {
       return (await callControl(control, "GET", `/requests?marker=${marker}`)) as unknown as SeenUpstream;

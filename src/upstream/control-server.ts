@@ -32,7 +32,7 @@ export function controlServer(upstream: UpstreamServer, token: string): FastifyI
     return reply.code(204).send();
   });
 
-  app.put<{ Params: { marker: string } }>("/answers/:marker", (request, reply) => {
+  app.put<{ Params: { marker: string } }>("/responses/:marker", (request, reply) => {
     const { marker } = request.params;
     const read = scriptSchema.safeParse(request.body);
     if (!isMarker(marker)) return reply.code(400).send({ error: `${marker}: expected a marker, gauntlet-marker-…` });

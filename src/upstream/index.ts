@@ -1,3 +1,3 @@
 export { fingerprint, type UpstreamRequest } from "./request-log.ts";
-export { type Scenario, scenarioJsonSchema, scenarioSchema, type WrittenAnswers } from "./scenario.ts";
+export { type Scenario, type ScriptInput, scenarioJsonSchema, scenarioSchema } from "./scenario.ts";
 export { type RunningUpstream, startUpstream } from "./start-upstream.ts";

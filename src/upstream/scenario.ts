@@ -81,7 +81,7 @@ export function scenarioJsonSchema(): Record<string, unknown> {
 export type Behaviour = z.infer<typeof behaviourSchema>;
 export type MarkedScript = z.infer<typeof scriptSchema>;
 /** As written, without defaults. */
-export type WrittenAnswers = z.input<typeof scriptSchema>;
+export type ScriptInput = z.input<typeof scriptSchema>;
 export type Scenario = z.infer<typeof scenarioSchema>;
 
 const SERVED: Behaviour = behaviourSchema.parse({});

@@ -2,7 +2,7 @@ import type { ProviderSaw, RequestSpec, Response, Session, Upstreamed } from "..
 import type { Verdict } from "../../src/judging/index.ts";
 
 /** What the providers respond, by their names; `*` is any other. */
-export type ProviderScript = Parameters<Session["upstream"]["answer"]>[1];
+export type ProviderScript = Parameters<Session["upstream"]["setResponses"]>[1];
 
 /** One of our requests, and what the gateway made of it. */
 export type Passed = {
@@ -20,7 +20,7 @@ const hasEnded = ({ end }: ProviderSaw): boolean => end !== undefined;
 /** Sends a request that the providers recognise, and waits until they are done with it. */
 export async function sendMarked(t: Session, request: RequestSpec = {}, script: ProviderScript = {}): Promise<Passed> {
   const marker = t.upstream.marker();
-  if (Object.keys(script).length > 0) await t.upstream.answer(marker, script);
+  if (Object.keys(script).length > 0) await t.upstream.setResponses(marker, script);
   const own = { upstreamFails: Object.keys(script).length > 0, ...request };
   const response = await t.send(t.upstream.marked(marker, t.dialect, withMarker(own, marker)));
   const upstream = await t.upstream.until(marker, (seen) => seen.every(hasEnded), NOTED_MS);

@@ -23,7 +23,7 @@ const streamed = defineCheck({
     const plain = await sendPlain(t, "streaming");
     if (!plain.response.admitted) return { plain, sent: NOTHING_RECEIVED, response: plain.response };
     const marker = t.upstream.marker();
-    await t.upstream.answer(marker, { "*": { pieces: 40, break: { how: "stall", at: BEFORE_STALL } } });
+    await t.upstream.setResponses(marker, { "*": { pieces: 40, break: { how: "stall", at: BEFORE_STALL } } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
     const held = t.start(t.upstream.marked(marker, t.dialect, request));
     const sent = await t.upstream.until(
@@ -125,7 +125,7 @@ const backpressure = defineCheck({
     const plain = await sendPlain(t, "streaming");
     if (!plain.response.admitted) return { plain, taken: 0, received: 0, response: plain.response };
     const marker = t.upstream.marker();
-    await t.upstream.answer(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
+    await t.upstream.setResponses(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
     const request = { mode: "streaming", intent: "odd", freshConnection: true } as const;
     const held = t.start(t.upstream.marked(marker, t.dialect, request));
     await Promise.race([held.headed, t.wait(BUSY_MS)]);
