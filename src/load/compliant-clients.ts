@@ -27,7 +27,7 @@ export interface ClientsOptions<O extends Observation> {
 
 export interface ClientsOutcome<O extends Observation> {
   readonly served: number;
-  readonly gaveUp: number;
+  readonly aborted: number;
   readonly uncertain: number;
   readonly retries: number;
   /** Attempts sent before the Retry-After of the previous response had passed: a bug of ours. */
@@ -52,7 +52,7 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
   const startMs = performance.now();
   const attempts: O[][] = Array.from({ length: clients }, () => []);
   const parallelism = new Parallelism(options.parallel ?? clients);
-  const counts = { served: 0, gaveUp: 0, uncertain: 0 };
+  const counts = { served: 0, aborted: 0, uncertain: 0 };
   const isLate = () => signal.aborted || performance.now() - startMs > (options.untilMs ?? Number.POSITIVE_INFINITY);
   const client = async (index: number) => {
     const own = attempts[index] as O[];
@@ -61,14 +61,14 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
       const exchange = isLate() ? undefined : await attempt(index, own.length);
       parallelism.leave();
       if (exchange === undefined) {
-        counts.gaveUp++;
+        counts.aborted++;
         return;
       }
       own.push(exchange);
       const may = retryOf(exchange);
       if (retryAfter === "ignoring" && may !== "served") {
         if (own.length >= retry.maxAttempts || !(await sleep(IGNORING_MS, signal))) {
-          counts.gaveUp++;
+          counts.aborted++;
           return;
         }
         continue;
@@ -82,7 +82,7 @@ export async function runClients<O extends Observation>(options: ClientsOptions<
         counts.served++;
         parallelism.served();
       }
-      if (decision.kind === "stop") counts.gaveUp++;
+      if (decision.kind === "stop") counts.aborted++;
       if (decision.kind === "uncertain") counts.uncertain++;
       if (decision.kind !== "wait") return;
       if (decision.fewer) parallelism.denied();

@@ -32,7 +32,7 @@ const COUNTS = [
 export interface StoredRetries {
   readonly groups: readonly {
     readonly group: Group;
-    readonly asked: StoredHistogram;
+    readonly requested: StoredHistogram;
     readonly actual: StoredHistogram;
   }[];
   readonly client: RetryAfterFigures["client"];
@@ -41,7 +41,7 @@ export interface StoredRetries {
 
 interface Open {
   readonly group: Group;
-  readonly asked: Histogram;
+  readonly requested: Histogram;
   readonly actual: Histogram;
 }
 
@@ -68,7 +68,7 @@ export class RetryTally {
   #lastAdmittedUs = Number.NEGATIVE_INFINITY;
   readonly #random: Random;
   readonly #groups = new Map<string, Open>();
-  readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, gaveUp: 0, uncertain: 0 };
+  readonly #client = { earlySends: 0, forbiddenRetries: 0, retries: 0, aborted: 0, uncertain: 0 };
   readonly #samples: RetryAfterFigures["samples"] = [];
 
   /** @param isWhole whether this tally sees every request of the run. Other requests may be contention. */
@@ -96,7 +96,7 @@ export class RetryTally {
     if (exchange.retryAfter !== undefined) open.group.present++;
     if (retryAfterWaitMs !== undefined) {
       open.group.usable++;
-      open.asked.record(retryAfterWaitMs * 1_000);
+      open.requested.record(retryAfterWaitMs * 1_000);
     }
     this.#sample(exchange, result.what, retryAfterWaitMs, phase, originUs);
     const attempts = before?.attempts ?? 1;
@@ -123,7 +123,7 @@ export class RetryTally {
     if (this.clients === "ignoring") return attempts < DEFAULT_RETRY.maxAttempts ? IGNORING_MS : undefined;
     const decision = decideRetry({ retry, reason, retryAfterMs: retryAfterWaitMs, attempts }, this.#random);
     if (decision.kind === "wait") return decision.ms + GRACE_MS;
-    this.#client.gaveUp++;
+    this.#client.aborted++;
     return undefined;
   }
 
@@ -158,7 +158,7 @@ export class RetryTally {
     if (known !== undefined) return known;
     const counts = Object.fromEntries(COUNTS.map((count) => [count, 0])) as Record<(typeof COUNTS)[number], number>;
     const group: Group = { reason, dialect, stream, ...counts, retryAfterWaitMs: null, actualMs: null };
-    const made = { group, asked: new Histogram(), actual: new Histogram() };
+    const made = { group, requested: new Histogram(), actual: new Histogram() };
     this.#groups.set(name, made);
     return made;
   }
@@ -186,9 +186,9 @@ export class RetryTally {
   }
 
   store(): StoredRetries {
-    const groups = [...this.#groups.values()].map(({ group, asked, actual }) => ({
+    const groups = [...this.#groups.values()].map(({ group, requested, actual }) => ({
       group,
-      asked: asked.store(),
+      requested: requested.store(),
       actual: actual.store(),
     }));
     return { groups, client: this.#client, samples: this.#samples };
@@ -196,10 +196,10 @@ export class RetryTally {
 
   /** Adds another worker's counts. */
   merge({ groups, client, samples }: StoredRetries): void {
-    for (const { group, asked, actual } of groups) {
+    for (const { group, requested, actual } of groups) {
       const own = this.#groupOf(group, group.reason);
       for (const name of COUNTS) own.group[name] += group[name];
-      own.asked.merge(Histogram.restore(asked));
+      own.requested.merge(Histogram.restore(requested));
       own.actual.merge(Histogram.restore(actual));
     }
     for (const name of Object.keys(this.#client) as (keyof typeof client)[]) this.#client[name] += client[name];
@@ -209,9 +209,9 @@ export class RetryTally {
   /** @returns `null` if nothing was denied. */
   close(): RetryAfterFigures | null {
     if (this.#groups.size === 0) return null;
-    const groups = [...this.#groups.values()].map(({ group, asked, actual }) => ({
+    const groups = [...this.#groups.values()].map(({ group, requested, actual }) => ({
       ...group,
-      retryAfterWaitMs: asked.quantilesMs(),
+      retryAfterWaitMs: requested.quantilesMs(),
       actualMs: actual.quantilesMs(),
     }));
     const sufficient = groups.reduce((sum, group) => sum + group.sufficient, 0);

@@ -87,7 +87,7 @@ const shareSchema = z.strictObject({
   }),
   retries: z.strictObject({
     groups: z.array(
-      z.strictObject({ group: retryAfterSchema.shape.groups.element, asked: histogram, actual: histogram }),
+      z.strictObject({ group: retryAfterSchema.shape.groups.element, requested: histogram, actual: histogram }),
     ),
     client: retryAfterSchema.shape.client,
     samples: retryAfterSchema.shape.samples,

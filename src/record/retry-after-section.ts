@@ -63,7 +63,7 @@ export const retryAfterSchema = z.strictObject({
     earlySends: count,
     forbiddenRetries: count,
     retries: count,
-    gaveUp: count,
+    aborted: count,
     uncertain: count,
   }),
   /** Many compliant clients together: whether they recover or return as a herd. */

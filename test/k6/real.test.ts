@@ -146,7 +146,7 @@ allow: { deniedShare: 1 }
     expectJudged(run, code, stdout);
     const log = await expectAgreement(run, outputsIn(out), b.gateway);
     expect(log.admitted).toBe(12);
-    expect(run.retryAfter?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0, gaveUp: 0 });
+    expect(run.retryAfter?.client).toMatchObject({ earlySends: 0, forbiddenRetries: 0, aborted: 0 });
     expect(run.retryAfter?.client.retries).toBe(log.refused["rate_limit_exceeded"]);
     expect(run.retryAfter?.groups.reduce((sum, { denials }) => sum + denials, 0)).toBe(
       log.refused["rate_limit_exceeded"],

@@ -22,7 +22,7 @@ const WAVE = Array.from({ length: LIMIT + 4 }, () => sent(70, { phase: "recovery
 function judged(attempts: readonly (readonly Observation[])[], deniedCount = false) {
   const served = attempts.filter((own) => own.at(-1)?.outcome === "admitted").length;
   const all = [...attempts.flat(), ...WAVE];
-  const fleet = { served, gaveUp: attempts.length - served, uncertain: 0, parallel: 4, attempts, ...audit(attempts) };
+  const fleet = { served, aborted: attempts.length - served, uncertain: 0, parallel: 4, attempts, ...audit(attempts) };
   const waits = waitsOf(attempts, all, { deniedCount });
   const script = { waits, fleet, fleetStartUs: 0, fleetEndUs: 1 };
   const denials = all.filter(({ outcome }) => outcome === "denied");

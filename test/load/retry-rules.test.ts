@@ -92,7 +92,7 @@ describe("the harness's own clients follow the retry rules", () => {
     const { outcome, requests } = await clientsAgainst([
       denial("429 x", "rate_limit_exceeded", "Retry-After: soon\r\n"),
     ]);
-    expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
+    expect(outcome).toMatchObject({ served: 0, aborted: 1, retries: 3, earlySends: 0, forbiddenRetries: 0 });
     expect(requests).toBe(4);
     const requested = { retry: "retry-after", reason: undefined, retryAfterMs: undefined } as const;
     const waits = (seed: number) =>
@@ -119,7 +119,7 @@ describe("the harness's own clients follow the retry rules", () => {
   ])("%s: one attempt on %s %s, whatever its Retry-After", async (_row, status, reason) => {
     const { outcome, requests } = await clientsAgainst([denial(status, reason, "Retry-After: 0\r\n"), REPLY]);
     expect(requests).toBe(1);
-    expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 0, forbiddenRetries: 0 });
+    expect(outcome).toMatchObject({ served: 0, aborted: 1, retries: 0, forbiddenRetries: 0 });
   });
 
   test("RETRY-6: each concurrency denial lowers the number in flight", async () => {
@@ -174,7 +174,7 @@ describe("the harness's own clients follow the retry rules", () => {
   test("RETRY-9: server errors are retried a bounded number of times", async () => {
     const { outcome, requests } = await clientsAgainst([response("{}", { status: "503 x" })]);
     expect(requests).toBe(4);
-    expect(outcome).toMatchObject({ served: 0, gaveUp: 1, retries: 3 });
+    expect(outcome).toMatchObject({ served: 0, aborted: 1, retries: 3 });
   });
 
   test("RETRY-11: the numbers are options with documented defaults", () => {

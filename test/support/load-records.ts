@@ -106,7 +106,7 @@ export function loadRun(name: string, overrides: Partial<JudgedRun> = {}): Judge
       sufficient: 99,
       sufficientShare: 0.99,
       samples: [],
-      client: { earlySends: 0, forbiddenRetries: 0, retries: 200, gaveUp: 0, uncertain: 0 },
+      client: { earlySends: 0, forbiddenRetries: 0, retries: 200, aborted: 0, uncertain: 0 },
       fleet: null,
     },
     generator: {

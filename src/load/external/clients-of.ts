@@ -12,7 +12,7 @@ export function clientsOf(observations: readonly Observation[]): ClientsOutcome<
   return {
     served,
     uncertain,
-    gaveUp: attempts.length - served - uncertain,
+    aborted: attempts.length - served - uncertain,
     // Clients of another engine do not share a limit that could be lowered.
     parallel: attempts.length,
     attempts,

@@ -36,7 +36,7 @@ export function retryFigures(
       earlySends: fleet?.earlySends ?? 0,
       forbiddenRetries: fleet?.forbiddenRetries ?? 0,
       retries: fleet?.retries ?? 0,
-      gaveUp: fleet?.gaveUp ?? 0,
+      aborted: fleet?.aborted ?? 0,
       uncertain: fleet?.uncertain ?? 0,
     },
     fleet: fleet === undefined ? null : fleetFigures(fleet, script),
@@ -51,9 +51,10 @@ function groupOf(
   const [first] = own as [Observation, ...Observation[]];
   const tested = waits.filter(({ denial }) => own.includes(denial));
   const of = (outcome: RetryAfterWait["outcome"]) => tested.filter((one) => one.outcome === outcome).length;
-  const asked = new Histogram();
+  const requested = new Histogram();
   const actual = new Histogram();
-  for (const { retryAfterWaitMs } of own) if (retryAfterWaitMs !== undefined) asked.record(retryAfterWaitMs * 1_000);
+  for (const { retryAfterWaitMs } of own)
+    if (retryAfterWaitMs !== undefined) requested.record(retryAfterWaitMs * 1_000);
   for (const { actualMs } of tested) if (actualMs !== undefined) actual.record(actualMs * 1_000);
   const probes = isRateDenial(first) ? earlyRetries(own, observations) : { earlyProbes: 0, earlyAdmitted: 0 };
   return {
@@ -67,7 +68,7 @@ function groupOf(
     insufficient: of("insufficient"),
     contended: of("contended"),
     ...probes,
-    retryAfterWaitMs: asked.quantilesMs(),
+    retryAfterWaitMs: requested.quantilesMs(),
     actualMs: actual.quantilesMs(),
   };
 }
