@@ -247,7 +247,7 @@ function coverageSymptoms(target: Target): Symptom[] {
   const plan = planOf(instances, target, { hooked: target.provision !== undefined });
   const blocked = plan.suites.reduce((sum, suite) => sum + suite.blocked, 0);
   const skipped = plan.suites.reduce((sum, suite) => sum + suite.skipped, 0);
-  const excess = plan.leftOut.length;
+  const excess = plan.omitted.length;
   const runnable = instances.length - blocked - skipped - excess;
   const sending = `about ${formatCount(plan.requests, "request")}, at least ${formatNumber(plan.durationS)} s`;
   const others = [

@@ -22,7 +22,7 @@ export function dryRun(target: Target, plan: RunPlan, rounds: number): Outcome {
 function textOf(target: Target, { checks, tiers, sending }: RunPlan, rounds: number): string {
   const { refused } = tiers ?? {};
   const loads = sending.parts.filter(({ name }) => name !== "checks");
-  const left = checks.leftOut.length;
+  const left = checks.omitted.length;
   return [
     suiteTable(checks),
     ...loads.map(

@@ -8,7 +8,7 @@ export interface BudgetPlan {
   /** Reserved requests by instance. Of instances that share their traffic, the first holds all of it. */
   readonly planned: ReadonlyMap<string, number>;
   /** Instances that exceed the budget, each with a text that says what it would need. */
-  readonly leftOut: ReadonlyMap<string, string>;
+  readonly omitted: ReadonlyMap<string, string>;
   /** Maximum number of requests of the checks that fit, in all rounds, including the reserve. */
   readonly requests: number;
   /** The same if all checks fit. */
@@ -42,7 +42,7 @@ export function planBudget(
 ): BudgetPlan {
   const scenarios = scenariosOf(instances, target, run);
   const planned = new Map<string, number>();
-  const leftOut = new Map<string, string>();
+  const omitted = new Map<string, string>();
   const total = scenarios.reduce((sum, { requests }) => sum + requests, 0);
   let room = Math.floor((left / rounds) * (1 - RESERVED_SHARE) + EPSILON);
   let taken = 0;
@@ -53,11 +53,11 @@ export function planBudget(
       for (const [at, { id }] of own.entries()) planned.set(id, at === 0 ? requests : 0);
     } else {
       const what = `about ${requests.toLocaleString("en")} ${requests === 1 ? "request" : "requests"}, and the budget has room for ${room.toLocaleString("en")} after the cheaper checks`;
-      for (const { id } of own) leftOut.set(id, what);
+      for (const { id } of own) omitted.set(id, what);
     }
   }
   const withReserve = (requests: number) => Math.ceil((requests * rounds) / (1 - RESERVED_SHARE));
-  return { planned, leftOut, requests: Math.min(left, withReserve(taken)), needed: withReserve(total) };
+  return { planned, omitted, requests: Math.min(left, withReserve(taken)), needed: withReserve(total) };
 }
 
 /** Prevents a rounding error from lowering a product that is exactly a whole number. */

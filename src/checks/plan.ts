@@ -28,7 +28,7 @@ export interface Plan {
   /** Estimated input tokens of these requests. */
   readonly inputTokens: number;
   /** Instances that do not fit into the budget. */
-  readonly leftOut: readonly string[];
+  readonly omitted: readonly string[];
   /** Budget, in requests, that fits everything. */
   readonly budgetNeeded: number;
   /** Lines of the target file that would unblock blocked instances, once per state. */
@@ -78,7 +78,7 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
   const plans = suites.map((suite): SuitePlan => {
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
     const states = own.map((instance) => stateOf(instance, target, hooked));
-    const running = own.filter(({ id }, index) => states[index] === "runs" && !budget.leftOut.has(id));
+    const running = own.filter(({ id }, index) => states[index] === "runs" && !budget.omitted.has(id));
     return {
       suite,
       checks: new Set(own.map(({ check }) => check.id)).size,
@@ -103,7 +103,7 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
     requests,
     outputTokens: requests * TOKENS_EACH.output,
     inputTokens: requests * TOKENS_EACH.input,
-    leftOut: [...budget.leftOut.keys()],
+    omitted: [...budget.omitted.keys()],
     budgetNeeded: budget.needed + preflight,
     unblock: [...lines.values()],
     durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))) * rounds,

@@ -84,12 +84,12 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     if (share !== undefined) budget.release(share);
   };
   const scheduled = instances.flatMap((instance) =>
-    instance.check.kind === "sending" && !plan.leftOut.has(instance.id)
+    instance.check.kind === "sending" && !plan.omitted.has(instance.id)
       ? [{ instance, check: instance.check, schedule: scheduleOf(instance.check, target) }]
       : [],
   );
   for (const instance of instances) {
-    const what = plan.leftOut.get(instance.id);
+    const what = plan.omitted.get(instance.id);
     if (what !== undefined) report(outOfBudget(instance, what, plan.needed));
   }
   await runInOrder(scheduled, options, { run, runOne });
