@@ -1,5 +1,5 @@
 import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
-import { ConfigError, isObject, member, noAnswer, UnreachableError } from "../core/index.ts";
+import { ConfigError, isObject, member, UnreachableError, unreachableError } from "../core/index.ts";
 import { likeliestFirst, listEntries } from "../dialects/index.ts";
 import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
 import { describeResponse } from "./gateway-message.ts";
@@ -138,5 +138,5 @@ function idsOf(entries: readonly unknown[]): string[] {
 
 export function unreachable(baseUrl: string, { exchange }: Response): UnreachableError {
   const { kind, detail } = exchange.ending;
-  return noAnswer(baseUrl, `${kind}: ${detail ?? ""}`);
+  return unreachableError(baseUrl, `${kind}: ${detail ?? ""}`);
 }

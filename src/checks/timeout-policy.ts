@@ -77,8 +77,8 @@ export class TimeoutPolicy {
     { intent, endpoint }: Pick<RequestInfo, "intent" | "endpoint">,
     wanted: Partial<Bounds> = {},
   ): Partial<Bounds> {
-    const { answerMs, idleMs } = this.#timeoutsOf();
-    const deadlineMs = intent === "good" || intent === "either" ? answerMs : Math.min(QUICK_DEADLINE_MS, answerMs);
+    const { responseMs, idleMs } = this.#timeoutsOf();
+    const deadlineMs = intent === "good" || intent === "either" ? responseMs : Math.min(QUICK_DEADLINE_MS, responseMs);
     const shareBytes = (KEPT_BYTES - this.#keptBytes) * SHARE;
     const mostBytes = endpoint === "models" ? Math.min(MAX_LIST_BYTES, shareBytes / LIST_SHARE) : shareBytes;
     const maxBodyBytes = Math.round(Math.max(MIN_BYTES, mostBytes));

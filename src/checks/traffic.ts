@@ -104,7 +104,7 @@ export class Traffic implements AsyncDisposable {
     this.rules = readingRules(target);
     this.recorder = new Recorder({
       secrets: allKeys(target).map((key) => key.secret()),
-      bounds: { deadlineMs: target.timeouts.answerMs, idleMs: target.timeouts.idleMs },
+      bounds: { deadlineMs: target.timeouts.responseMs, idleMs: target.timeouts.idleMs },
       clock,
     });
     const { redactor } = this.recorder;

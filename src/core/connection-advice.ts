@@ -62,7 +62,7 @@ function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.P
   if (/deadline|idle/.test(detail)) {
     return {
       cause: "it accepts a connection and does not respond",
-      next: "A sleeping gateway may need a first request: try again, or raise timeouts.answerS.",
+      next: "A sleeping gateway may need a first request: try again, or raise timeouts.responseS.",
     };
   }
   return {
@@ -76,7 +76,7 @@ function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.P
  *
  * @param detail text of Node or OpenSSL: it selects the message and is kept as the cause, but is not shown.
  */
-export function noAnswer(
+export function unreachableError(
   baseUrl: string,
   detail: string,
   environment: NodeJS.ProcessEnv = process.env,

@@ -1,6 +1,6 @@
 export { addressProblem } from "./address.ts";
 export { type Clock, sleep, systemClock } from "./clock.ts";
-export { type ConnectionAdvice, noAnswer } from "./connection-advice.ts";
+export { type ConnectionAdvice, unreachableError } from "./connection-advice.ts";
 export {
   ConfigError,
   type ConfigProblem,

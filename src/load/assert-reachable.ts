@@ -1,4 +1,4 @@
-import { noAnswer } from "../core/index.ts";
+import { unreachableError } from "../core/index.ts";
 import { endpointUrl } from "../dialects/index.ts";
 import type { Target } from "../target/index.ts";
 import { Sender } from "./http/sender.ts";
@@ -12,9 +12,9 @@ export async function assertReachable({ baseUrl, timeouts, http }: Target): Prom
   await using sender = new Sender({
     url: endpointUrl(baseUrl, "chat"),
     maxConnections: 1,
-    deadlineMs: timeouts.answerMs,
+    deadlineMs: timeouts.responseMs,
     idleMs: timeouts.idleMs,
     http,
   });
-  if ((await sender.open(1)) === 0) throw noAnswer(baseUrl, sender.lastFailure ?? "no connection");
+  if ((await sender.open(1)) === 0) throw unreachableError(baseUrl, sender.lastFailure ?? "no connection");
 }

@@ -78,7 +78,7 @@ export class RequestLane implements AsyncDisposable {
     const sender = new Sender({
       url: endpointUrl(target.baseUrl, options.request.dialect),
       maxConnections: connections,
-      deadlineMs: target.timeouts.answerMs,
+      deadlineMs: target.timeouts.responseMs,
       idleMs: target.timeouts.idleMs,
       http: target.http,
     });

@@ -87,7 +87,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
       headers: Object.fromEntries(plain.headers),
       connections,
       durationS,
-      timeoutS: target.timeouts.answerMs / 1_000,
+      timeoutS: target.timeouts.responseMs / 1_000,
       stop: AbortSignal.any([stop, guard.signal]),
       maySend: () => {
         if (!guard.take()) return false;

@@ -158,7 +158,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   await using sender = new Sender({
     url: endpointUrl(target.baseUrl, "chat"),
     maxConnections: shareOf(bound, part),
-    deadlineMs: target.timeouts.answerMs,
+    deadlineMs: target.timeouts.responseMs,
     idleMs: target.timeouts.idleMs,
     http: target.http,
     gauge: options.gauge,

@@ -117,7 +117,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     http: "offered",
     prices: undefined,
     circuit: circuitOf(undefined),
-    timeouts: { answerMs: 60_000, idleMs: 20_000 },
+    timeouts: { responseMs: 60_000, idleMs: 20_000 },
     upstream: ready.upstream && upstreamOf(ready.upstream),
     configuration: { target: "embedded" },
   };

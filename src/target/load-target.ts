@@ -163,7 +163,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     http: file.http ?? "offered",
     prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
     circuit: circuitOf(file.circuit),
-    timeouts: { answerMs: (file.timeouts?.answerS ?? 60) * 1_000, idleMs: (file.timeouts?.idleS ?? 20) * 1_000 },
+    timeouts: { responseMs: (file.timeouts?.responseS ?? 60) * 1_000, idleMs: (file.timeouts?.idleS ?? 20) * 1_000 },
     upstream: file.upstream && upstreamOf(file.upstream, references),
     configuration: written,
   };

@@ -236,7 +236,7 @@ export const targetSchema = z
     ),
     timeouts: optional(
       z.strictObject({
-        answerS: optional(seconds, "Longest wait for a complete response; default 60."),
+        responseS: optional(seconds, "Longest wait for a complete response; default 60."),
         idleS: optional(seconds, "Longest silence within a response; default 20."),
       }),
       "How long a response may take.",

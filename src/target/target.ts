@@ -85,7 +85,7 @@ export interface Target {
     | undefined;
   /** When load stops because the target has collapsed; `undefined`: never. */
   readonly circuit: { readonly failedShare: number; readonly requests: number } | undefined;
-  readonly timeouts: { readonly answerMs: number; readonly idleMs: number };
+  readonly timeouts: { readonly responseMs: number; readonly idleMs: number };
   /** `undefined`: provider requests cannot be observed. */
   readonly upstream: UpstreamTarget | undefined;
   /** The file as written, for the record: it holds references, not keys. */

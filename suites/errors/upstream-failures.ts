@@ -84,13 +84,13 @@ const upstreamTimeout = defineCheck({
   title: "An upstream timeout is a 5xx",
   covers: ["ERR-5XX-1", "ERR-5XX-2", "UPSTREAM-TIMEOUT"],
   explains:
-    "Calls a model whose upstream does not respond. The gateway must time out and send a 5xx. No response within the harness's own limit (timeouts.answerS) is a warning: the specification names no time.",
+    "Calls a model whose upstream does not respond. The gateway must time out and send a 5xx. No response within the harness's own limit (timeouts.responseS) is a warning: the specification names no time.",
   needs: ["model.upstreamTimeout"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 2, waitS: 2 },
   async run(t) {
     const control = await sendControl(t);
-    const bounds = { deadlineMs: t.target.timeouts.answerMs, idleMs: t.target.timeouts.answerMs };
+    const bounds = { deadlineMs: t.target.timeouts.responseMs, idleMs: t.target.timeouts.responseMs };
     return {
       control,
       failed: await sendPastRate(t, { model: "upstreamTimeout", intent: "denied", bounds }),

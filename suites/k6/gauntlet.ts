@@ -99,7 +99,7 @@ function send(group: Group, request: PlannedRequest, index: number, attempt: num
   const sentMs = exec.instance.currentTestRunDuration;
   const response = http.post(`${base}${plan.paths[dialect]}`, request.body.replaceAll("@nonce@", nonce), {
     headers,
-    timeout: plan.answerMs,
+    timeout: plan.responseMs,
     redirects: 0,
     responseType: "text",
   });

@@ -17,7 +17,7 @@ export interface Plan {
   readonly headers: Readonly<Record<Dialect, readonly PlanHeader[]>>;
   /** Number of keys in use, in rotation: `GAUNTLET_KEY`, `GAUNTLET_KEY_2`. */
   readonly keys: number;
-  readonly answerMs: number;
+  readonly responseMs: number;
   readonly seed: number;
   readonly retry: RetryOptions;
   readonly groups: readonly Group[];

@@ -184,7 +184,7 @@ export async function runCase(behaviour: Behaviour, command: Command, stopAfterM
     join(folder.path, "gauntlet.yaml"),
     `baseUrl: ${hostile.baseUrl}
 keys: { valid: env:CANARY }
-${command.everywhere ? "" : "models: { chat: plain }\n"}timeouts: { answerS: 1.5, idleS: 1 }
+${command.everywhere ? "" : "models: { chat: plain }\n"}timeouts: { responseS: 1.5, idleS: 1 }
 limits: { rpm: 6000, inFlight: 64 }
 authorized: true
 `,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { TimeoutPolicy } from "../../src/checks/timeout-policy.ts";
 import type { Exchange } from "../../src/http-recorder/index.ts";
 
-const TIMEOUTS = { answerMs: 60_000, idleMs: 20_000 };
+const TIMEOUTS = { responseMs: 60_000, idleMs: 20_000 };
 const KIND = "non-streaming good";
 const boundsAfter = (policy: TimeoutPolicy) => policy.boundsFor(KIND, { intent: "good", endpoint: "chat" });
 

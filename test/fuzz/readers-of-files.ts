@@ -35,7 +35,7 @@ const TARGET = {
   skip: { "key.revoked": "none" },
   compat: { chat: "openai" },
   budget: { requests: 10 },
-  timeouts: { answerS: 1 },
+  timeouts: { responseS: 1 },
 };
 const WAIVERS = {
   waivers: [

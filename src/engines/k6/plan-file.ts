@@ -69,7 +69,7 @@ export function planFile(options: PlanFileOptions): PlanFile {
     denials: denialWords(target.contract) ?? [],
     headers: { chat: headersOf("chat"), messages: headersOf("messages") },
     keys,
-    answerMs: target.timeouts.answerMs,
+    responseMs: target.timeouts.responseMs,
     seed,
     retry: { ...retry, graceMs: GRACE_MS },
     ...plan,

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { median, noAnswer } from "../../core/index.ts";
+import { median, unreachableError } from "../../core/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
@@ -245,7 +245,7 @@ async function warmUp(bench: TierBench): Promise<void> {
     const one = await bench.send(kinds[index % kinds.length] as TierRequest, "warm-up");
     if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
     if (index === 0 && one !== undefined && one.status === undefined) {
-      throw noAnswer(bench.target.baseUrl, bench.sender.lastFailure ?? one.what);
+      throw unreachableError(bench.target.baseUrl, bench.sender.lastFailure ?? one.what);
     }
   }
   const lone = await Promise.all(bench.longStreams().map((request) => bench.send(request, "lone")));

@@ -112,7 +112,7 @@ export class TierBench implements AsyncDisposable {
     this.sender = new Sender({
       url: endpointUrl(context.target.baseUrl, "chat"),
       maxConnections: limits.inFlight * 2 + 64,
-      deadlineMs: context.target.timeouts.answerMs,
+      deadlineMs: context.target.timeouts.responseMs,
       idleMs: context.target.timeouts.idleMs,
       http: context.target.http,
     });

@@ -1,5 +1,5 @@
 import type { RequestBudget } from "../../../budget/index.ts";
-import { noAnswer } from "../../../core/index.ts";
+import { unreachableError } from "../../../core/index.ts";
 import type { ConcurrencyInference, RateInference } from "../../../limits/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import { concurrencyExperiment } from "./concurrency-experiment.ts";
@@ -66,7 +66,7 @@ export async function analyseLimits(options: LimitsAnalysisOptions): Promise<Lim
     durationMs: bounds.minutes * 60_000,
   });
   const failure = await gateway.open(parallel + 1);
-  if (failure !== undefined) throw noAnswer(target.baseUrl, failure);
+  if (failure !== undefined) throw unreachableError(target.baseUrl, failure);
   onStep?.("rate: measuring bursts and refill");
   const rate = await rateExperiment(gateway, { declaredPerMinute: declared?.rpm, parallel, minuteMs });
   onStep?.("concurrency: waiting for the rate window");

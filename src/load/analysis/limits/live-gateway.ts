@@ -68,8 +68,8 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
       url: endpointUrl(target.baseUrl, "chat"),
       maxConnections: options.maxConnections,
       // Streams are held on purpose: for as long as it takes to reach the concurrency limit.
-      deadlineMs: Math.max(MAX_HOLD_MS, target.timeouts.answerMs),
-      headMs: target.timeouts.answerMs,
+      deadlineMs: Math.max(MAX_HOLD_MS, target.timeouts.responseMs),
+      headMs: target.timeouts.responseMs,
       idleMs: target.timeouts.idleMs,
       http: target.http,
     });
