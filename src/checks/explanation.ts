@@ -33,7 +33,7 @@ export function explanationOf(check: Check): Explanation {
 }
 
 function onFailure(check: Check, requirements: readonly Requirement[]): string {
-  const worth = requirements.some(({ level, layer }) => level === "MUST" && layer !== "compat")
+  const severity = requirements.some(({ level, layer }) => level === "MUST" && layer !== "compat")
     ? "A broken MUST fails the run; a SHOULD warns; an OPEN requirement is observed and never counts."
     : requirements.every(({ level }) => level === "OPEN")
       ? "It observes only: nothing it sees counts against a gateway."
@@ -42,5 +42,5 @@ function onFailure(check: Check, requirements: readonly Requirement[]): string {
     check.kind === "invariant"
       ? "It looks at what the other checks sent, so run it together with them; the report names the exchange and prints it as a curl line."
       : `The report names the exchange and prints it as a curl line; \`gauntlet conform --only ${check.id}\` sends it again.`;
-  return `${worth} ${how}`;
+  return `${severity} ${how}`;
 }

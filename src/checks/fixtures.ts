@@ -131,7 +131,7 @@ export class Fixtures {
     if (this.#listed.includes(id) && refusals.every((other) => other !== undefined)) return fixture;
     this.#setModel(role, dialect, undefined);
     const unblock = unblockLines(`model.${role}`, this.#target, dialect);
-    return { ok: false, unblock, because: `${id} is no model of this gateway in the ${dialect} dialect: ${refusal}` };
+    return { ok: false, unblock, because: `this gateway does not serve ${id} in the ${dialect} dialect: ${refusal}` };
   }
 
   /**

@@ -76,7 +76,7 @@ export class KeyAcceptance {
     return withoutKey?.admitted === true ? rejection : undefined;
   }
 
-  /** @returns `undefined` if there is no response soon. */
+  /** @returns `undefined` if no response arrives in time. */
   async #plain(request: RequestSpec): Promise<Response | undefined> {
     const { endpoint = "chat" } = request;
     const { models } = this.#target();

@@ -1,7 +1,7 @@
 import { type Account, type Key, keysOf, type Target } from "../target/index.ts";
 import type { KeyAcceptance } from "./key-acceptance.ts";
 
-/** A rate at which a whole run does not have to wait because of its own traffic. */
+/** At this rate limit, a whole run does not delay itself. */
 const AMPLE_RPM = 1_000;
 
 /** Picks keys for checks that work with any funded key. */

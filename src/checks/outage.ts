@@ -105,7 +105,7 @@ export function isForGood({ first, refused, until }: Outage): boolean {
 export function describeOutage({ endpoint, model, after, first, refused, until }: Outage): string {
   const last = until ?? refused.at(-1) ?? first;
   const seconds = (last.exchange.timeline.endUs - dueUs(first)) / 1_000_000;
-  return `\`${model}\` (${endpoint}) was served until ${after.id} and answered ${first.summary} afterwards, ${
+  return `\`${model}\` (${endpoint}) was served until ${after.id} and then returned ${first.summary}, ${
     until === undefined
       ? `and was not served again within ${seconds.toFixed(1)} s`
       : `until ${until.id} (${seconds.toFixed(1)} s)`

@@ -29,12 +29,14 @@ export function freeze(recording: Recordable): JsonValue {
 }
 
 /** Undoes {@link freeze}. */
-export function thaw(stored: JsonValue, answerOf: (id: string) => Response): Recordable {
-  if (Array.isArray(stored)) return stored.map((item) => thaw(item, answerOf));
+export function thaw(stored: JsonValue, responseOf: (id: string) => Response): Recordable {
+  if (Array.isArray(stored)) return stored.map((item) => thaw(item, responseOf));
   if (!isObject(stored)) return stored as Recordable;
   const reference = stored[REFERENCE];
-  if (typeof reference === "string") return answerOf(reference);
-  return Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, thaw(value as JsonValue, answerOf)]));
+  if (typeof reference === "string") return responseOf(reference);
+  return Object.fromEntries(
+    Object.entries(stored).map(([name, value]) => [name, thaw(value as JsonValue, responseOf)]),
+  );
 }
 
 /** Every response in a recording, in order. */

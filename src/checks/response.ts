@@ -234,7 +234,7 @@ export class Response {
     return this.#body.error;
   }
 
-  /** Reply text of either mode; `undefined` if there is no place for it, or its shape is unknown. */
+  /** Reply text of either mode; `undefined` if the body has no field for it, or its shape is unknown. */
   get replyText(): string | undefined {
     return (this.streamed ? this.stream.text : this.reply.text) ?? undefined;
   }

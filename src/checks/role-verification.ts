@@ -72,7 +72,7 @@ async function verifyEcho({ send, target, nonce }: RoleTrial, role: ModelRole, d
       const response = await send({ model: role, mode, prompt, maxTokens: 256, intent: "either" }, each);
       const text = textOf(response);
       if (text === undefined || text === prompt) return undefined;
-      deviation ??= `does not repeat its prompt exactly: it answered ${shown(text)} to ${shown(prompt)}`;
+      deviation ??= `does not repeat its prompt exactly: it replied ${shown(text)} to ${shown(prompt)}`;
     }
   return deviation;
 }
@@ -123,7 +123,7 @@ async function verifyFailure({ send }: RoleTrial, role: ModelRole, dialect: Dial
     if (text === undefined || APOLOGY.test(text)) return undefined;
     said ||= text;
   }
-  return `does not fail: it answered ${shown(said)}, streaming and non-streaming. Either its provider works, or the gateway falls back to another model`;
+  return `does not fail: it replied ${shown(said)}, streaming and non-streaming. Either its provider works, or the gateway falls back to another model`;
 }
 
 /** As long as the checks wait on a truncated stream, ms. */

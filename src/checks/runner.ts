@@ -52,8 +52,8 @@ export interface ConcurrentLoad {
   readonly ended: Promise<void>;
 }
 
-/** Number of concurrent checks during load: few, so that both get the CPU time they need. */
-const BESIDE_LOAD = 7;
+/** Maximum number of concurrent checks during load: few, so that both get the CPU time they need. */
+const MAX_PARALLEL_DURING_LOAD = 7;
 
 /**
  * Runs instances: the `exclusive-first` ones one by one; then together, except those that share a resource; then, when
@@ -75,12 +75,12 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
   const unreached = (instance: Instance) =>
     traffic.watch.stop === undefined ? notRun(instance) : afterStop(instance, traffic);
-  const runOne: RunOne = async (instance, beside = {}) => {
+  const runOne: RunOne = async (instance, waits = {}) => {
     // An interrupted run starts nothing more: hundreds of checks that cannot succeed would delay its end.
     if (traffic.signal.aborted) return void results.set(instance.id, unreached(instance));
     onStart?.(instance);
     const share = shares.get(instance.id);
-    report(await runInstance(instance, traffic, { onRecording, share, ...beside }));
+    report(await runInstance(instance, traffic, { onRecording, share, ...waits }));
     if (share !== undefined) budget.release(share);
   };
   const scheduled = instances.flatMap((instance) =>
@@ -106,7 +106,7 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
   });
 }
 
-type RunOne = (instance: Instance, beside?: Pick<SessionOptions, "others" | "afterOthers">) => Promise<void>;
+type RunOne = (instance: Instance, waits?: Pick<SessionOptions, "others" | "afterOthers">) => Promise<void>;
 
 /** Runs the instances that send, by their schedules. */
 async function runInOrder(
@@ -115,8 +115,8 @@ async function runInOrder(
   { run, runOne }: { readonly run: RunKind; readonly runOne: RunOne },
 ): Promise<void> {
   const { target } = traffic;
-  const inOrder = (wanted: NonNullable<Schedule["order"]>) =>
-    scheduled.filter(({ schedule: { order = "parallel" } }) => order === wanted);
+  const withOrder = (expected: NonNullable<Schedule["order"]>) =>
+    scheduled.filter(({ schedule: { order = "parallel" } }) => order === expected);
   const failing = (some: readonly Scheduled[], fails = true) =>
     some.filter(({ schedule: { failsUpstream = false } }) => failsUpstream === fails);
   const recoverAfter = async (some: readonly Scheduled[]) => {
@@ -132,16 +132,16 @@ async function runInOrder(
       for (const { instance } of group) await runOne(instance, { afterOthers });
     });
   };
-  await oneByOne(inOrder("exclusive-first"));
+  await oneByOne(withOrder("exclusive-first"));
   const load = await options.startLoad?.();
   const others = new AbortController();
   const background = Promise.all(
-    inOrder("background").map(({ instance }) => runOne(instance, { others: others.signal })),
+    withOrder("background").map(({ instance }) => runOne(instance, { others: others.signal })),
   );
-  const [parallel, exclusive] = [inOrder("parallel"), inOrder("exclusive")];
-  const trials = tryModels([...failing(parallel, false), ...inOrder("exclusive-last")], traffic);
+  const [parallel, exclusive] = [withOrder("parallel"), withOrder("exclusive")];
+  const trials = tryModels([...failing(parallel, false), ...withOrder("exclusive-last")], traffic);
   try {
-    await together(failing(parallel, false), load === undefined ? PARALLEL : BESIDE_LOAD);
+    await together(failing(parallel, false), load === undefined ? PARALLEL : MAX_PARALLEL_DURING_LOAD);
   } finally {
     others.abort();
     await background;
@@ -153,7 +153,7 @@ async function runInOrder(
   await recoverAfter(parallel);
   await oneByOne(failing(exclusive));
   // Longest wait last: the time spent on the others counts toward the quiet time that it needs.
-  await oneByOne(inOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run)));
+  await oneByOne(withOrder("exclusive-last").sort((a, b) => waitSOf(a.check, run) - waitSOf(b.check, run)));
 }
 
 /**

@@ -108,15 +108,15 @@ export class ServedModels {
 
   /** @returns `undefined` if no response arrived in time: the gateway is generating it. */
   async #request(model: NonNullable<RequestSpec["model"]>, dialect: Dialect): Promise<Response | undefined> {
-    const asking = this.#send({ model, maxTokens: 8, intent: "either", repeats: false }, dialect);
-    const answered = new AbortController();
+    const response = this.#send({ model, maxTokens: 8, intent: "either", repeats: false }, dialect);
+    const settled = new AbortController();
     try {
-      const late = sleep(REFUSAL_MS, answered.signal).then(() => undefined);
-      return await Promise.race([asking, late]);
+      const late = sleep(REFUSAL_MS, settled.signal).then(() => undefined);
+      return await Promise.race([response, late]);
     } finally {
-      answered.abort();
-      // Its response belongs to the run, whenever it arrives.
-      asking.catch(() => undefined);
+      settled.abort();
+      // A late response still belongs to the run.
+      response.catch(() => undefined);
     }
   }
 }

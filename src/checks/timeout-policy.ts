@@ -10,7 +10,7 @@ export const QUICK_DEADLINE_MS = 20_000;
  */
 const TIMEOUTS_UNTIL_SHORTER = 3;
 const SHORTER = { deadlineMs: 6_000, idleMs: 3_000 };
-/** By then it is clear that the gateway hangs on everything; the rest of the run only finds out where it does not. */
+/** After this many it is clear that the gateway hangs on everything; the rest of the run only finds the exceptions. */
 const MANY_TIMEOUTS = 60;
 const MUCH_SHORTER = { deadlineMs: 2_500, idleMs: 1_200 };
 const MAX_TIMEOUTS = 240;
@@ -21,7 +21,7 @@ const VERY_SHORT = { deadlineMs: 1_000, idleMs: 600 };
  */
 const HANGING_TIMEOUTS = 16;
 const HANGING_FOR_EACH = 20;
-const WHERE_ALL_HANGS = { deadlineMs: 400, idleMs: 300 };
+const ALL_HANGING = { deadlineMs: 400, idleMs: 300 };
 
 const TIMED_OUT: readonly string[] = ["deadline", "idle-timeout"];
 
@@ -75,7 +75,7 @@ export class TimeoutPolicy {
   boundsFor(
     kind: string,
     { intent, endpoint }: Pick<RequestInfo, "intent" | "endpoint">,
-    wanted: Partial<Bounds> = {},
+    overrides: Partial<Bounds> = {},
   ): Partial<Bounds> {
     const { responseMs, idleMs } = this.#timeoutsOf();
     const deadlineMs = intent === "good" || intent === "either" ? responseMs : Math.min(QUICK_DEADLINE_MS, responseMs);
@@ -83,7 +83,7 @@ export class TimeoutPolicy {
     const mostBytes = endpoint === "models" ? Math.min(MAX_LIST_BYTES, shareBytes / LIST_SHARE) : shareBytes;
     const maxBodyBytes = Math.round(Math.max(MIN_BYTES, mostBytes));
     const maxPieces = Math.round(Math.max(MIN_PIECES, (KEPT_PIECES - this.#keptPieces) * PIECES_SHARE));
-    const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...wanted };
+    const full = { deadlineMs, idleMs, maxBodyBytes, maxPieces, ...overrides };
     const own = this.#timeouts.get(kind) ?? 0;
     const all = [...this.#timeouts.values()].reduce((sum, count) => sum + count, 0);
     if (!this.#hangs(all) && own < TIMEOUTS_UNTIL_SHORTER && (own === 0 || all < MANY_TIMEOUTS)) return full;
@@ -93,7 +93,7 @@ export class TimeoutPolicy {
   }
 
   #shorterAfter(all: number): Pick<Bounds, "deadlineMs" | "idleMs"> {
-    if (this.#hangs(all)) return all < MANY_TIMEOUTS ? VERY_SHORT : WHERE_ALL_HANGS;
+    if (this.#hangs(all)) return all < MANY_TIMEOUTS ? VERY_SHORT : ALL_HANGING;
     return all < MANY_TIMEOUTS ? SHORTER : all < MAX_TIMEOUTS ? MUCH_SHORTER : VERY_SHORT;
   }
 

@@ -99,10 +99,10 @@ export class UpstreamProbe {
   /** Whether our credentials arrived with a marker; any others belong to the operator and are masked from now on. */
   async credentials(marker: string): Promise<{ readonly ours: number; readonly others: number }> {
     const own = allKeys(this.#traffic.target).map((key) => key.reveal());
-    const came = await this.#control.credentials(marker);
-    const others = came.filter((credential) => !own.includes(credential));
+    const received = await this.#control.credentials(marker);
+    const others = received.filter((credential) => !own.includes(credential));
     for (const value of others) this.#traffic.recorder.redactor.add({ name: "upstream", value });
-    return { ours: came.length - others.length, others: others.length };
+    return { ours: received.length - others.length, others: others.length };
   }
 }
 

@@ -92,7 +92,7 @@ describe("models that a gateway serves in one dialect only", () => {
       "errors.upstream-timeout[messages,streaming]",
     ]);
     expect(blocked[0]?.unblock).toEqual(["models:", "  upstreamError: { chat: fail-500, messages: <model id> }"]);
-    expect(blocked[0]?.message).toContain("fail-500 is no model of this gateway in the messages dialect: 404");
+    expect(blocked[0]?.message).toContain("this gateway does not serve fail-500 in the messages dialect: 404");
     expect(verdict).toBe("inconclusive");
   });
 

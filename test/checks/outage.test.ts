@@ -25,7 +25,7 @@ test("a model that was served and is refused twice is in an outage until it is s
   expect(outage).toMatchObject({ model: "ok", after: served, first: suspect, refused, until: again });
   expect(outage?.upstreamFailures).toBe(1);
   expect(outage && describeOutage(outage)).toMatch(
-    new RegExp(`^\`ok\` \\(chat\\) was served until ${served.id} and answered 404 afterwards, until ${again.id}`),
+    new RegExp(`^\`ok\` \\(chat\\) was served until ${served.id} and then returned 404, until ${again.id}`),
   );
   const own = outage === undefined ? [] : [outage];
   expect(isRefusedIn(own, at(25, { status: 404, sent: '{"model":"other"}' }))).toBe(true);
@@ -239,14 +239,14 @@ test("a gateway that pauses its providers after failures is not blamed", {
   const blamed = results.filter(({ status }) => !["pass", "observed", "not-applicable"].includes(status));
   expect(blamed.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
   const serving = results.find(({ id }) => id === "robustness.keeps-serving");
-  expect(JSON.stringify(serving?.findings)).toMatch(/was served until x\w+ and answered 50\d/);
+  expect(JSON.stringify(serving?.findings)).toMatch(/was served until x\w+ and then returned 50\d/);
 });
 
 test("all refusals of a temporarily disabled model are one finding", { timeout: 240_000 }, async () => {
   const { results } = await judgeGateway({ mutations: ["upstream.failures-unlist-models"], instances: INSTANCES });
   const serving = results.find(({ id }) => id === "robustness.keeps-serving");
   expect(serving).toMatchObject({ status: "warn", violated: ["STEADY-SERVICE"] });
-  expect(serving?.message).toMatch(/was served until x\w+ and answered 404/);
+  expect(serving?.message).toMatch(/was served until x\w+ and then returned 404/);
   const failed = results.filter(({ status }) => status === "fail");
   // The failures themselves are reported as 404.
   for (const { id, violated } of failed) expect([id, violated]).toEqual([id, ["ERR-5XX-1"]]);

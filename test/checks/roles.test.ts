@@ -63,7 +63,7 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
     const messages = Object.fromEntries(results.map(({ id, message }) => [id, message]));
     expect(messages).toMatchObject({
       "robustness.text[chat,multibyte]": expect.stringMatching(
-        /^models\.echo cannot be used: shout-fast does not repeat its prompt exactly: it answered "PLEASE REPEAT .*" to "Please repeat/,
+        /^models\.echo cannot be used: shout-fast does not repeat its prompt exactly: it replied "PLEASE REPEAT .*" to "Please repeat/,
       ),
       "streaming.long-intact[chat]": expect.stringMatching(
         /models\.stream cannot be used: echo-fast does not give a long reply: .* replied "Tell me a long story\." \(21 characters\)/,
@@ -75,7 +75,7 @@ describe("a role that the target file names", { timeout: 180_000 }, () => {
         /models\.tools cannot be used: echo-fast does not call a tool: .* "What is the weather/,
       ),
       "errors.upstream-failure[messages,streaming]": expect.stringMatching(
-        /models\.upstreamError cannot be used: echo-fast does not fail: it answered "Please repeat/,
+        /models\.upstreamError cannot be used: echo-fast does not fail: it replied "Please repeat/,
       ),
       "errors.upstream-timeout[chat,non-streaming]": expect.stringMatching(
         /^models\.upstreamTimeout does not time out: it responded with 200 after \d+ ms with "Please/,
