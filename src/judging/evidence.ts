@@ -4,7 +4,7 @@ import type { RequirementId } from "../requirements/index.ts";
 /** The parts of a response that are evidence. */
 export interface EvidenceResponse {
   readonly id: string;
-  /** A stream that began with 2xx and held an error instead of output: a refusal that came too late to have a status. */
+  /** A stream that began with 2xx and held an error instead of output: the refusal was too late to have a status. */
   readonly refusedLate?: boolean;
   /** The response in short. */
   readonly facts?: ResponseFacts;

@@ -88,7 +88,7 @@ const goodputSchema = z.strictObject({
   /** Output tokens of these requests; `null` if a reply did not state its number. */
   tokens: count.nullable(),
   tokensPerS: z.number().nullable(),
-  /** 95 %; `null`: the phase was too short, or there were no arrivals. */
+  /** 95 %; `null`: the phase was too short or had no arrivals. */
   intervals: z.strictObject({ requestsPerS: interval, share: interval }),
 });
 
@@ -133,7 +133,7 @@ export const loadPhaseSchema = z.strictObject({
   failed: count,
   /** Complete 2xx replies that no client could use. */
   invalid: count,
-  /** Arrivals that could not be sent because we reached a limit of our own. */
+  /** Arrivals that could not be sent because the generator reached its own limit. */
   dropped: count,
   /** Per second of the phase. */
   rates: z.strictObject({

@@ -36,8 +36,8 @@ export class RunFolder implements Disposable {
   #ioError: StorageError | undefined;
 
   /**
-   * @param onIoError called once, if a line cannot be written, as on a full disk. Nothing is appended afterwards, so that there
-   * are no gaps; the run should end.
+   * @param onIoError called once, if a line cannot be written, for example because the disk is full. Nothing is appended
+   * afterwards, so the files have no gaps; the run should end.
    * @throws UsageError if the folder cannot be created or already holds a run.
    */
   constructor(path: string, onIoError: (ioError: StorageError) => void = () => undefined) {
@@ -107,19 +107,19 @@ export class RunFolder implements Disposable {
 
 /** Writes a file completely or not at all: a reader never sees half of it. @throws StorageError */
 export function writeAtomically(path: string, text: string): void {
-  const beside = `${path}.part`;
+  const temporary = `${path}.part`;
   try {
-    writeFileSync(beside, text);
-    renameSync(beside, path);
+    writeFileSync(temporary, text);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(temporary, { force: true });
     throw storageError(path, error);
   }
 }
 
 function storageError(path: string, error: unknown): StorageError {
-  return new StorageError(`${path} cannot be written any more: ${fileProblem(error)}`, {
-    hint: "What was found until then is kept; free disk space, then `gauntlet report` makes a report of it.",
+  return new StorageError(`${path} can no longer be written: ${fileProblem(error)}`, {
+    hint: "Earlier results are kept. Free disk space, then run `gauntlet report` to make a report of them.",
     cause: error,
   });
 }
@@ -153,7 +153,7 @@ export function readRun(path: string, read: (path: string) => RunRecord = readRe
   };
 }
 
-/** There are few rounds: a larger number is not a round and would make an endless list. */
+/** A run has few rounds: a larger number is not a round, and would create a huge array. */
 const MAX_ROUNDS = 1_000;
 
 function isRecording(line: unknown): line is { check: string; round?: number; recording: JsonValue } {

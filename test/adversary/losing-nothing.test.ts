@@ -129,7 +129,7 @@ describe("locations that cannot be written", () => {
       child.stdout.on("data", (bytes) => (stdout += bytes));
       child.stderr.on("data", (bytes) => (stderr += bytes));
       const [code] = await once(child, "close");
-      expect(stderr).toMatch(/cannot be written any more: EFBIG.*\n {2}What was found until then is kept/);
+      expect(stderr).toMatch(/can no longer be written: EFBIG.*\n {2}Earlier results are kept/);
       expect(stdout).toMatch(/INCONCLUSIVE: .*, cut off/);
       expect(code).toBe(4);
       expect(existsSync(join(out, "run.json.part"))).toBe(false);
