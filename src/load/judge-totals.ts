@@ -33,7 +33,7 @@ export function judgeStop(stop: LoadStop | undefined): Finding[] {
   return [
     finding({
       name: "load.circuit",
-      title: "The target stands the load to its end",
+      title: "The target withstands the load",
       requirements: [],
       met: false,
       expected: "every request sent",
@@ -68,9 +68,9 @@ export function reachedGateway({ what }: { readonly what: string }): boolean {
 }
 
 /**
- * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures stay within what
- * the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If requests reached a gateway and all
- * of them failed, the gateway fails.
+ * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures stay
+ * within what the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If requests
+ * reached a gateway and all of them failed, the gateway fails.
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;
@@ -105,7 +105,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
     ...judgeReplies("load", totals, allow),
     finding({
       name: "load.denied",
-      title: "No more is denied than the workload allows",
+      title: "The share of denials stays within what the workload allows",
       requirements: [],
       met: denied <= sent * allow.deniedShare,
       expected: percent(allow.deniedShare),
@@ -125,7 +125,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
     }),
     finding({
       name: "load.failed",
-      title: "Requests are answered to the end",
+      title: "Requests get a complete response",
       requirements: [],
       met: failed <= sent * allow.failedShare,
       expected: percent(allow.failedShare),

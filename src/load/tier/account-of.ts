@@ -20,16 +20,15 @@ export function accountOf({ tier, name }: Workload, target: Target): Account {
       {
         file: target.source,
         path: "limits",
-        message: `${name} loads an account up to its limits, and the target declares that the gateway has none of one kind.`,
-        hint: "Say the limits to try in the workload (`tier: { rpm: 6000, inFlight: 256 }`), or load without a tier.",
+        message: `${name} loads an account up to its limits, and the target declares that one of the two limits does not exist.`,
+        hint: "Set the limits to try in the workload (`tier: { rpm: 6000, inFlight: 256 }`), or load without a tier.",
       },
     ]);
   const known = tier === undefined || tier === "own" ? undefined : target.tiers[tier];
   if (known !== undefined) return known;
-  const wanted = tier === undefined || tier === "own" ? target.limits : TIER_LIMITS[tier];
+  const expected = tier === undefined || tier === "own" ? target.limits : TIER_LIMITS[tier];
   const { limits } = target;
-  if (limits !== undefined && wanted !== undefined && limits.rpm === wanted.rpm && limits.inFlight === wanted.inFlight)
-    return own;
+  if (expected !== undefined && limits?.rpm === expected.rpm && limits.inFlight === expected.inFlight) return own;
   throw new ConfigError([
     {
       file: target.source,
@@ -37,8 +36,8 @@ export function accountOf({ tier, name }: Workload, target: Target): Account {
       message: `no account is known for ${name}.`,
       hint:
         tier === "own"
-          ? "Say `limits: starter` or `limits: { rpm: 6000, inFlight: 256 }`."
-          : `Say \`tiers: { ${tier}: { key: env:NAME } }\`, or \`limits: ${tier}\` when keys.valid is of that tier.`,
+          ? "Set `limits: starter` or `limits: { rpm: 6000, inFlight: 256 }`."
+          : `Set \`tiers: { ${tier}: { key: env:NAME } }\`, or \`limits: ${tier}\` when keys.valid is of that tier.`,
     },
   ]);
 }

@@ -204,7 +204,7 @@ export function judgeConcurrencyLimit(
   if (held < limit && denied.length === 0) {
     const why =
       rate.length > 0
-        ? `the rate limit came first: ${rate.length} of ${observations.length} were denied for it`
+        ? `the rate limit was reached first: it denied ${rate.length} of ${observations.length}`
         : `at most ${held} of ${limit} surely ran together: name a model with longer streams as models.stream`;
     const unreached = finding({
       name: "concurrency.not-enforced",

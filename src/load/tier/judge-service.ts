@@ -46,7 +46,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   return [
     finding({
       name: "service.failed",
-      title: "Admitted requests are answered",
+      title: "Admitted requests get a response",
       requirements: ["BASE-3", "LIMIT-CONC-7", "STEADY-SERVICE"],
       met: few(errors.length),
       expected: `at most ${TOLERATED}`,
@@ -58,7 +58,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
     }),
     finding({
       name: "service.cut",
-      title: "Answers come to their end",
+      title: "Responses are complete",
       requirements: ["BASE-3", "LIMIT-CONC-7", "STREAM-3"],
       met: few(cut.length),
       expected: `at most ${TOLERATED}`,
@@ -70,7 +70,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
     }),
     finding({
       name: "answers.crossed",
-      title: "Nobody gets another's answer",
+      title: "No response belongs to another request",
       requirements: ["CHAT-2", "STREAM-4"],
       met: crossed.length === 0,
       expected: "0",
@@ -81,11 +81,11 @@ export function judgeService(observations: readonly Observation[], long: LongMod
     }),
     finding({
       name: "answers.incomplete",
-      title: "Answers hold all of their text",
+      title: "Replies have their full text",
       requirements: ["CHAT-2", "STREAM-4"],
       met: !repeats || incomplete.length <= TOLERATED,
       expected: `at most ${TOLERATED}`,
-      observed: `${incomplete.length} of ${echoes.length} lack some of it`,
+      observed: `${incomplete.length} of ${echoes.length} lack text`,
       basis: "timing",
       exchanges: exchangesOf(incomplete),
       magnitude: ratioOf(incomplete.length, echoes.length),
@@ -101,11 +101,11 @@ function stalls(observations: readonly Observation[], heldUp: StallRecord): Find
   return [
     finding({
       name: "latency.stalls",
-      title: "The gateway does not stand still",
+      title: "The gateway does not stall",
       requirements: ["STEADY-LATENCY"],
       met: found.length < STALLS,
       expected: `fewer than ${STALLS} stalls`,
-      observed: `${found.length} stalls of all answers, the longest ${Math.round(longest)} ms`,
+      observed: `${found.length} stalls of all responses, the longest ${Math.round(longest)} ms`,
       basis: "timing",
       weight: "warn",
     }),
@@ -147,7 +147,7 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
     const own = measured.filter((one) => one.dialect === dialect).map(spreadOf);
     const share = median(own);
     return own.length >= MIN_STREAMS && share <= BUFFERED && (long.spread[dialect] ?? 1) > BUFFERED
-      ? [`${dialect}: tokens arrive in the last ${Math.round(share * 100)} % of it`]
+      ? [`${dialect}: tokens arrive in the last ${Math.round(share * 100)} % of the response`]
       : [];
   });
   return [
@@ -165,18 +165,18 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
     measured.length < MIN_STREAMS
       ? finding({
           name: "streams.buffered",
-          title: "Streams come piece by piece while others run",
+          title: "Streams arrive incrementally while others run",
           requirements: ["STREAM-1"],
-          undecided: `only ${measured.length} of ${streams.length} streams came without a standstill`,
+          undecided: `only ${measured.length} of ${streams.length} streams arrived without a stall`,
           basis: "timing",
         })
       : finding({
           name: "streams.buffered",
-          title: "Streams come piece by piece while others run",
+          title: "Streams arrive incrementally while others run",
           requirements: ["STREAM-1"],
           met: heldBack.length === 0,
-          expected: "spread over the time of the answer",
-          observed: heldBack.join(", ") || `${measured.length} streams are`,
+          expected: "spread over the duration of the response",
+          observed: heldBack.join(", ") || `${measured.length} streams were`,
           basis: "timing",
         }),
   ];

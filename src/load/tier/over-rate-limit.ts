@@ -88,8 +88,8 @@ async function deniedNow(bench: TierBench, kinds: readonly TierRequest[]): Promi
 async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): Promise<boolean> {
   const atOnce = Math.max(1, Math.floor(bench.limits.inFlight * EXHAUST_AT_ONCE));
   for (let sent = 0; sent < bench.limits.rpm * EXHAUST_SHARE && !bench.stopped; sent += atOnce) {
-    const answers = await Promise.all(Array.from({ length: atOnce }, (_, index) => bench.send(pick(index), "exhaust")));
-    if (answers.some((answer) => answer !== undefined && isRateDenial(answer))) return true;
+    const sent = await Promise.all(Array.from({ length: atOnce }, (_, index) => bench.send(pick(index), "exhaust")));
+    if (sent.some((observation) => observation !== undefined && isRateDenial(observation))) return true;
   }
   return false;
 }
@@ -281,5 +281,5 @@ function missedPulse(
   };
   return [...new Set(pulses.map(({ dueUs }) => dueUs))].some(isInTime)
     ? undefined
-    : "no burst arrived while little of the limit was left: this computer was too busy";
+    : "no burst arrived when the limit was nearly reached: this computer was too busy";
 }

@@ -37,16 +37,16 @@ const MAX_BUSY_US = 500_000;
  */
 export function stallsIn(observations: readonly Observation[], { still, busy }: StallRecord): Stall[] {
   // The head is the start of a response; it shows that long streams are alive.
-  const answered = observations.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
-  const leastOf = leastSilenceUs(answered);
+  const responses = observations.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
+  const leastOf = leastSilenceUs(responses);
   const stalls: Stall[] = [];
-  for (let index = 1; index < answered.length; index++) {
-    const before = answered[index - 1] as WithHead;
-    const first = answered[index] as WithHead;
+  for (let index = 1; index < responses.length; index++) {
+    const before = responses[index - 1] as WithHead;
+    const first = responses[index] as WithHead;
     const silenceUs = first.headUs - before.headUs;
     if (silenceUs < MIN_MS * 1_000) continue;
     const fromUs = before.headUs;
-    const waiting = answered
+    const waiting = responses
       .slice(index)
       .filter(
         (one) =>
@@ -70,10 +70,10 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
 }
 
 /** Minimum silence that counts for a request: its kind may always be slow, as denials are at some gateways. */
-function leastSilenceUs(answered: readonly WithHead[]): (one: Observation) => number {
+function leastSilenceUs(responses: readonly WithHead[]): (one: Observation) => number {
   const kindOf = (one: Observation) => `${one.outcome} ${one.dialect} ${one.stream} ${isLong(one)}`;
   const least = new Map(
-    [...groupBy(answered, kindOf)].map(([kind, own]) => {
+    [...groupBy(responses, kindOf)].map(([kind, own]) => {
       const usualMs = median(own.map(({ headUs, sentUs }) => (headUs - sentUs) / 1_000));
       return [kind, Math.max(MIN_MS, usualMs * FACTOR) * 1_000] as const;
     }),
