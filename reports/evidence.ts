@@ -43,8 +43,8 @@ export function readEvidence(line: unknown): Evidence | undefined {
 
 /** Value of a header; names are case-insensitive. */
 export function headerOf(evidence: Evidence, name: string): string | undefined {
-  const wanted = name.toLowerCase();
-  return evidence.response?.headers.find(([given]) => given.toLowerCase() === wanted)?.[1];
+  const lower = name.toLowerCase();
+  return evidence.response?.headers.find(([given]) => given.toLowerCase() === lower)?.[1];
 }
 
 /** Headers that gateways use for request ids; the first one present is used. */

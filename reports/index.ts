@@ -8,7 +8,7 @@ export { type Layout, renderHistoryPage } from "./html/render-html.tsx";
 export { TOKENS } from "./html/style.ts";
 export { jsonDocument } from "./json-document.ts";
 export { renderLoad, renderLoadRuns } from "./load-terminal.ts";
-export { wantedExchanges } from "./problems.ts";
+export { shownExchanges } from "./problems.ts";
 export { renderPrometheus } from "./prometheus.ts";
 export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";

@@ -80,7 +80,7 @@ function checksBySuite(record: RunRecord): Sample[] {
 
 /** Phase field, name, help. */
 export const COUNTS = [
-  ["offered", "gauntlet_offered_requests", "Requests that the plan wanted to send."],
+  ["offered", "gauntlet_offered_requests", "Requests that the plan scheduled."],
   ["admitted", "gauntlet_admitted_requests", "Requests that were admitted."],
   ["denied", "gauntlet_denied_requests", "Requests that were denied with a reason."],
   ["failed", "gauntlet_failed_requests", "Requests that failed."],

@@ -98,19 +98,18 @@ export function shownInstances(groups: readonly Pick<ProblemGroup, "instances">[
 }
 
 /** Ids of the exchanges that a report of this record shows. */
-export function wantedExchanges(record: RunRecord): ReadonlySet<string> {
+export function shownExchanges(record: RunRecord): ReadonlySet<string> {
   const groups = [...causeGroupsOf(record), ...unexplainedProblems(record)];
   const shown = shownInstances(groups);
-  const wanted = new Set<string>();
+  const ids = new Set<string>();
   for (const cause of record.causes.slice(0, MAX_SHOWN)) {
-    if (cause.exchange !== undefined) wanted.add(cause.exchange);
-    for (const id of checkOfExchange(record, cause)?.exchanges.slice(0, MAX_CANDIDATES) ?? []) wanted.add(id);
+    if (cause.exchange !== undefined) ids.add(cause.exchange);
+    for (const id of checkOfExchange(record, cause)?.exchanges.slice(0, MAX_CANDIDATES) ?? []) ids.add(id);
   }
   for (const check of groups.flatMap(({ instances }) => instances)) {
     if (!shown.has(check.id)) continue;
-    for (const { finding } of brokenOf(check))
-      for (const id of finding.exchanges.slice(0, MAX_EVIDENCE)) wanted.add(id);
-    for (const id of check.exchanges.slice(0, MAX_CANDIDATES)) wanted.add(id);
+    for (const { finding } of brokenOf(check)) for (const id of finding.exchanges.slice(0, MAX_EVIDENCE)) ids.add(id);
+    for (const id of check.exchanges.slice(0, MAX_CANDIDATES)) ids.add(id);
   }
-  return wanted;
+  return ids;
 }

@@ -71,7 +71,7 @@ function processLine({ cpuS, peakMemoryBytes, peakOpenFiles }: NonNullable<Arm["
 function marksOf(levels: readonly OverheadLevel[]): string[] {
   return [
     ...(levels.some(({ upstreamBound }) => upstreamBound)
-      ? ["u: upstream-bound. With so many clients the upstream itself is the limit."]
+      ? ["u: upstream-bound. With this many clients, the upstream itself is the limit."]
       : []),
     ...(levels.some(({ heldAtPerS }) => heldAtPerS !== null)
       ? ["h: held. At full speed the clients would wait in queues, so all arms got the same lower rate."]

@@ -37,7 +37,7 @@ export function metricText(series: Pick<WatchedMetric, "name" | "kind">, value: 
   return `${Number(scaled.toFixed(digits))}${unit}`;
 }
 
-/** `28 of 30 scrapes were answered; at 3.0 s: ECONNREFUSED`; empty if all were. */
+/** `28 of 30 scrapes succeeded; the first failure, at 3.0 s: ECONNREFUSED`; empty if all succeeded. */
 export function failedScrapes({
   scrapes,
   failed,
@@ -48,7 +48,7 @@ export function failedScrapes({
   readonly firstFailure?: { readonly atS: number; readonly message: string } | undefined;
 }): string | undefined {
   if (failed === 0 || firstFailure === undefined) return undefined;
-  return `${scrapes - failed} of ${scrapes} scrapes were answered; the first that was not, at ${firstFailure.atS.toFixed(1)} s: ${firstFailure.message}`;
+  return `${scrapes - failed} of ${scrapes} scrapes succeeded; the first failure, at ${firstFailure.atS.toFixed(1)} s: ${firstFailure.message}`;
 }
 
 /** `7 more series were not recorded: http_requests_total (7)`; empty if all were. */

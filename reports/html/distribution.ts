@@ -4,7 +4,7 @@ import type { ReportSource } from "../source.ts";
 import type { Bar } from "./charts/histogram-bars.tsx";
 
 /** One figure of one class of requests. */
-export interface Wanted {
+export interface CurveSource {
   readonly run: LoadRun;
   readonly phase: LoadPhase;
   readonly entry: LoadClass;
@@ -29,18 +29,18 @@ const FIGURES = {
 } as const;
 
 /** The full histogram of one figure, if it was recorded. */
-function histogramOf(source: ReportSource, { run, phase, entry, field }: Wanted): Histogram | undefined {
+function histogramOf(source: ReportSource, { run, phase, entry, field }: CurveSource): Histogram | undefined {
   const name = phase.name === run.name ? run.name : `${run.name}.${phase.name}`;
   const tag = `${name}.${entry.dialect}.${entry.stream ? "streaming" : "non-streaming"}.${entry.outcome}.${FIGURES[field]}`;
   return run.hlog === undefined ? undefined : source.histograms?.(run.hlog).get(tag);
 }
 
 /** Quantiles of one figure: from its full histogram if recorded, otherwise from the record. */
-export function curveOf(source: ReportSource, wanted: Wanted): Curve | undefined {
-  const { entry, field } = wanted;
+export function curveOf(source: ReportSource, of: CurveSource): Curve | undefined {
+  const { entry, field } = of;
   const quantiles = entry[field];
   if (quantiles === null) return undefined;
-  const histogram = histogramOf(source, wanted);
+  const histogram = histogramOf(source, of);
   const count = histogram?.count ?? entry.count;
   const trusted = Math.max(0.5, 1 - MIN_BEYOND / Math.max(count, 1));
   if (histogram !== undefined && histogram.count > 0) {
@@ -70,8 +70,8 @@ const PER_DECADE = [20, 10, 5, 2];
 const MAX_BARS = 48;
 
 /** Bars of a histogram, evenly spaced on a logarithmic scale. @returns `undefined` if the histogram was not recorded. */
-export function barsOf(source: ReportSource, wanted: Wanted): Bar[] | undefined {
-  const histogram = histogramOf(source, wanted);
+export function barsOf(source: ReportSource, of: CurveSource): Bar[] | undefined {
+  const histogram = histogramOf(source, of);
   if (histogram === undefined || histogram.count === 0) return undefined;
   const [lowUs, highUs] = [Math.max(1, histogram.quantileUs(0)), Math.max(2, histogram.quantileUs(1))];
   const decades = Math.log10(highUs / lowUs);

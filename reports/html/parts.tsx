@@ -80,7 +80,7 @@ export function ForeignList({ texts }: { readonly texts: readonly string[] }) {
   );
 }
 
-/** One of our own sentences, with text in backquotes as code. */
+/** A sentence that we wrote, with text in backquotes as code. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>
@@ -205,7 +205,7 @@ interface FigureProps {
   readonly title: string;
   readonly note?: ComponentChildren;
   readonly drawing: ComponentChildren;
-  /** The data table of the drawing, if it is not elsewhere on the page. */
+  /** The data table of the drawing, unless another part of the page shows it. */
   readonly children?: ComponentChildren;
 }
 

@@ -17,8 +17,8 @@ export type ReportFiles = ReadonlyMap<string, string>;
 /**
  * The report as one file, or as a folder with the same content for servers whose policy forbids inline styles and scripts.
  *
- * The page has its own policy: it loads nothing from elsewhere and runs only our style and script. Markup in gateway text could
- * not run even if it were not escaped.
+ * The page has its own policy: it loads nothing from other origins and runs only our style and script. Markup in gateway text
+ * could not run even if it were not escaped.
  */
 export function renderHtml(source: ReportSource, layout: Layout): ReportFiles {
   if (layout === "single") return new Map([["report.html", written(<Page source={source} head={inOneFile()} />)]]);

@@ -8,7 +8,7 @@ import {
   type ReportSource,
   readEvidence,
   readHistogramLog,
-  wantedExchanges,
+  shownExchanges,
 } from "../../reports/index.ts";
 import { type RunRecord, readExchanges, writeAtomically } from "../record/index.ts";
 import { readOrRecover } from "./recover-record.ts";
@@ -29,7 +29,7 @@ export function openSource(folder: string): ReportSource {
 
 /** Finds the exchanges that a report of the record shows, as recorded. */
 export function evidenceOf(folder: string, record: RunRecord): ReportSource["evidence"] {
-  const lines = readExchanges(folder, wantedExchanges(record));
+  const lines = readExchanges(folder, shownExchanges(record));
   return (id) => readEvidence(lines.get(id));
 }
 

@@ -221,7 +221,7 @@ describe("an endpoint with an unusable response is reported once, and changes no
     expect(metrics).toMatchObject({ series: [], atS: [], leaks: [], firstFailure: { message } });
     expect(metrics.failed).toBe(metrics.scrapes);
     expect(metrics.failed).toBeGreaterThan(5);
-    expect(html).toContain(`0 of ${metrics.scrapes} scrapes were answered`);
+    expect(html).toContain(`0 of ${metrics.scrapes} scrapes succeeded`);
   });
 
   test("is not there", async () => {

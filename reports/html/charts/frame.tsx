@@ -160,7 +160,7 @@ function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** Line styles differ in colour, dashes and marker, so that they can be told apart in greyscale. */
+/** Line styles differ in colour, dashes and marker, so that they are distinguishable in greyscale. */
 export const STYLES = [
   { stroke: "series-1", dash: undefined, mark: "circle" },
   { stroke: "series-2", dash: "7 3", mark: "square" },

@@ -138,7 +138,7 @@ function CheckList({ id, title, changes }: CheckListProps) {
       <DataTable
         caption={title}
         quietCaption
-        head={["Check", "Before", "Now", "What came out"]}
+        head={["Check", "Before", "Now", "Result"]}
         rows={changes
           .slice(0, MOST)
           .map((change) => [

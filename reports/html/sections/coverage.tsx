@@ -207,7 +207,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                 <DataTable
                   caption={`Checks of the suite ${suite}`}
                   quietCaption
-                  head={["Check", "Status", "What came out", ...numbers("Time")]}
+                  head={["Check", "Status", "Result", ...numbers("Time")]}
                   rows={inside.map((check) => [
                     <code key="id" id={anchors.of("check", check.id)}>
                       {oneLine(check.id, 200)}

@@ -40,12 +40,12 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
     <Section id="data-quality" title="Data quality" finding={`${finding}${generator}`}>
       <p>
         Verdicts rest on {plural(record.traffic.requests, "recorded exchange")},{" "}
-        {sideOf(record) === "gateway" ? "first answers only" : "as they arrived"}. {record.traffic.note}
+        {sideOf(record) === "gateway" ? "first responses only" : "in order of arrival"}. {record.traffic.note}
       </p>
       {runs.length === 0 ? null : <Generators runs={runs} />}
       {states.size === 0 ? null : (
         <details>
-          <summary>Where {plural(states.size, "state")} came from</summary>
+          <summary>Origin of {plural(states.size, "state")}</summary>
           <DataTable
             caption="States and their sources"
             quietCaption

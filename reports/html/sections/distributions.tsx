@@ -17,7 +17,7 @@ const FIGURES = [
 
 type Figured = (typeof FIGURES)[number];
 
-/** Maximum number of curves in a plot: more cannot be told apart. */
+/** Maximum number of curves in a plot: more are not distinguishable. */
 const MAX_CURVES = 4;
 
 /** Latency distributions in the representative phase of the run: bars of the most frequent class, curves of every class. */

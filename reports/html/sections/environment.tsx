@@ -112,10 +112,10 @@ function Method() {
           A negative probe is a valid request with exactly one thing changed. Its control request must have been served.
         </li>
         <li>
-          First answers are judged: no retries, no redirects. A chance denial is waited out once, then it is
-          inconclusive.
+          Only first responses are judged: no retries, no redirects. After a stray denial, the harness waits and tries
+          once more; a second one is inconclusive.
         </li>
-        <li>Green is earned: what was not run, not sent or not seen is never a pass.</li>
+        <li>What was not run, not sent or not seen is never a pass.</li>
         <li>What the specification leaves open is observed and never counts.</li>
         <li>
           Load is open-loop. Response time counts from when a request was due, service time from when it was sent;
@@ -132,7 +132,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ["invalid", "a complete 2xx reply that no client could use: an HTML page, an error object, no text"],
   ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
   ["failure", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
-  ["in flight", "sent, and the end of the answer not yet seen"],
+  ["in flight", "sent, and the end of the response not yet seen"],
   ["E2E latency", "response time: end minus the moment when the request was due"],
   ["service time", "end minus send time"],
   ["TTFT", "time to first token: first output of any kind minus send time"],

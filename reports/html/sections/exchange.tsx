@@ -34,7 +34,7 @@ export function ExchangeView({ evidence, title, against, pointers }: ExchangeVie
         <Headers headers={request.headers} others={against?.request.headers} named={EMPTY} />
         {request.body === undefined ? null : <Body text={request.body} total={Buffer.byteLength(request.body)} />}
       </ScrollText>
-      <ScrollText kind="listing" label={`${title}: answer`}>
+      <ScrollText kind="listing" label={`${title}: response`}>
         <Line text={outcomeOf(evidence)} marked={named.has("status")} strong />
         {response === undefined ? null : (
           <>
@@ -156,7 +156,7 @@ function Stream({ body, sentUs }: { readonly body: RecordedBody; readonly sentUs
       {"\n"}
       {head.map(line)}
       {tail.length === 0 ? null : (
-        <span class="quiet">{`… ${plural(blocks.length - head.length - tail.length, "event")} left out …\n`}</span>
+        <span class="quiet">{`… ${plural(blocks.length - head.length - tail.length, "event")} omitted …\n`}</span>
       )}
       {tail.map(line)}
       <span class="quiet">{`${plural(blocks.length, "event")}, ${bytes(body.bytes)}`}</span>

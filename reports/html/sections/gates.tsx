@@ -27,7 +27,7 @@ export function Gates({ record }: { readonly record: RunRecord }) {
       <DataTable
         caption="Gates of the policy"
         quietCaption
-        head={["Gate", "Outcome", "Level", "What came out", ...numbers("Samples")]}
+        head={["Gate", "Outcome", "Level", "Result", ...numbers("Samples")]}
         rows={gates.map((gate) => [
           <code key="gate">{oneLine(gate.gate, 200)}</code>,
           <StatusMark key="outcome" status={STATUS[gate.outcome]} label={gate.outcome} />,

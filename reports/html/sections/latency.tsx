@@ -17,8 +17,8 @@ export function LatencySection({ source }: { readonly source: ReportSource }) {
     <Section id="latency" title="Latency" finding={sentence(source.record)}>
       {runs.length === 0 ? null : (
         <p class="note">
-          Admitted requests by the second in which they ended. A line breaks off where none did. Where a point stands
-          for several seconds, it is the worst of them.
+          Admitted requests by the second in which they ended. A line has a gap where none did. A point that covers
+          several seconds shows the worst of them.
         </p>
       )}
       {runs.map((run) => (

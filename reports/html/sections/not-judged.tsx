@@ -33,7 +33,7 @@ export function Silent({ requirements }: { readonly requirements: readonly Cover
                 <Foreign text={oneLine(text, 160)} />
               </li>
             ))}
-            {observed.length > 6 ? <li>and {observed.length - 6} more answers</li> : null}
+            {observed.length > 6 ? <li>and {observed.length - 6} more</li> : null}
           </ul>,
         ])}
       />

@@ -79,8 +79,8 @@ function clientsInWords({ clients, client, fleet }: RetryAfterFigures): string {
   const together =
     fleet === null
       ? ""
-      : ` Of ${plural(fleet.clients, "client")} at once ${decimal(fleet.recovered)} recovered${fleet.recoveryS === null ? "" : ` within ${decimal(fleet.recoveryS, 1)} s`}; at most ${percent(fleet.herdShare)} came back within a tenth of a second.`;
-  return `${CLIENTS[clients]} Sent too early: ${decimal(client.earlySends)}; retried what must not be: ${decimal(client.forbiddenRetries)}; retries in all: ${decimal(client.retries)}.${together}`;
+      : ` Of ${plural(fleet.clients, "concurrent client")}, ${decimal(fleet.recovered)} recovered${fleet.recoveryS === null ? "" : ` within ${decimal(fleet.recoveryS, 1)} s`}; at most ${percent(fleet.herdShare)} retried within the same tenth of a second.`;
+  return `${CLIENTS[clients]} Sent too early: ${decimal(client.earlySends)}; forbidden retries: ${decimal(client.forbiddenRetries)}; retries in total: ${decimal(client.retries)}.${together}`;
 }
 
 function WaitTable({ runs }: { readonly runs: readonly Tested[] }) {
