@@ -19,8 +19,8 @@ export const MIN_RPM = 20;
 export const MAX_TOKENS = 200_000;
 
 /**
- * Finds the account with the declared token limit. If `tokenLimits` names a key, it is the account to which the target file
- * assigns that key; otherwise it is the account of the rate checks.
+ * Finds the account with the declared token limit. If `tokenLimits` names a key, it is the account that the target file
+ * assigns to that key; otherwise it is the account of the rate checks.
  *
  * @returns `undefined` if no token limit is declared, or there is no key for it.
  */

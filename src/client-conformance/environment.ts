@@ -8,7 +8,7 @@ interface ScriptedRun {
 }
 
 /** Timeout in seconds that a command is given for a request if the scenario does not set one. */
-const GIVE_UP_S = 30;
+const DEFAULT_TIMEOUT_S = 30;
 
 /**
  * The environment of a command: address and key under the names that common clients read automatically, and what the scenario
@@ -28,7 +28,7 @@ export function environmentFor(
     GAUNTLET_SCENARIO: scenario.name,
     GAUNTLET_CALLS: String(scenario.calls ?? 1),
     GAUNTLET_STREAM: scenario.stream === true ? "1" : "0",
-    GAUNTLET_TIMEOUT_S: String(scenario.giveUpS ?? GIVE_UP_S),
+    GAUNTLET_TIMEOUT_S: String(scenario.timeoutS ?? DEFAULT_TIMEOUT_S),
     OPENAI_BASE_URL: baseUrl,
     OPENAI_API_KEY: key,
     // Clients of the messages dialect add /v1/messages themselves.

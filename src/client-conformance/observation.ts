@@ -16,7 +16,7 @@ export interface Attempt {
 export interface ForeignRequest {
   readonly method: string;
   readonly url: string;
-  /** Where the key was found: `header authorization`, `body`, …; `undefined` if nowhere. */
+  /** Where the key was found: `header authorization`, `body`, …; `undefined` if it was not sent. */
   readonly keyIn: string | undefined;
   readonly bodyBytes: number;
 }

@@ -26,7 +26,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   };
 }
 
-/** What the findings add up to; on a pass, what was verified or how the calls went. */
+/** What the findings add up to; on a pass, what was verified, or the attempts of each call. */
 function conclude(verdict: Verdict, { passMessage }: Scenario, runs: readonly ClientRun[]): Conclusion {
   const { status, message } = verdict.conclude();
   if (status !== "pass" && status !== "observed") return { status, message };
@@ -85,12 +85,12 @@ function timelineOf(runs: readonly ClientRun[]): string {
 
 function outcomeOf({ response }: Attempt): string {
   if (response?.beganMs === undefined) return "no response";
-  return response.outcome === "broken" ? `${response.status} and cut` : String(response.status);
+  return response.outcome === "broken" ? `${response.status} and interrupted` : String(response.status);
 }
 
 function flooded({ attempts, others, ending }: ClientRun, { calls = 1 }: Scenario): string {
   const sent = attempts.length + others.length;
-  return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; ${calls === 1 ? "one call was" : `${calls} calls were`} requested`;
+  return `it was stopped after ${sent} requests in ${seconds(ending.durationMs)}; the scenario needs ${calls === 1 ? "one call" : `${calls} calls`}`;
 }
 
 /** Why a command sent nothing that could be judged, as far as the traffic shows. */
@@ -106,12 +106,12 @@ function explainNoRequests(run: ClientRun): string {
     if (first.response?.reason === "not_found") return `${what}. It must take its base address from GAUNTLET_BASE_URL`;
     return `${what}: ${messageIn(first.response?.body ?? "")}`;
   }
-  const requested = others.length === 0 ? "nothing" : "no request for a generation";
+  const sent = others.length === 0 ? "nothing" : "no generation request";
   const ended =
     ending.by === "itself"
       ? `ended with ${ending.signal ?? `exit code ${ending.exitCode}`} after ${seconds(ending.durationMs)}`
       : `was stopped after ${seconds(ending.durationMs)}`;
-  return `it sent ${requested} to GAUNTLET_BASE_URL and ${ended}${lastWords(run)}`;
+  return `it sent ${sent} to GAUNTLET_BASE_URL and ${ended}${lastWords(run)}`;
 }
 
 function messageIn(body: string): string {

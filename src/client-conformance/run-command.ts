@@ -50,12 +50,12 @@ export async function runCommand({ command, environment, stop }: CommandOptions)
     const { exitCode, signal, error } = await exited;
     if (error !== undefined) {
       throw new UsageError(`${program} cannot be started: ${messageOf(error)}`, {
-        hint: "Write the command after --, as at a shell: gauntlet client -- node app.js",
+        hint: "Put the command after --, as in a shell: gauntlet client -- node app.js",
       });
     }
     const durationMs = performance.now() - startMs;
     signalGroup(child, "SIGKILL");
-    // Its last output may still be on the way; a process that left the group may hold the pipes open forever.
+    // The last output may still be in the pipes; a process that left the group may hold them open forever.
     await Promise.race([closed, sleep(DRAIN_MS)]);
     return { by, exitCode, signal, durationMs, stdout, stderr };
   } finally {

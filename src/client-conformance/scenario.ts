@@ -31,7 +31,7 @@ export interface Scenario {
   /** The command has to make a streaming call. Default: no. */
   readonly stream?: true;
   /** Timeout in seconds that the command is given for a request. Default: 30. */
-  readonly giveUpS?: number;
+  readonly timeoutS?: number;
   /** How many copies of the command run concurrently, each with a separate gateway. Default: 1. */
   readonly copies?: number;
   /**

@@ -46,7 +46,7 @@ function withRetryAfter(name: string, title: string, denials: readonly (() => Re
     },
     judge: (runs, verdict, { mostAttempts }) => {
       if (judgeWaits("RETRY-1", runs, verdict) === 0)
-        verdict.note("RETRY-1", "no automatic retry, hence no wait to judge");
+        verdict.note("RETRY-1", "no automatic retries, so there is no wait to judge");
       else judgeBounded("RETRY-1", runs, verdict, mostAttempts);
     },
   };
@@ -77,14 +77,14 @@ export const SCENARIOS: readonly Scenario[] = [
       for (const run of runs) judgeServed(run, verdict);
     },
   },
-  withRetryAfter("rate-seconds", "After a denial for rate it waits the seconds that `Retry-After` says", [
+  withRetryAfter("rate-seconds", "After a rate limit denial it waits as many seconds as `Retry-After` says", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: "2" }),
     () => ({ reason: "rate_limit_exceeded", retryAfter: "1" }),
   ]),
-  withRetryAfter("rate-date", "After a denial for rate it waits until the date that `Retry-After` says", [
+  withRetryAfter("rate-date", "After a rate limit denial it waits until the date in `Retry-After`", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: dateIn(2_000) }),
   ]),
-  withRetryAfter("concurrency-seconds", "After a concurrency denial it honours Retry-After", [
+  withRetryAfter("concurrency-seconds", "After a concurrency denial it honours `Retry-After`", [
     () => ({ reason: "concurrency_limit_exceeded", retryAfter: "1" }),
   ]),
   {
@@ -104,7 +104,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "rate-without-retry-after",
-    title: "Without `Retry-After` it backs off: waits that grow, with jitter, and a bound on attempts",
+    title: "Without `Retry-After` it backs off: growing waits with jitter, and a bounded number of attempts",
     requirements: ["RETRY-2"],
     copies: COPIES,
     passMessage: "findings",
@@ -118,12 +118,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   unusable(
     "rate-unusable-retry-after",
-    "An unusable `Retry-After` is like a missing one: no loop, and a bound on attempts",
+    "An unusable `Retry-After` counts as missing: no loop, and a bounded number of attempts",
     (before) => (before % 2 === 0 ? "soon" : "-1"),
   ),
   unusable(
     "rate-fraction",
-    "A `Retry-After` with a fraction, which no gateway may send, leads to no loop",
+    "A fractional `Retry-After`, which gateways must not send, does not cause a loop",
     () => "0.5",
   ),
   {
@@ -135,7 +135,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "parallelism",
-    title: "After a denial for concurrency fewer requests are in flight, and those that run may end",
+    title: "After a concurrency denial fewer requests are in flight, and running ones are not aborted",
     requirements: ["RETRY-6", "RETRY-1"],
     calls: PARALLEL.calls,
     passMessage: "findings",
@@ -174,7 +174,7 @@ export const SCENARIOS: readonly Scenario[] = [
   forbidden("model-unknown", "RETRY-10", "No retry when the model is not enabled", { reason: "model_not_found" }),
   {
     name: "server-error",
-    title: "A failing gateway is tried again a few times, with waits that grow",
+    title: "A failing gateway gets a few retries, with growing waits",
     requirements: ["RETRY-9"],
     copies: COPIES,
     passMessage: "findings",
@@ -189,7 +189,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "no-answer",
     title: "A request that gets no response is not repeated blindly",
     requirements: ["RETRY-7"],
-    giveUpS: 2,
+    timeoutS: 2,
     watchMs: 20_000,
     passMessage: "findings",
     turn: () => ({ do: "silence" }),
@@ -199,7 +199,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "stream-cut",
-    title: "A stream that is requested again is another generation, and is not appended to the first",
+    title: "A repeated stream is a new generation and is not appended to the first",
     requirements: ["RETRY-8"],
     stream: true,
     turn: (_request, { before }) =>
@@ -212,7 +212,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "redirect",
-    title: "The key goes to no other host, even when a response redirects there",
+    title: "The key is not sent to another host, even if a response redirects there",
     requirements: ["KEY-ONE-HOST"],
     passMessage: "findings",
     turn: (request, { otherHost }) => ({ do: "redirect", to: otherHost + request.url }),

@@ -68,9 +68,9 @@ export function reachedGateway({ what }: { readonly what: string }): boolean {
 }
 
 /**
- * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures stay
- * within what the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If requests
- * reached a gateway and all of them failed, the gateway fails.
+ * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures
+ * stay within what the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If
+ * requests reached a gateway and all of them failed, the gateway fails.
  */
 export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;

@@ -36,8 +36,8 @@ export class RunFolder implements Disposable {
   #ioError: StorageError | undefined;
 
   /**
-   * @param onIoError called once, if a line cannot be written, for example because the disk is full. Nothing is appended
-   * afterwards, so the files have no gaps; the run should end.
+   * @param onIoError called once, if a line cannot be written, for example to a full disk. Nothing is appended afterwards, so
+   * the files have no gaps; the run should end.
    * @throws UsageError if the folder cannot be created or already holds a run.
    */
   constructor(path: string, onIoError: (ioError: StorageError) => void = () => undefined) {

@@ -20,7 +20,7 @@ function telling(
     cost: { requests, waitS },
     async run() {
       log.push(id);
-      return { answers: [] };
+      return { responses: [] };
     },
     judge: (_recording, verdict) => verdict.notApplicable("it only tells when it runs"),
   });

@@ -100,7 +100,7 @@ describe("what an outage says about the gateway", () => {
     ]);
   });
 
-  test("a model that never came back within the full wait is a failure; after a shorter wait it is undecided", () => {
+  test("a model that does not recover within the full wait is a failure; after a shorter wait it is undecided", () => {
     const early = [[20, 503] as const, [520, 503] as const];
     expect(judgedServing(...refusedFrom(10, 503, [...early, [76_000, 503]]))).toEqual(["fail", "BASE-3"]);
     const [status, message] = judgedServing(...refusedFrom(10, 503, early));

@@ -104,11 +104,11 @@ test("a finding of a load run names the run and what was counted, in short", () 
 test("what else is wrong with a response that is not well-framed, in any check, follows from its framing", () => {
   const framing = of("HTTP-FRAMING", { expected: value(0), observed: value(2), exchanges: ["x1", "x2", "x3"] });
   const text = of("CHAT-2", { pointer: "/choices", observed: ABSENT, exchanges: ["x2"] });
-  const elsewhere = of("CHAT-2", { pointer: "/choices", observed: value(7), exchanges: ["x9"] });
+  const inOtherCheck = of("CHAT-2", { pointer: "/choices", observed: value(7), exchanges: ["x9"] });
   const causes = causesOf([
     failed("robustness.framing", [framing]),
     failed("chat.minimal", [text]),
-    failed("chat.conversation", [elsewhere]),
+    failed("chat.conversation", [inOtherCheck]),
   ]);
   expect(causes.map(({ requirement, checks }) => [requirement, checks])).toEqual([
     ["HTTP-FRAMING", ["robustness.framing", "chat.minimal"]],

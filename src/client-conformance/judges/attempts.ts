@@ -8,7 +8,7 @@ export function judgeOnce(requirement: MustRequirement, runs: readonly ClientRun
     const [again] = repeats;
     const retryAfter = first === undefined ? undefined : responseHeader(first, "retry-after");
     const despite = retryAfter === undefined ? "" : `, whatever \`Retry-After: ${retryAfter}\` says`;
-    const what = `${first?.response?.status ?? "no answer"} ${first?.response?.reason ?? ""}`.trim();
+    const what = `${first?.response?.status ?? "no response"} ${first?.response?.reason ?? ""}`.trim();
     verdict.must(
       requirement,
       first === undefined || again === undefined,
@@ -28,16 +28,16 @@ export function judgeBounded(
   requirement: MustRequirement,
   runs: readonly ClientRun[],
   verdict: Verdict,
-  most: number,
+  maxAttempts: number,
 ): void {
   for (const run of runs) {
     const calls = callsOf(run);
     const longest = calls.reduce<Attempt[]>((known, call) => (call.length > known.length ? call : known), []);
-    const over = longest.length > most;
+    const over = longest.length > maxAttempts;
     if (!over && run.ending.by === "limit" && longest.length > 1) {
       verdict.markUndecided(
         "inconclusive",
-        `${longest.length} attempts so far when it was stopped after ${seconds(run.ending.durationMs)}: give it longer with --timeout`,
+        `${longest.length} attempts before it was stopped after ${seconds(run.ending.durationMs)}: allow more time with --timeout`,
       );
       continue;
     }
@@ -45,7 +45,7 @@ export function judgeBounded(
       requirement,
       !over,
       isTrue(
-        `at most ${most} attempts`,
+        `at most ${maxAttempts} attempts`,
         over ? `attempt ${longest.length} after ${seconds(lasted(longest))}, and no end` : plural(longest.length),
       ),
       { in: longest.at(-1) },

@@ -82,7 +82,7 @@ function growthOf(sequences: readonly Sequence[], addedMs: number): number[] {
 
 const longestLagMs = (runs: readonly ClientRun[]): number => Math.max(...runs.map((run) => run.lagMs));
 
-const lateText = (lagMs: number): string => `on a machine that was ${Math.round(lagMs)} ms late itself: try again`;
+const lateText = (lagMs: number): string => `on a machine with timer delays of ${Math.round(lagMs)} ms: try again`;
 
 /** Calls that were denied together must not retry together. */
 export function judgeJitter(requirement: MustRequirement, runs: readonly ClientRun[], verdict: Verdict): void {
@@ -103,7 +103,7 @@ export function judgeJitter(requirement: MustRequirement, runs: readonly ClientR
       spreadOf(gaps) > Math.max(ms, share * middleOf(gaps));
   const lagMs = longestLagMs(runs);
   const shown = described(sequences);
-  const expected = "waits that differ from call to call, so that clients do not come back together";
+  const expected = "waits that differ from call to call, so that clients do not retry together";
   if (!long.some(widerThan(STILL))) {
     verdict.must(requirement, false, isTrue(expected, shown), { in: sequences[0]?.call[1] });
   } else if (long.some(widerThan({ ...SPREAD, ms: Math.max(SPREAD.ms, TIMES_LAG * lagMs) }))) {

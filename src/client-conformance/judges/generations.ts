@@ -16,45 +16,43 @@ export function generation(attempt: number, words: number): string {
 
 const nameOf = (attempt: number) => NAMES[attempt] ?? "later";
 
-/** The text of an interrupted stream is kept apart from the text of the stream that follows. */
+/** The text of an interrupted stream must stay separate from the text of the next stream. */
 export function judgeGenerations(requirement: MustRequirement, run: ClientRun, verdict: Verdict): void {
   const streamed = run.attempts.filter(({ request }) => request.stream);
   const [first] = streamed;
   if (first === undefined) {
     verdict.markUndecided(
       "not-applicable",
-      "it asked for no stream: to be judged, a command streams where GAUNTLET_STREAM is 1",
+      "it did not request a stream: to be judged, a command must stream if GAUNTLET_STREAM is 1",
     );
     return;
   }
   const carrying = run.attempts.slice(1).find(({ request }) => PARTIAL.test(request.body));
   const retried = callsOf(run).some((call) => call.length > 1) || carrying !== undefined;
   if (!retried) {
-    verdict.note(requirement, `the stream broke off and was not asked for again; ${endingInWords(run)}`);
+    verdict.note(requirement, `the interrupted stream was not requested again; ${endingInWords(run)}`);
     return;
   }
   verdict.must(
     requirement,
     carrying === undefined,
     isTrue(
-      "another generation that begins anew",
-      carrying === undefined
-        ? "the same request again"
-        : "a request that hands over the text so far, to be gone on with",
+      "a new generation from the start",
+      carrying === undefined ? "the same request again" : "a request to continue the text received so far",
     ),
     { in: carrying ?? streamed[1] },
   );
   const { stdout } = run.ending;
   const joined = /\bone-\d+ *(two|three|four|five|six|seven|eight|nine|ten)-1\b/.exec(stdout);
   if (!PARTIAL.test(stdout) && !/\btwo-\d+/.test(stdout))
-    verdict.note(requirement, "its output does not show the text, so that only the requests were judged");
+    verdict.note(requirement, "its output does not contain the text, so only the requests were judged");
   else
     verdict.must(
       requirement,
       joined === null,
       isTrue(
-        "the two texts apart in the output",
-        joined === null ? "they are apart" : `one text of both: "… ${joined[0]} …"`,
+        "the two texts separate in the output",
+        joined === null ? "they are separate" : `one text from both: "… ${joined[0]} …"`,
       ),
       { in: streamed[1] },
     );

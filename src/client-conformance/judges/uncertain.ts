@@ -3,38 +3,41 @@ import type { MustRequirement } from "../../requirements/index.ts";
 import { type Attempt, type ClientRun, callsOf, gapMs, headerOf, seconds } from "../observation.ts";
 
 /** A request that was aborted without a response may have been served: it must not be repeated blindly. */
-export function judgeUncertain(requirement: MustRequirement, run: ClientRun, verdict: Verdict, most: number): void {
+export function judgeUncertain(
+  requirement: MustRequirement,
+  run: ClientRun,
+  verdict: Verdict,
+  maxAttempts: number,
+): void {
   for (const call of callsOf(run)) {
     const [first, ...repeats] = call;
     const [again] = repeats;
     if (first === undefined) continue;
     if (again === undefined) {
       // When the command is stopped, the harness itself closes the open requests.
-      const hasStopped = run.ending.by === "itself";
-      if (hasStopped)
+      if (run.ending.by === "itself")
         verdict.must(
           requirement,
           true,
-          isTrue("no blind repeat of a request without an answer", "given up, and not repeated"),
+          isTrue("no blind repeat of a request without a response", "it timed out and was not repeated"),
         );
       else
         verdict.markUndecided(
           "not-applicable",
-          `still waiting after ${seconds(run.ending.durationMs)}: to be judged, a command gives up after GAUNTLET_TIMEOUT_S seconds`,
+          `still waiting after ${seconds(run.ending.durationMs)}: to be judged, a command must time out after GAUNTLET_TIMEOUT_S seconds`,
         );
       continue;
     }
-    const expected = "no blind repeat of a request without an answer";
-    const observed = `${call.length} attempts, the second ${seconds(gapMs(first, again))} after the first was given up`;
+    const expected = "no blind repeat of a request without a response";
+    const observed = `${call.length} attempts, the second ${seconds(gapMs(first, again))} after the first timed out`;
     if (sameIdempotencyKey(call))
       verdict.must(requirement, true, isTrue(expected, `${observed}, all with one idempotency key`));
-    else if (call.length > most)
+    else if (call.length > maxAttempts)
       verdict.must(requirement, false, isTrue(expected, `${observed}, and no end`), { in: again });
     else
       verdict.should("RETRY-13", false, isTrue(expected, observed), {
         in: again,
-        because:
-          "forbidden for requests with effects elsewhere; this one may have been served and charged more than once",
+        because: "forbidden for requests with side effects; this one may have been served and billed more than once",
       });
   }
 }

@@ -6,7 +6,7 @@ const {
   GAUNTLET_MODEL: model,
   GAUNTLET_CALLS: calls,
   GAUNTLET_STREAM: streamed,
-  GAUNTLET_TIMEOUT_S: giveUpS,
+  GAUNTLET_TIMEOUT_S: timeoutS,
 } = env;
 const defects = (process.argv[2] ?? "none").split(",");
 const is = (name) => defects.includes(name);
@@ -68,7 +68,7 @@ async function send(messages, extra = {}) {
     : { authorization: `Bearer ${key}` };
   const headers = { "content-type": "application/json", ...credential, ...extra };
   const body = JSON.stringify({ model, messages, max_tokens: 100, stream: streamed === "1" });
-  const signal = AbortSignal.timeout(Number(giveUpS) * 1_000);
+  const signal = AbortSignal.timeout(Number(timeoutS) * 1_000);
   return fetch(`${base}/${dialect}`, { method: "POST", headers, body, signal, redirect: "manual" });
 }
 
@@ -101,7 +101,7 @@ async function call(prompt) {
       leave();
       process.stdout.write(is("appends") ? text : `${text}\n`);
       if (whole) return;
-      if (is("goes-on")) messages.push({ role: "assistant", content: text }, { role: "user", content: "go on" });
+      if (is("continues")) messages.push({ role: "assistant", content: text }, { role: "user", content: "go on" });
       continue;
     }
     await response.text();
