@@ -14,9 +14,9 @@ export async function manage(path, body) {
     headers: { authorization: `Bearer ${LITELLM_MASTER_KEY}`, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer).slice(0, 300)}`);
-  return answer;
+  const result = await response.json();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(result).slice(0, 300)}`);
+  return result;
 }
 
 /** Makes a virtual key. */

@@ -23,5 +23,5 @@ await useUp(key);
 save("empty", key);
 save("empty-second", await makeKey({ team_id: empty }));
 
-// Parallel requests are limited per key here; there is no second key of the same slots.
+// LiteLLM limits parallel requests per key, so no second key can share this limit.
 save("slots", await makeKey({ max_parallel_requests: 4 }));
