@@ -50,7 +50,7 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
     .time(outcome.durationMs / 1_000);
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
   if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
-  const text = clean([outcome.message, ...outcome.detail, `again: ${rerunOf(record, outcome.id)}`].join("\n"));
+  const text = clean([outcome.message, ...outcome.detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));
   if (outcome.waived !== undefined) {
     node.skipped().standardOutput(clean(`${outcome.waived}\n${text}`));
     return;

@@ -39,7 +39,7 @@ export function renderMarkdown(record: RunRecord): string {
     `## ${VERDICTS[record.verdict.result]} ${inline(record.verdict.headline)}`,
     `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
-    ...(record.complete ? [] : ["> The run was cut short: this is what there was."]),
+    ...(record.complete ? [] : ["> The run was interrupted; these are the results so far."]),
     ...causesPart(record),
     ...(record.load === undefined ? [] : [loadPart(record, record.load.runs)]),
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
@@ -84,7 +84,7 @@ function causePart(record: RunRecord, cause: Cause): string {
     ...cause.checks.slice(0, MAX_LINES).map((id) => `- ${code(id)}`),
     ...(cause.checks.length > MAX_LINES ? [`- and ${cause.checks.length - MAX_LINES} more`] : []),
     "",
-    `Again: ${code(rerunOf(record, cause.checks[0] ?? ""))}`,
+    `Reproduce: ${code(rerunOf(record, cause.checks[0] ?? ""))}`,
     "",
     "</details>",
   ].join("\n");
@@ -103,7 +103,7 @@ function problem(record: RunRecord, outcome: Outcome): string {
     ...lines.slice(0, MAX_LINES).map((line) => `- ${inline(line)}`),
     ...(lines.length > MAX_LINES ? [`- and ${lines.length - MAX_LINES} more`] : []),
     "",
-    `Again: ${code(rerunOf(record, outcome.id))}`,
+    `Reproduce: ${code(rerunOf(record, outcome.id))}`,
     "",
     "</details>",
   ].join("\n");
@@ -122,7 +122,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const note =
     invalid.length === 0
       ? []
-      : [`The generator broke its bounds in ${invalid.join(", ")}: no figure of it is a verdict.`, ""];
+      : [`The generator exceeded its bounds in ${invalid.join(", ")}: these figures decide nothing.`, ""];
   return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|--:|", ...requirements.slice(0, 40)].join("\n");
 }
 
@@ -208,7 +208,7 @@ function code(text: string): string {
 
 function cut(text: string): string {
   if (Buffer.byteLength(text) <= MAX_SUMMARY_BYTES) return text;
-  const note = "\n\n</details>\n\nCut here for size; the full report has the rest.\n";
+  const note = "\n\n</details>\n\nTruncated here because of its size; the full report has the rest.\n";
   const bytes = Buffer.from(text).subarray(0, MAX_SUMMARY_BYTES - Buffer.byteLength(note));
   // Drop a character that was cut in the middle.
   return `${new TextDecoder("utf-8").decode(bytes).replace(/\uFFFD+$/, "")}${note}`;

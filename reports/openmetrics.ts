@@ -101,7 +101,7 @@ const GOODPUT = [
 
 /** Class field, name, help, histogram name. */
 export const LATENCIES = [
-  ["responseMs", "gauntlet_response_seconds", "From the due moment to the end.", "response"],
+  ["responseMs", "gauntlet_response_seconds", "From the due time to the end.", "response"],
   ["serviceMs", "gauntlet_service_seconds", "From the send to the end.", "service"],
   ["ttftMs", "gauntlet_ttft_seconds", "From the send to the first content token.", "ttft"],
   ["itlMs", "gauntlet_inter_token_seconds", "Gaps between consecutive tokens.", "itl"],
@@ -157,7 +157,7 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
   );
   return [
     ...COUNTS.map(([field, name, help]) => perPhase(name, help, (phase) => phase[field])),
-    perPhase("gauntlet_peak_in_flight", "Most requests in flight at once.", ({ peakInFlight }) => peakInFlight),
+    perPhase("gauntlet_peak_in_flight", "Maximum number of requests in flight.", ({ peakInFlight }) => peakInFlight),
     ...SESSIONS.map(([field, name, help]) => perPhase(name, help, ({ sessions }) => sessions?.[field])),
     ...GOODPUT.map(([field, name, help]) => perPhase(name, help, ({ goodput }) => goodput?.[field])),
     {
@@ -170,7 +170,7 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
     },
     {
       name: "gauntlet_generator_valid",
-      help: "1 where the generator kept its bounds.",
+      help: "1 if the generator stayed within its bounds.",
       samples: runs.map((run) => ({ labels: { run: run.name }, value: Number(run.generator.valid) })),
     },
     ...latency,

@@ -56,7 +56,8 @@ function tableOf(levels: readonly OverheadLevel[]): string {
 /** `carries 1,200/s before it adds more than 5 ms at p99`. */
 function frontierLines(frontier: Frontier | undefined): string[] {
   const highest = (frontier?.bounds ?? []).map(({ addedP99Ms, requestsPerS, isPassed, upstreamBound }) => {
-    const rate = requestsPerS === null ? "less than was tried" : `${isPassed ? "" : "at least "}${requestsPerS}/s`;
+    const rate =
+      requestsPerS === null ? "less than the lowest rate tried" : `${isPassed ? "" : "at least "}${requestsPerS}/s`;
     return `${addedP99Ms} ms: ${rate}${upstreamBound ? " u" : ""}`;
   });
   return highest.length === 0 ? [] : [`highest rate before it adds more at p99   ${highest.join("   ")}`];

@@ -58,7 +58,7 @@ export function droppedSeries(
   if (dropped.length === 0) return undefined;
   const count = dropped.reduce((sum, { series }) => sum + series, 0);
   const names = dropped.slice(0, MAX_NAMES).map(({ name, series }) => `${name} (${series})`);
-  const more = dropped.length > names.length ? `, and of ${dropped.length - names.length} more names` : "";
+  const more = dropped.length > names.length ? `, and ${dropped.length - names.length} more names` : "";
   return `${count} more series were not recorded: ${names.join(", ")}${more}`;
 }
 

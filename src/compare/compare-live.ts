@@ -105,7 +105,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
     const [first] = late.flatMap(({ problems }) => problems);
     return {
       fit: false,
-      message: `The generator broke its bounds in ${late.length} of ${blocks.length} blocks (${first ?? ""}): its figures are meaningless.`,
+      message: `The generator exceeded its bounds in ${late.length} of ${blocks.length} blocks (${first ?? ""}): its figures are meaningless.`,
       metrics,
     };
   }

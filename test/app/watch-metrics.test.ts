@@ -224,7 +224,7 @@ describe("an endpoint with an unusable response is reported once, and changes no
     expect(html).toContain(`0 of ${metrics.scrapes} scrapes succeeded`);
   });
 
-  test("is not there", async () => {
+  test("does not exist", async () => {
     await using target = await gateway(plain);
     const gone = createServer();
     const { origin, [Symbol.asyncDispose]: close } = await listening(gone, () => undefined);

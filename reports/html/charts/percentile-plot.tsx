@@ -45,7 +45,7 @@ export function PercentilePlot({
             at: nines(quantile),
             text: quantile === 0 ? "0" : String(Number((quantile * 100).toFixed(2))),
           }))}
-          title="% of requests that were at least so fast"
+          title="% of requests that were at least this fast"
         />
         {curves.map(({ name, points, trusted }, index) => {
           const style = styleOf(index);

@@ -39,8 +39,8 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
     <Section id="causes" title="Causes" finding={sentence(record, others)}>
       {shown.size < counted ? (
         <p>
-          Evidence of {decimal(shown.size)} results is shown, of every cause some. The rest is listed by name; the run
-          folder holds the evidence of all.
+          Evidence is shown for {decimal(shown.size)} results, some of each cause. The others are listed by name; the
+          run folder holds all evidence.
         </p>
       ) : null}
       {causes.map((group, index) => (

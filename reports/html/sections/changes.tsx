@@ -38,11 +38,11 @@ function worded(metrics: readonly ComparedMetric[], verdict: ComparedMetric["ver
 }
 
 const KINDS: Readonly<Record<Comparison["kind"], string>> = {
-  live: "Both ran in one session, in short blocks that took turns in shuffled, balanced order.",
+  live: "Both ran in one session, in short interleaved blocks in shuffled, balanced order.",
   stored:
-    "Two stored runs: weaker than a session in which both take turns, because the machine may have had another day. Figures decide only beyond what machines differ from day to day.",
+    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. Figures decide only if they differ by more than machines do from day to day.",
   baseline:
-    "Compared with an accepted baseline: one run against one run, so that figures have no interval. Gates on the baseline decide.",
+    "Compared with an accepted baseline: one run against one run, so the figures have no intervals. Gates on the baseline decide.",
 };
 
 function Changes({ comparison }: { readonly comparison: Comparison }) {
@@ -143,8 +143,8 @@ function CheckList({ id, title, changes }: CheckListProps) {
           .slice(0, MOST)
           .map((change) => [
             <code key="id">{oneLine(change.id, 200)}</code>,
-            change.before === null ? "was not there" : <StatusMark key="before" status={change.before} />,
-            change.now === null ? "is not there" : <StatusMark key="now" status={change.now} />,
+            change.before === null ? "absent" : <StatusMark key="before" status={change.before} />,
+            change.now === null ? "absent" : <StatusMark key="now" status={change.now} />,
             <Foreign key="message" text={oneLine(change.message, 240)} />,
           ])}
       />

@@ -9,7 +9,7 @@ import { NotRun, Silent, Uncovered, UncoveredOfClient } from "./not-judged.tsx";
 
 const LAYERS = {
   specification: "The specification",
-  protocol: "The standards under it",
+  protocol: "Underlying standards",
   compat: "What real clients need",
 } as const;
 
@@ -24,7 +24,7 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
   const broken = ours.filter(({ status }) => status === "fail" || status === "flaky");
   const finding =
     record.checks.length === 0
-      ? "No conformance check was part of this run."
+      ? "This run had no conformance checks."
       : `${decimal(judged.length)} of ${plural(ours.length, "requirement")} that bind a ${side} were judged; ${
           broken.length === 0
             ? "none is broken"

@@ -27,7 +27,7 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
     ? asserted === 0
       ? `The run was finished, and Gauntlet observed or created every state that the checks needed.`
       : `The run was finished; ${plural(asserted, "state was", "states were")} declared, not observed.`
-    : "The run was cut short. The results below are valid, but they are not enough for a pass.";
+    : "The run was interrupted. The results below are valid, but they are not enough for a pass.";
   const runs = record.load?.runs ?? [];
   const late = runs.filter(({ generator }) => !generator.valid).map(({ name }) => oneLine(name, 40));
   const generator =

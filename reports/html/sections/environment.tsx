@@ -34,15 +34,15 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
           {visible(JSON.stringify(configuration.value, null, 1) ?? "")}
         </ScrollText>
       </details>
-      <Heading id="reproduce" title="Do it again" />
+      <Heading id="reproduce" title="Reproduce" />
       <Copyable label="Command that repeats the run" text={visible(wholeCommand(record))} />
       <p>
         {record.overhead === undefined ? (
           <>
-            The verdicts can be computed again from the recording, without traffic, by <code>gauntlet rejudge</code>.{" "}
+            <code>gauntlet rejudge</code> computes the verdicts again from the recording, without traffic.{" "}
           </>
         ) : null}
-        This page is rendered again, byte for byte, by <code>gauntlet report</code>, with the run folder.
+        <code>gauntlet report</code> renders this page again from the run folder, byte for byte.
       </p>
       <Waivers record={record} />
       <Method />
@@ -133,14 +133,14 @@ const TERMS: readonly (readonly [string, string])[] = [
   ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
   ["failure", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
   ["in flight", "sent, and the end of the response not yet seen"],
-  ["E2E latency", "response time: end minus the moment when the request was due"],
+  ["E2E latency", "response time: end minus the time when the request was due"],
   ["service time", "end minus send time"],
   ["TTFT", "time to first token: first output of any kind minus send time"],
   ["ITL", "inter-token latency: the gap between two events of a stream, divided by the tokens per event"],
   ["TPOT", "time per output token after the first: the mean gap of one stream"],
   ["blocked", "a state that the check needs was missing: not tested, and not a pass"],
-  ["inconclusive", "something else got in the way: chance denials, transport, too few samples"],
-  ["observed", "the specification is silent; what was seen is written down"],
+  ["inconclusive", "something else interfered: stray denials, transport, too few samples"],
+  ["observed", "the specification is silent; the behaviour is recorded"],
 ];
 
 function Glossary() {

@@ -55,7 +55,7 @@ function baselineSentence(baseline: NonNullable<RunRecord["policy"]>["baseline"]
   if (baseline === null) return "";
   switch (baseline.state) {
     case "missing":
-      return `The baseline ${oneLine(baseline.source, 100)} is not there.`;
+      return `The baseline ${oneLine(baseline.source, 100)} does not exist.`;
     case "other-machine":
       return `The baseline ${oneLine(baseline.source, 100)} was accepted on another machine; its figures say nothing here.`;
     case "same":

@@ -32,7 +32,7 @@ export function RunHeat({ run }: { readonly run: LoadRun }) {
           <Figure
             key={figure}
             title={title}
-            note={`Admitted requests by how long they took, for every ${width}: the stronger the colour, the more of them.`}
+            note={`Admitted requests by duration, for every ${width}: a stronger colour means more requests.`}
             drawing={
               <HeatMap
                 label={`${what} of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, as a heat map. ${usual(heat)} The table has the counts.`}

@@ -30,7 +30,7 @@ export function LatencySection({ source }: { readonly source: ReportSource }) {
 
 function sentence({ load }: RunRecord): string {
   const runs = load?.runs ?? [];
-  if (runs.length === 0) return "No load was part of this run, so no latency is reported.";
+  if (runs.length === 0) return "This run had no load, so it reports no latency.";
   const streams = runs.flatMap((run) =>
     run.phases.flatMap((phase) =>
       phase.classes.flatMap(({ outcome, ttftMs }) =>
@@ -39,7 +39,7 @@ function sentence({ load }: RunRecord): string {
     ),
   );
   const [worst] = streams.sort((a, b) => b.ttftMs.p99 - a.ttftMs.p99);
-  if (worst === undefined) return "Nothing was streamed; E2E latency and service time stand below.";
+  if (worst === undefined) return "Nothing was streamed; E2E latency and service time are below.";
   const { ttftMs } = worst;
   const at = (name: "p50" | "p95" | "p99") =>
     isSupported(ttftMs, name) ? `${duration(ttftMs[name])} at ${name}` : `not known at ${name} (too few samples)`;

@@ -15,7 +15,7 @@ export function Silent({ requirements }: { readonly requirements: readonly Cover
         <strong>Where the specification is silent</strong>{" "}
         <span class="tally">{plural(requirements.length, "open question")} observed</span>
       </summary>
-      <p>Nothing here can count for or against a gateway. It is written down so that a change is seen.</p>
+      <p>These observations count neither for nor against a gateway. They are recorded so that changes are visible.</p>
       <DataTable
         caption="Observed where the specification is silent"
         quietCaption
@@ -59,7 +59,7 @@ export function Uncovered({
       </summary>
       <p>
         {rest.length === 0
-          ? "Every requirement that can be judged on this interface was."
+          ? "Every requirement that can be judged on this interface was judged."
           : `${plural(rest.length, "requirement")} that could be judged said nothing in this run: ${enumerate(
               rest.map(({ requirement }) => requirement.id),
               40,
@@ -88,7 +88,7 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
       <Heading id="uncovered" title="What was not judged" />
       <p>
         {requirements.length === 0
-          ? "Every requirement that binds clients was."
+          ? "Every requirement that binds clients was judged."
           : `${plural(requirements.length, "requirement")} that bind clients do not show in these scenarios, or not at all in what arrives: ${enumerate(
               requirements.map(({ requirement }) => requirement.id),
               40,

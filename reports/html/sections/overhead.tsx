@@ -82,9 +82,9 @@ function ArmTables({
           head={["Added at p99", ...numbers("Requests/s"), "Notes"]}
           rows={frontier.bounds.map(({ addedP99Ms, requestsPerS, isPassed, upstreamBound }) => [
             `${addedP99Ms} ms`,
-            requestsPerS === null ? "less than was tried" : decimal(requestsPerS),
+            requestsPerS === null ? "less than the lowest rate tried" : decimal(requestsPerS),
             [
-              ...(isPassed ? [] : ["not passed by the most that was sent"]),
+              ...(isPassed ? [] : ["not exceeded at the highest rate sent"]),
               ...(upstreamBound ? ["upstream-bound"] : []),
             ].join("; "),
           ])}

@@ -40,7 +40,7 @@ function statusOfRun({ checks }: RunRecord, run: LoadRun): Status {
 }
 
 function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
-  if (runs.length === 0) return "No load was part of this run.";
+  if (runs.length === 0) return "This run had no load.";
   const by = (status: Status) =>
     runs.filter((run) => statusOfRun(record, run) === status).map(({ name }) => oneLine(name, 40));
   const parts = [

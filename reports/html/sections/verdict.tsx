@@ -58,7 +58,7 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
     ({ status, waived }) => (status === "fail" || status === "flaky") && waived === undefined,
   ).length;
   const untested = (counts.blocked ?? 0) + (counts.inconclusive ?? 0);
-  const cut = complete ? "" : " The run was cut short: this is what there was.";
+  const cut = complete ? "" : " The run was interrupted; these are the results so far.";
   switch (verdict.result) {
     case "pass":
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";

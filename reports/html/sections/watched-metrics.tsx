@@ -19,7 +19,7 @@ export function WatchedMetrics({ run }: { readonly run: LoadRun }) {
   const leaks = new Map(metrics.leaks.map((leak) => [leak.resource, leak]));
   const drawn = drawnOf(metrics.series, leaks);
   const notes = [
-    `Scraped from ${oneLine(metrics.url, 120)} every ${metrics.everyS} s; of counters the rate.`,
+    `Scraped from ${oneLine(metrics.url, 120)} every ${metrics.everyS} s; counters are shown as rates.`,
     drawn.length < metrics.series.length
       ? `${drawn.length} of ${metrics.series.length} series are drawn, the table has all of them.`
       : undefined,

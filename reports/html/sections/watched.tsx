@@ -41,7 +41,7 @@ function WatchedProcesses({ run }: { readonly run: LoadRun }) {
         }
         drawing={
           <TimePanels
-            label={`CPU, memory, open files and threads of ${who} during ${oneLine(run.name, 40)}. The table below says how each of them developed.`}
+            label={`CPU, memory, open files and threads of ${who} during ${oneLine(run.name, 40)}. The table below shows how each of them changed.`}
             phases={run.phases.flatMap(spansOf)}
             panels={[
               panel("CPU cores", ({ cpuShare }) => cpuShare),
