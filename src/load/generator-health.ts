@@ -82,7 +82,7 @@ export class GeneratorHealth implements Disposable {
       problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, bound ${bounds.scheduleLagP99Ms} ms`);
     if (loopDelayMs.p99 > bounds.loopDelayP99Ms)
       problems.push(
-        `the event loop stood still: p99 ${loopDelayMs.p99.toFixed(1)} ms, bound ${bounds.loopDelayP99Ms} ms`,
+        `the event loop was blocked: p99 ${loopDelayMs.p99.toFixed(1)} ms, bound ${bounds.loopDelayP99Ms} ms`,
       );
     if (starved > bounds.starvedShare && scheduleLagMs.p99 > bounds.starvedLagP99Ms)
       problems.push(

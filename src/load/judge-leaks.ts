@@ -58,10 +58,10 @@ export function judgeGauge({ name, unit, points }: HeldGauge, endS: number): Lea
   const grownInHalf = perMinute.low * ((endS - (half[0]?.atS ?? endS)) / 60);
   const leak = (verdict: Leak["verdict"], message: string): Leak => ({ ...frame, verdict, perMinute, message });
   if (peak - first <= tolerance) return leak("idle", "did not rise");
-  if (last - first <= tolerance) return leak("recovered", "rose, and was given back when the load ended");
+  if (last - first <= tolerance) return leak("recovered", "rose, and was released when the load ended");
   // A quarter of what counts as a change over the whole run, because a leak that has just started is still small.
   if (grownInHalf > tolerance / 4) return leak("growth", "was still rising when the load ended");
-  return leak("plateau", "rose, and then stayed");
+  return leak("plateau", "rose, and stayed at its new level");
 }
 
 interface Point {

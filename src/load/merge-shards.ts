@@ -27,7 +27,7 @@ export async function mergeShards(shards: readonly FoundShard[], seed: number): 
   const [first] = shards;
   const whole = shards.flatMap(({ head, file }) => (file === undefined ? [] : [{ head, file }]));
   const [model] = whole;
-  if (first === undefined || model === undefined) throw new Error("no shard has written what it counted");
+  if (first === undefined || model === undefined) throw new Error("no shard has written its results");
   const { workload, keys } = model.file;
   const merged = mergeShares(
     whole.map(({ head, file: { share } }) => ({
@@ -127,7 +127,7 @@ function instancesOf(shards: readonly FoundShard[], whole: readonly CompleteShar
     const name = { name: nameOf({ index, of }), segment: `${index}/${of}` };
     const shard = shards.find(({ head }) => head.index === index);
     if (shard === undefined) {
-      const ended = "was not merged: no folder of it was named";
+      const ended = "was not merged: none of its folders was named";
       return { ...name, requests: 0, complete: false, ended, clockOffsetMs: null, clockUncertaintyMs: null };
     }
     const { head, file, sent } = shard;

@@ -43,12 +43,14 @@ const arrivals = z.discriminatedUnion("kind", [
     format: optional(z.enum(TRACE_FORMATS), "default auto: determined by the first line"),
     speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
     ratePerS: optional(rate, "Mean rate: requests are dropped or repeated, and the duration stays the same."),
-    requests: optional(whole, "Only this many from the beginning of the trace."),
+    requests: optional(whole, "Only this many requests from the beginning of the trace."),
   }),
   z.strictObject({
     kind: z.literal("sessions"),
     ratePerS: rate.meta({ description: "Sessions that begin per second." }),
-    durationS: seconds.meta({ description: "Sessions begin within it; those that have begun run to their end." }),
+    durationS: seconds.meta({
+      description: "Sessions begin within this time; sessions that have begun run to completion.",
+    }),
     spacing: optional(z.enum(["even", "poisson"]), "How sessions arrive; default even."),
     turns: lengthsSchema.meta({ description: "Requests of a session." }),
     thinkS: optional(secondsSchema, "From the end of a reply to the next turn; default 0."),
@@ -58,7 +60,7 @@ const arrivals = z.discriminatedUnion("kind", [
     ),
     header: optional(
       z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header"),
-      "Has the id of the session; default X-Session-Id.",
+      "Header with the id of the session; default X-Session-Id.",
     ),
   }),
 ]);
@@ -72,7 +74,7 @@ const requestClass = z
       lengthsSchema,
       "Tokens of the prompt's text, by the tokenizer that the record names; default 20.",
     ),
-    promptBytes: optional(lengthsSchema, "Bytes of the prompt's text, in place of its tokens."),
+    promptBytes: optional(lengthsSchema, "Length of the prompt's text in bytes, instead of promptTokens."),
     maxTokens: optional(lengthsSchema, "max_tokens of the request; default 64."),
     images: optional(
       z.strictObject({ count: whole.max(MAX_IMAGES), bytes: z.int().min(MIN_IMAGE_BYTES).max(MAX_IMAGE_BYTES) }),
@@ -97,14 +99,14 @@ const limits = z.strictObject({ rpm: whole, inFlight: whole });
 
 export const workloadSchema = z
   .strictObject({
-    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes"),
+    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must consist of letters, digits, dots and dashes"),
     tier: optional(
       z.union([z.enum(["starter", "growth", "scale", "own"]), limits]),
       "Makes it a tier run, judged by these limits, instead of plain load.",
     ),
     arrivals: arrivals.optional(),
     mix: z.array(requestClass).min(1).optional(),
-    maxInFlight: optional(whole, "Most requests in flight; arrivals beyond it are dropped and counted."),
+    maxInFlight: optional(whole, "Maximum number of requests in flight; arrivals beyond it are dropped and counted."),
     objectives: optional(
       z.array(z.string().refine((text) => requestObjective(text) !== undefined, OBJECTIVE_FORM)).min(1),
       'What a request must meet to count as goodput, as "ttft_ms < 300"; all of them at once.',
@@ -113,7 +115,7 @@ export const workloadSchema = z
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
     retryAfter: optional(
       z.enum(["none", "compliant", "ignoring"]),
-      "What becomes of denied requests: nothing, retried by the rules, retried at once.",
+      "What happens to denied requests: nothing, retries by the rules, or immediate retries.",
     ),
     allow: optional(
       z.strictObject({
@@ -125,7 +127,7 @@ export const workloadSchema = z
         ),
         emptyShare: optional(
           z.number().min(0).max(1),
-          "Share of the 2xx replies whose text is empty although nothing cut them short; default 0.02. Decided in the same way.",
+          "Share of the 2xx replies whose text is empty although they were not truncated; default 0.02. Decided in the same way.",
         ),
       }),
       "Shares of requests that may be denied, fail, or have an unusable reply.",
@@ -156,7 +158,7 @@ export const workloadSchema = z
       if (isOfStreams(text))
         context.addIssue({
           code: "custom",
-          message: "only streams have it, and no request of the mix streams",
+          message: "it applies only to streams, and no request of the mix streams",
           path: ["objectives", index],
         });
   })

@@ -16,7 +16,7 @@ export const lengthsSchema = z.union([
       kind: z.literal("logNormal"),
       median: z.number().positive(),
       sigma: z.number().positive().meta({ description: "Standard deviation of the logarithm of the length." }),
-      most: whole.meta({ description: "Longer ones are cut to it: what the plan counts with." }),
+      most: whole.meta({ description: "Longer lengths are cut to this maximum, which the plan assumes." }),
     }),
     z.strictObject({
       kind: z.literal("empirical"),

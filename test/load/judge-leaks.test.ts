@@ -24,7 +24,7 @@ test.each<[verdict: string, what: string, memoryMib: (atS: number) => number]>([
   ["plateau", "a warm-up of twenty seconds", (atS) => 100 + Math.min(20, atS) * 2],
   ["growth", "half a MiB each second", (atS) => 100 + atS / 2],
   ["growth", "after a warm-up, and not given back", (atS) => 150 + atS * 0.4],
-  ["recovered", "given back when the load ended", (atS) => (atS > 60 ? 102 : 100 + atS / 2)],
+  ["recovered", "released when the load ended", (atS) => (atS > 60 ? 102 : 100 + atS / 2)],
 ])("%s: %s", (verdict, _what, memoryMib) => {
   const [memory, files, threads] = judgeLeaks(sampled(memoryMib), 60);
   expect(memory).toMatchObject({ resource: "memory", verdict });

@@ -64,7 +64,7 @@ describe("load --until", () => {
     [["even.yaml", "--until", "ttft_ms p99"], /--until takes a figure, a quantile and a precision/],
     [["even.yaml", "--until", "ttft_ms p98 within 5%"], /at p50, p90, p95, p99, p999/],
     [["even.yaml", "--until", "response_ms p99 within 0%"], /more than 0/],
-    [["even.yaml", "--until", "ttft_ms p99 within 5%"], /only streams have it/],
+    [["even.yaml", "--until", "ttft_ms p99 within 5%"], /applies only to streams/],
     [["even.yaml", "--at-most", "5"], /until/],
     [["even.yaml", "--until", "response_ms p50 within 5%", "--at-most", "0"], /--at-most takes a number from 1/],
     [["even.yaml", "--until", "response_ms p50 within 5%", "--workers", "2"], /one thread/],

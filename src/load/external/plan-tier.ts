@@ -57,7 +57,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     { role: "wave", arrivals: atOnce(limit + extraOf(limit)), requests: long },
     { role: "extra", afterMs: EXTRA_AFTER_MS, arrivals: atOnce(8), requests: short },
   ]);
-  phase("concurrency-release", "A request that ends frees its slot", CONCURRENCY_MS, [
+  phase("concurrency-release", "A request that ends frees capacity", CONCURRENCY_MS, [
     { role: "again", arrivals: atOnce(limit), requests: long },
   ]);
   const even = atTheLimitRequests(limits);
@@ -71,15 +71,10 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     { role: "even", arrivals: evenly(Math.ceil((overMs / everyMs) * EVEN), everyMs / EVEN), requests: short },
   ]);
   const againMs = FLEET_MS + (limit * everyMs + 1_000);
-  phase(
-    "recovery",
-    "Clients that comply with Retry-After come back, and no slot has leaked",
-    againMs + CONCURRENCY_MS,
-    [
-      { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
-      { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
-    ],
-  );
+  phase("recovery", "Clients that wait for Retry-After recover, and no capacity has leaked", againMs + CONCURRENCY_MS, [
+    { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
+    { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
+  ]);
   return { phases, groups, remarks: [] };
 }
 

@@ -63,7 +63,7 @@ export function assertRepeatable(
     });
   if (mix.every(isConstant)) return;
   throw new UsageError(`${engine} cannot send ${name}: the lengths of its requests are random`, {
-    hint: "Name numbers for promptTokens, promptBytes and maxTokens, or omit --engine: the native engine draws them.",
+    hint: "Set numbers for promptTokens, promptBytes and maxTokens, or omit --engine: the native engine draws them.",
   });
 }
 
@@ -85,7 +85,7 @@ function arrivalsOf({ arrivals, name }: Workload, remarks: string[]): Planned[] 
     case "constant":
       return [even(arrivals.ratePerS, arrivals.durationS)];
     case "poisson":
-      remarks.push("Poisson arrivals are sent evenly: k6 has none");
+      remarks.push("k6 has no Poisson arrivals: requests are sent evenly");
       return [even(arrivals.ratePerS, arrivals.durationS)];
     case "ramp": {
       const { fromPerS, toPerS, durationS } = arrivals;

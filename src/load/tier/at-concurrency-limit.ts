@@ -187,11 +187,11 @@ export function judgeConcurrencyLimit(
   const surely = minPeakInFlight(observations, still);
   const beyond = admittedBeyond(observations, limit, still);
   const held = minPeakInFlight(streams, still);
-  const counted = `${admitted.length} of ${streams.length} at once and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
+  const counted = `${admitted.length} of ${streams.length} concurrent streams and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
   // Concurrency is measured directly: more running requests than the limit have no other explanation.
   const exceeded = finding({
     name: "concurrency.exceeded",
-    title: "No more requests run together than the limit",
+    title: "The number of concurrent requests stays within the limit",
     requirements: ["LIMIT-CONC-2"],
     met: surely <= limit && beyond.length === 0,
     expected: `at most ${limit} requests in flight`,
@@ -205,7 +205,7 @@ export function judgeConcurrencyLimit(
     const why =
       rate.length > 0
         ? `the rate limit was reached first: it denied ${rate.length} of ${observations.length}`
-        : `at most ${held} of ${limit} surely ran together: name a model with longer streams as models.stream`;
+        : `at most ${held} of ${limit} certainly ran concurrently: name a model with longer streams as models.stream`;
     const unreached = finding({
       name: "concurrency.not-enforced",
       title,
@@ -256,7 +256,7 @@ export function judgeConcurrencyRelease(
     return [
       finding({
         name: "concurrency.leaked",
-        title: "What has ended no longer counts",
+        title: "Ended requests no longer count",
         requirements: ["LIMIT-CONC-4"],
         undecided: why,
         basis: "timing",
@@ -267,7 +267,7 @@ export function judgeConcurrencyRelease(
   return [
     finding({
       name: "concurrency.leaked",
-      title: "What has ended no longer counts",
+      title: "Ended requests no longer count",
       requirements: ["LIMIT-CONC-4"],
       met: leaked.length === 0,
       expected: "0 denied",

@@ -84,7 +84,7 @@ export function judgeAtTheLimit(
   const limit = observations.filter(
     (one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < inFlight,
   );
-  const title = "Traffic below the limit is not denied for its rate";
+  const title = "Traffic below the rate limit is not denied by it";
   const observed = `${denied.length} of ${observations.length} denied for the rate, ${late} of them below it`;
   const open = early.length > 0 && late === 0 && !observations.some(({ role }) => role === AGAIN);
   if (!observations.some(isAdmitted))
@@ -119,7 +119,7 @@ export function judgeAtTheLimit(
         }),
     finding({
       name: "concurrency.denied-below-limit",
-      title: "Few requests in flight are not denied for their number",
+      title: "Few requests in flight are not denied by the concurrency limit",
       requirements: ["LIMIT-CONC-2", "LIMIT-CONC-4"],
       met: limit.length === 0,
       expected: "0 denied",

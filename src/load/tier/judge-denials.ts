@@ -43,7 +43,7 @@ function judgeRateWaits(denied: readonly Observation[]): Finding[] {
   return [
     finding({
       name: "retry-after.missing",
-      title: "Every denial for the rate has a Retry-After",
+      title: "Every rate limit denial has a Retry-After",
       requirements: ["LIMIT-RATE-4"],
       met: missing.length === 0,
       expected: "0 without",

@@ -119,7 +119,7 @@ export function judgeRecovery(
 
 /** If no client was served although waits were tested, their Retry-After was too short. That is decided. */
 function judgeFleet(observations: readonly Observation[], { fleet, waits }: RecoveryScript): Finding[] {
-  const title = "Clients that comply with Retry-After are served after an overload";
+  const title = "Clients that wait for Retry-After are served after an overload";
   if (fleet === undefined)
     return [
       finding({
@@ -162,7 +162,7 @@ export function judgeOwnClients({
   forbiddenRetries,
   retries,
 }: Pick<ClientsOutcome<Observation>, "earlySends" | "forbiddenRetries" | "retries">): Finding {
-  const title = "The harness's own clients keep the retry rules";
+  const title = "The harness's own clients follow the retry rules";
   const observed = `${earlySends} early, ${forbiddenRetries} forbidden of ${retries} retries`;
   return earlySends + forbiddenRetries === 0
     ? finding({
@@ -181,7 +181,7 @@ export function judgeOwnClients({
 function judgeLastWave(observations: readonly Observation[], all: readonly Observation[], limit: number): Finding {
   const again = observations.filter(({ role }) => role === "again");
   const leaked = again.filter((one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < limit);
-  const title = "Nothing was leaked by all that went before";
+  const title = "The earlier phases leaked no capacity";
   const admitted = again.slice(-(limit + BEYOND)).filter(isAdmitted).length;
   if (leaked.length === 0 && admitted < limit) {
     const rate = again.filter(isRateDenial).length;

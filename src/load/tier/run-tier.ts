@@ -156,7 +156,7 @@ function phasesOf(parts: TierParts): TierPhase[] {
     },
     {
       name: "concurrency-release",
-      title: "A request that ends frees its slot, and other requests do not disturb this",
+      title: "A request that ends frees capacity, even while other requests run",
       totalS: 6,
       act: () => releaseConcurrency(bench),
       *judge(observations) {
@@ -200,7 +200,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
     },
     {
       name: "recovery",
-      title: "Clients that comply with Retry-After are served, and no slot has leaked",
+      title: "Clients that wait for Retry-After are served, and no capacity has leaked",
       totalS: recoverySeconds(limits),
       act: () => recover(bench, recovery, seed),
       *judge(observations) {

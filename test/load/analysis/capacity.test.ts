@@ -34,8 +34,8 @@ describe("an objective", () => {
     } as const;
     const stream = { ...entry, stream: true };
     test.each([
-      ["ttft_ms p99 < 800", [entry], /only streams have it/],
-      ["event_gap_ms p50 < 80", [entry], /only streams have it/],
+      ["ttft_ms p99 < 800", [entry], /applies only to streams/],
+      ["event_gap_ms p50 < 80", [entry], /applies only to streams/],
       ["event_gap_ms p50 < 80", [entry, { ...stream, maxTokens: 1 }], /two tokens/],
     ])("%s", (text, mix, why) => expect(() => assertMeasurable(parseObjective(text), mix)).toThrow(why));
 

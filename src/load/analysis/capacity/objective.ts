@@ -71,7 +71,7 @@ export function assertMeasurable(clauses: readonly ObjectiveClause[], mix: Workl
     if (clause.kind === "share" || !OF_STREAMS.includes(clause.figure)) continue;
     if (streams.length === 0)
       throw new UsageError(
-        `"${clause.text}" cannot be measured: only streams have it, and no request of the mix streams`,
+        `"${clause.text}" cannot be measured: it applies only to streams, and no request of the mix streams`,
         {
           hint: "Name a workload whose mix has `stream: true` (`gauntlet capacity` also has --streams), or take response_ms.",
         },
