@@ -47,7 +47,7 @@ export class CircuitBreaker {
     if (!this.#admitted && this.#refused >= REFUSALS)
       this.#give(
         `every valid request was refused, ${REFUSALS} of them (last: ${response.summary})`,
-        "See whether keys.valid is an active key of an account with balance: `gauntlet doctor`.",
+        "Run `gauntlet doctor` to check that keys.valid is an active key of an account with balance.",
       );
   }
 
@@ -63,7 +63,7 @@ export class CircuitBreaker {
     const latestMs = Math.min(this.#middleMs(nowMs - 2 * SPAN_MS), this.#middleMs(nowMs - SPAN_MS));
     if (latestMs < SLOW_MS || latestMs < firstMs * SLOWER) return;
     this.#give(
-      `the gateway becomes slower and slower: a plain reply took ${Math.round(firstMs)} ms at first and ${Math.round(latestMs)} ms of late`,
+      `the gateway becomes slower and slower: a plain reply took ${Math.round(firstMs)} ms at the start and now takes ${Math.round(latestMs)} ms`,
       "Look for what grows with every request: a list that is searched, a log, a connection pool.",
     );
   }

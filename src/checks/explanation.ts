@@ -34,13 +34,13 @@ export function explanationOf(check: Check): Explanation {
 
 function onFailure(check: Check, requirements: readonly Requirement[]): string {
   const severity = requirements.some(({ level, layer }) => level === "MUST" && layer !== "compat")
-    ? "A broken MUST fails the run; a SHOULD warns; an OPEN requirement is observed and never counts."
+    ? "A violated MUST fails the run, a violated SHOULD is a warning, and an OPEN requirement is only observed."
     : requirements.every(({ level }) => level === "OPEN")
-      ? "It observes only: nothing it sees counts against a gateway."
-      : "It warns, and fails the run only where a policy says so.";
+      ? "It only observes: its findings never count against a gateway."
+      : "A failure is a warning; it fails the run only if a policy says so.";
   const how =
     check.kind === "invariant"
-      ? "It looks at what the other checks sent, so run it together with them; the report names the exchange and prints it as a curl line."
-      : `The report names the exchange and prints it as a curl line; \`gauntlet conform --only ${check.id}\` sends it again.`;
+      ? "It judges the traffic of the other checks, so run it together with them. The report names the exchange and prints it as a curl command."
+      : `The report names the exchange and prints it as a curl command; \`gauntlet conform --only ${check.id}\` sends it again.`;
   return `${severity} ${how}`;
 }

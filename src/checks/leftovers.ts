@@ -2,8 +2,8 @@ import type { Instance } from "./check.ts";
 import type { Traffic } from "./traffic.ts";
 
 const USED_UP = {
-  "key.cappable": "its daily cap was used; it is as before when the day ends (UTC)",
-  "key.childSmall": "its lifetime budget was used; another run needs a new key",
+  "key.cappable": "its daily cap was used up; it resets at the end of the day (UTC)",
+  "key.childSmall": "its lifetime budget was used up; another run needs a new key",
 } as const;
 
 /**
@@ -25,7 +25,7 @@ export async function leftoversOf(traffic: Traffic, probed: readonly Instance[])
     const counts = new Map<string, number>();
     for (const state of made) counts.set(state, (counts.get(state) ?? 0) + 1);
     const states = [...counts].sort().map(([state, count]) => (count === 1 ? state : `${count} × ${state}`));
-    left.push(`keys that the provisioning hook made and did not take back: ${states.join(", ")}`);
+    left.push(`keys that the provisioning hook created and did not revoke: ${states.join(", ")}`);
   }
   const { charged } = traffic.sent;
   if (charged > 0)

@@ -11,7 +11,7 @@ export interface Selection {
 /**
  * Instances that a selection matches.
  *
- * @throws UsageError for a name that matches nothing: it would silently select nothing, and nothing looks green.
+ * @throws UsageError for a name that matches nothing: otherwise a run without checks would look like a pass.
  */
 export function select(checks: readonly Check[], { suites = [], only = [] }: Selection): Instance[] {
   const known = [...new Set(checks.map(({ id }) => suiteOf(id)))];

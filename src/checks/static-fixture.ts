@@ -52,7 +52,7 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
       return when(target.limits !== undefined);
     case "compat":
       return target.compat[name as "chat" | "messages"] === "none"
-        ? { ok: false, unblock: [], skipped: "the target wants no compat checks for it" }
+        ? { ok: false, unblock: [], skipped: "the target does not request compat checks for it" }
         : when(true);
     case "dialect":
       return target.dialects.includes(name as Dialect)
@@ -72,12 +72,12 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
     case "upgrade":
       return target.source === "embedded"
         ? when(true)
-        : { ok: false, unblock: [], skipped: "only where limits can be raised by the harness" };
+        : { ok: false, unblock: [], skipped: "only if the harness can raise the limits" };
     case "clock":
       // The clock of a production gateway cannot be shifted: an operator cannot add this state.
       return target.source === "embedded"
         ? when(true)
-        : { ok: false, unblock: [], skipped: "only a gateway whose clock can be shifted shows it within one run" };
+        : { ok: false, unblock: [], skipped: "visible within one run only if the gateway's clock can be shifted" };
     default:
       return accountFixture(need, target, when(hasAccount(need, target)));
   }

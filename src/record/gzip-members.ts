@@ -12,7 +12,7 @@ const TAIL_BYTES = 8;
 
 /** Maximum length of a line, bytes: responses are limited to 8 MiB, and escaping makes at most six bytes of one. */
 export const MAX_LINE_BYTES = 64 << 20;
-/** More than a member and its last line is not unpacked: the file comes from somewhere else, or is a bomb. */
+/** More than a member and its last line is not unpacked: the file was not written by us, or is a decompression bomb. */
 const MAX_UNPACKED = MEMBER_BYTES + MAX_LINE_BYTES;
 /** Bytes unpacked in one step. */
 const CHUNK_BYTES = 128 * 1024;

@@ -122,7 +122,7 @@ export const runRecordSchema = z
   })
   .meta({
     title: "Gauntlet run record",
-    description: "Everything that a run found out. Reports are renderings of it.",
+    description: "All results of a run. Reports are generated from it.",
   });
 
 export type RunRecord = z.infer<typeof runRecordSchema>;

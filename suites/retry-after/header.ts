@@ -47,7 +47,7 @@ function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: Should
 const present = defineInvariant({
   id: "retry-after.present",
   about: "limited.rate",
-  title: "Every denial for the rate has a Retry-After",
+  title: "Every rate limit denial has a Retry-After",
   covers: ["LIMIT-RATE-4"],
   explains:
     "Checks every rate_limit_exceeded denial of the run, whatever caused it: both dialects, streaming and non-streaming, the model list. Without the header, clients guess, and all retry at the same time.",

@@ -30,5 +30,7 @@ test("a gateway whose replies take a hundred times as long as at first opens the
   const circuit = new CircuitBreaker();
   const fastMs = noteReplies(circuit, 12, () => 50);
   noteReplies(circuit, 30, () => 5_000, fastMs);
-  expect(circuit.opened?.message).toMatch(/slower and slower: a plain reply took 50 ms at first and 5000 ms of late/);
+  expect(circuit.opened?.message).toMatch(
+    /slower and slower: a plain reply took 50 ms at the start and now takes 5000 ms/,
+  );
 });

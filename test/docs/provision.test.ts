@@ -42,7 +42,7 @@ describe("the documented provisioning hook", () => {
     const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
     expect(record.checks[0].attestations).toContainEqual({ state: "key.revoked", by: "hook" });
     expect(record.leftovers).toEqual([
-      expect.stringMatching(/hook made and did not take back: \d+ × key\.childSmall, key\.revoked/),
+      expect.stringMatching(/hook created and did not revoke: \d+ × key\.childSmall, key\.revoked/),
       expect.stringMatching(/requests were served/),
     ]);
   });
@@ -64,7 +64,7 @@ describe("the documented provisioning hook", () => {
   test.each<[what: string, command: string, says: RegExp]>([
     ["ends badly", 'echo \'{"key":"sk-canary-123456"}\'; echo no such tenant >&2; exit 1', /exit 1.*no such tenant/],
     ["prints no key", "echo sk-canary-123456", /It must print \{"key"/],
-    ["is not there", "./no-such-hook.sh", /exit 127/],
+    ["does not exist", "./no-such-hook.sh", /exit 127/],
     ["takes too long", "sleep 60", /ran longer than 0\.2 s/],
   ])("that %s stops the run with exit code 2, and its output is not shown", async (what, command, says) => {
     using folder = temporaryFolder();

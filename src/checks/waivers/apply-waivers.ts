@@ -62,7 +62,7 @@ function breachOf(
   // Not selected in this run, or undecided: the waiver can be neither used nor stale.
   if (result === undefined || UNDECIDED.includes(result.status)) return undefined;
   if (!WAIVABLE.includes(result.status)) {
-    return breach("stale", `${check} does not fail any more (${result.status}); remove its waiver`);
+    return breach("stale", `${check} no longer fails (${result.status}); remove its waiver`);
   }
   const now = fingerprintOf(result);
   if (now !== fingerprint) {

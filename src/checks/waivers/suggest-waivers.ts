@@ -26,7 +26,7 @@ export function suggestWaivers(results: readonly CheckResult[], nowMs: number): 
     const entry = { checks, reason: "", owner: "", expires, fingerprint, magnitudes };
     return `${indent(comment)}\n${indent(stringify([entry]).trimEnd())}`;
   });
-  const head = "# Failures that are known and accepted until a day. Fill in reason and owner; both are required.\n";
+  const head = "# Known failures that are accepted until a date. Fill in reason and owner; both are required.\n";
   return entries.length === 0 ? `${head}waivers: []\n` : `${head}waivers:\n${entries.join("\n")}\n`;
 }
 

@@ -8,12 +8,12 @@ const text = z.string().trim().min(1);
 const waiverEntry = z.strictObject({
   checks: z.array(text).min(1).meta({ description: "Instances that fail in this way, as reports name them." }),
   reason: text.meta({ description: "Why it is accepted for now." }),
-  owner: text.meta({ description: "Who will see to it." }),
-  expires: z.iso.date().meta({ description: "Last day on which it holds (UTC), YYYY-MM-DD." }),
+  owner: text.meta({ description: "Who is responsible for the fix." }),
+  expires: z.iso.date().meta({ description: "Last day on which it is valid (UTC), YYYY-MM-DD." }),
   fingerprint: z
     .string()
     .regex(/^[0-9a-f]{12}$/, "must be a fingerprint of twelve digits, as `gauntlet waivers suggest` prints it")
-    .meta({ description: "How it fails; another way to fail is not covered." }),
+    .meta({ description: "How it fails; other failures are not covered." }),
   magnitudes: z.record(z.string(), z.number().nonnegative()).meta({
     description:
       "Size of the failure by finding: a share, or a multiple of a bound. A failure of more than twice this size is not covered.",
@@ -22,7 +22,7 @@ const waiverEntry = z.strictObject({
 
 export const waiverFileSchema = z
   .strictObject({ waivers: z.array(waiverEntry) })
-  .meta({ title: "Gauntlet waivers", description: "Failures that are known and accepted until a day." });
+  .meta({ title: "Gauntlet waivers", description: "Known failures that are accepted until a date." });
 
 /** The JSON Schema that editors use; published as `schemas/waivers.schema.json`. */
 export function waiversJsonSchema(): Record<string, unknown> {
