@@ -94,7 +94,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
       ...(facts.outputTokens === undefined ? {} : { outputTokens: facts.outputTokens }),
       note:
         facts.binds === "client"
-          ? "These are requests of the client, at gateways that followed a script."
+          ? "The client sent these requests to scripted gateways."
           : "Attempts that were refused or lost in the network may be missing from the gateway's history.",
     },
     ...(facts.load === undefined ? {} : { load: figuresOfLoad(facts.load) }),

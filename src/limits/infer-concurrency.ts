@@ -52,7 +52,7 @@ export function inferConcurrency(
     const why = rate > 0 ? `; the rate limit denied ${rate} requests first: longer streams would show it` : "";
     return {
       inFlight: none(
-        `${low === 0 ? "no requests overlapped" : `${low} ran together, and none was denied for concurrency`}${why}`,
+        `${low === 0 ? "no requests overlapped" : `${low} ran together, and none was denied by the concurrency limit`}${why}`,
       ),
       inFlightRange: [low, Number.POSITIVE_INFINITY],
     };
@@ -60,7 +60,7 @@ export function inferConcurrency(
   const high = Math.min(
     ...denied.map((denial) => admitted.filter((one) => one.sentUs < ends(denial) && ends(one) > denial.sentUs).length),
   );
-  const evidence = `${low} certainly ran together; the first of ${denied.length} denials for concurrency arrived with at most ${high} running`;
+  const evidence = `${low} certainly ran together; the first of ${denied.length} concurrency denials arrived with at most ${high} running`;
   if (low === high) return { inFlight: { value: low, confidence: "high", evidence }, inFlightRange: [low, high] };
   if (low < high) return { inFlight: { value: high, confidence: "medium", evidence }, inFlightRange: [low, high] };
   return {
@@ -91,7 +91,7 @@ function disconnect(leave: Release | undefined): ConcurrencyInference["freedOnDi
   if (leave === undefined) return none("the concurrency limit was never reached");
   if (leave.afterMs !== undefined)
     return { value: speedOf(leave), confidence: "high", evidence: describe(leave, "a client had aborted its stream") };
-  if (leave.denied === 0) return none("no attempt was denied for concurrency");
+  if (leave.denied === 0) return none("no attempt was denied by the concurrency limit");
   return {
     value: "not before the natural end",
     confidence: leave.triedMs >= 1_000 ? "high" : "low",

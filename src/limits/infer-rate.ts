@@ -75,7 +75,7 @@ function* inferAssuming(sorted: readonly Decision[], scopes: ScopeInferences, kn
   });
   if (denials === 0)
     return unknown(
-      `none of ${attempts.length} requests was denied for the rate${others === 0 ? "" : ` (${others} failed or were denied for another reason)`}; the limit is higher, or there is none`,
+      `none of ${attempts.length} requests was denied by the rate limit${others === 0 ? "" : ` (${others} failed or were denied for another reason)`}; the limit is higher, or there is none`,
     );
   if (admittedAfterDenial(attempts) === 0) return unknown(`nothing was admitted after the first denial (${seen})`);
   const unexplained = chosen.fits.map(({ kind, misses }) => `${NAMES[kind]} leaves ${misses}`).join(", ");
@@ -213,7 +213,7 @@ function inferListing(
   const without = bestOf(candidates, kind, { listing: false, deniedCount });
   const including = bestOf(candidates, kind, { listing: true, deniedCount });
   if (denied.length > 0) {
-    const evidence = `${denied.length} of ${listings.length} listings were denied for the rate (first: request ${denied[0]?.ordinal})`;
+    const evidence = `${denied.length} of ${listings.length} listings were denied by the rate limit (first: request ${denied[0]?.ordinal})`;
     return { value: "yes", confidence: denied.length >= 3 ? "high" : "medium", evidence };
   }
   const compared = compareFlag<never>(without, including, undefined);

@@ -9,7 +9,7 @@ const successIsAReply = defineInvariant({
   title: "A 2xx contains a reply and no error",
   covers: ["ERR-200-1", "REFUSED-IN-TIME"],
   explains:
-    "Checks every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object in place of the reply: clients must be able to distinguish success from failure by the status alone. A stream that began with 2xx and contains an error instead of output was rejected too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a rejected body) it is one warning here, and other checks treat it as a rejection.",
+    "Checks every 2xx response of the run to an inference request, whether the request was valid or not. A non-streaming reply must be JSON and, if the request was valid, have the fields of its dialect. A 2xx must never contain an error object instead of the reply: clients must be able to distinguish success from failure by the status alone. A stream that began with 2xx and contains an error instead of output was rejected too late to have a status. Where the specification names the status (of a denial, and 5xx where a provider fails), that is a failure; otherwise (a rejected body) it is one warning here, and other checks treat it as a rejection.",
   judge(responses, verdict) {
     const replies = responses.filter((response) => {
       const { status = 0, requested, complete } = response;
@@ -22,7 +22,7 @@ const successIsAReply = defineInvariant({
 });
 
 const IN_TIME = "a stream with output, or a refusal by its status";
-const LATE = "200, and an error in place of output";
+const LATE = "200 with an error instead of output";
 
 function judgeSuccess(response: Response, verdict: Verdict): void {
   const seen = { in: response };

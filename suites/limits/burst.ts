@@ -29,7 +29,7 @@ const RELEASE_PAUSES_MS = [50, 150, 500, 1_000, 1_000, 1_000, 1_000];
 /** After this long without traffic, a concurrency denial is not a late release, µs. */
 const IDLE_US = 1_500_000;
 
-/** Sends until one request is denied for the rate, then waits for those in flight. */
+/** Sends until one request is denied by the rate limit, then waits for those in flight. */
 export async function burst(t: Session, { what, specs, most, parallel }: BurstPlan): Promise<Burst> {
   const responses: Response[] = [];
   const startUs = t.nowUs();

@@ -96,7 +96,7 @@ const heldToTheEnd = defineCheck({
     if (!held.some(limitDenials(unnamedLater).isRate))
       verdict.must("LIMIT-CONC-3", missed.length, 0, {
         in: missed[0],
-        because: `of ${held.length} concurrent streams, exactly the limit, were denied for concurrency, twice in a row`,
+        because: `of ${held.length} concurrent streams, exactly the limit, were denied by the concurrency limit, twice in a row`,
       });
     if (missed.length > 0) return;
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
@@ -126,7 +126,7 @@ const heldToTheEnd = defineCheck({
     if (freed !== null) {
       verdict.must("LIMIT-CONC-3", limitDenials(unnamedLater).isConcurrency(freed), false, {
         in: freed,
-        because: "denied for concurrency when one of the streams had ended",
+        because: "denied by the concurrency limit when one of the streams had ended",
       });
     }
   },

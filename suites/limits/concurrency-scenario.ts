@@ -278,7 +278,7 @@ async function reachConcurrencyLimit(
   return streams;
 }
 
-/** Whether one of them ended immediately, denied for concurrency or failed; the others continue. */
+/** Whether one of them ended immediately, denied by the concurrency limit or failed; the others continue. */
 async function lacksOne(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((response) => ended.push(response));

@@ -91,7 +91,7 @@ const otherAccounts = defineCheck({
       const denied = responses.filter(isConcurrencyDenial);
       verdict.must("LIMIT-1", denied.length, 0, {
         in: denied[0],
-        because: `requests of another account (${account}) were denied for concurrency`,
+        because: `requests of another account (${account}) were denied by the concurrency limit`,
       });
     }
   },

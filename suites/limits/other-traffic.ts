@@ -32,7 +32,7 @@ const otherTraffic = defineCheck({
   title: "Another account's traffic does not count toward this account's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
-    "While one account is quiet, an account with a larger limit sends more requests than the quiet one may send in a minute. The quiet account then sends a few requests, far apart, which must not be denied for the rate, because limits belong to accounts. If all of them are denied, the check is repeated after a quiet minute.",
+    "While one account is quiet, an account with a larger limit sends more requests than the quiet one may send in a minute. The quiet account then sends a few requests, far apart, which must not be denied by the rate limit, because limits belong to accounts. If all of them are denied, the check is repeated after a quiet minute.",
   needs: ["limited.rate"],
   schedule: (target) => scheduleOn(limitedFor(target, "rate")),
   cost: {
@@ -71,12 +71,12 @@ const otherTraffic = defineCheck({
     const served = others.filter(isServed).length;
     if (rounds.length > 1 && !isDeniedFor(last))
       return verdict.inconclusive(
-        "the quiet account was denied for its rate after another account's traffic the first time, but not the second time",
+        "the quiet account was denied by its rate limit after another account's traffic the first time, but not the second time",
       );
     const denied = after.filter(isRateDenial);
     const seen = {
       in: denied[0],
-      because: `of ${after.length} requests of a quiet account were denied for the rate after another account had ${served} requests served`,
+      because: `of ${after.length} requests of a quiet account were denied by the rate limit after another account had ${served} requests served`,
     };
     verdict.must("LIMIT-1", denied.length, atMost(after.length - 1), seen);
     verdict.must("LIMIT-RATE-3", denied.length, atMost(after.length - 1), seen);

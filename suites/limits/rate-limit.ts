@@ -131,7 +131,7 @@ const notEarly = defineCheck({
   id: "limits.rate-not-early",
   scenario: rateScenario,
   basis: "timing",
-  title: "Traffic below the limit is not denied for the rate",
+  title: "Traffic below the limit is not denied by the rate limit",
   covers: ["LIMIT-RATE-3", "LIMIT-2"],
   explains:
     "A burst that reaches four fifths of the limit before its first denial proves this. If it is denied earlier, as by a bucket with little burst, evenly paced traffic at 80 % of the limit is sent for a minute after a quiet one: none of it may be denied.",
@@ -143,7 +143,7 @@ const notEarly = defineCheck({
       if (admitted < least)
         return verdict.inconclusive(
           first.responses.some(isRateDenial)
-            ? `denied after ${admitted} requests at once; evenly paced requests, which a quick run skips, would show whether that is too early`
+            ? `denied after ${admitted} concurrent requests; evenly paced requests, which a quick run skips, would show whether that is too early`
             : `only ${admitted} requests were served`,
         );
       verdict.must("LIMIT-RATE-3", admitted, atLeast(least), { because: "requests in a row before the first denial" });
@@ -196,7 +196,7 @@ const denialFormat = defineCheck({
   },
 });
 
-/** Refused for the rate, or refused for another reason after the last request that was served. */
+/** Refused by the rate limit, or refused for another reason after the last request that was served. */
 function refusedAtTheEnd({ responses }: Burst): Response[] {
   const lastServedUs = Math.max(...responses.filter(isServed).map(({ exchange }) => exchange.timeline.dueUs));
   return responses.filter(
@@ -211,7 +211,7 @@ const whatCounts = defineCheck({
   title: "Window, bursts, and what counts toward the rate",
   covers: ["LIMIT-RATE-8"],
   explains:
-    "Records how many requests a quiet account may send at once, how the wait develops, and whether the list is limited: the specification does not say.",
+    "Records how many concurrent requests a quiet account may send, how the wait develops, and whether the list is limited: the specification does not say.",
   judge({ first, second, firstWait, whileDenied }, verdict) {
     const list = whileDenied.find(({ kind }) => kind === "model list");
     verdict.observe("LIMIT-RATE-8", {

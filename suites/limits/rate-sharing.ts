@@ -38,7 +38,7 @@ const sharedByKeys = defineCheck({
   title: "The keys of an account share its rate",
   covers: ["LIMIT-1", "LIMIT-5"],
   explains:
-    "While one key of the account is denied for the rate, sends with the account's other key, and confirms that the first is still denied afterwards. The other key must be denied too: the limit belongs to the account.",
+    "While one key of the account is denied by the rate limit, sends with the account's other key, and confirms that the first is still denied afterwards. The other key must be denied too: the limit belongs to the account.",
   needs: ["limited.rate.second"],
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
@@ -67,7 +67,7 @@ const sharedByKinds = defineCheck({
   title: "Both dialects, streaming and non-streaming requests, all models and all clients share the account's rate",
   covers: ["LIMIT-5", "LIMIT-1", "LIMIT-RATE-1"],
   explains:
-    "While the account's chat requests are denied for the rate, streams, conversations, the other dialect, another model and a request that looks like another client's are sent. Streams, conversations and other models must be denied too, the other dialect should be. Anything that is admitted is counted separately or not limited at all.",
+    "While the account's chat requests are denied by the rate limit, streams, conversations, the other dialect, another model and a request that looks like another client's are sent. Streams, conversations and other models must be denied too, the other dialect should be. Anything that is admitted is counted separately or not limited at all.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     const requirements = {
@@ -104,7 +104,7 @@ const otherAccounts = defineCheck({
   title: "Another account is not denied because of this account's rate",
   covers: ["LIMIT-1", "LIMIT-RATE-3"],
   explains:
-    "While one account is denied for its rate, requests with keys of unrelated accounts are sent. They must be served: limits belong to accounts.",
+    "While one account is denied by its rate limit, requests with keys of unrelated accounts are sent. They must be served: limits belong to accounts.",
   judge({ others, whileDenied }, verdict) {
     verdict.assume(whileDenied.length > 0, "the account could be brought to its limit");
     if (others.length === 0) return verdict.notApplicable("the target has no key of another account");

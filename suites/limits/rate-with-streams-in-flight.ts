@@ -19,10 +19,10 @@ const REST_MS = 1_000;
 const withOthers = defineCheck({
   id: "limits.rate-with-streams-in-flight",
   basis: "timing",
-  title: "A request is not denied for the rate because others are in flight",
+  title: "A request is not denied by the rate limit because others are in flight",
   covers: ["LIMIT-RATE-3"],
   explains:
-    "Sends sixteen long streams on a large tier's account, 120 ms apart: well below its rate limit, but with several in flight at a time. None may be denied for the rate. If some are, the same number of requests is sent at the same pace, each after the previous one has ended, and then the streams are sent again. If the concurrent streams are denied both times and the sequential requests are not, the gateway counts requests in flight toward the rate.",
+    "Sends sixteen long streams on a large tier's account, 120 ms apart: well below its rate limit, but with several in flight at a time. None may be denied by the rate limit. If some are, the same number of requests is sent at the same pace, each after the previous one has ended, and then the streams are sent again. If the concurrent streams are denied both times and the sequential requests are not, the gateway counts requests in flight toward the rate.",
   needs: ["model.stream"],
   // Nothing else may be sent on the account during this, and a load run that follows needs it idle.
   schedule: { order: "exclusive-first" },
@@ -31,7 +31,7 @@ const withOthers = defineCheck({
   async run(t) {
     const account = t.target.tiers.growth ?? t.target.tiers.scale;
     if (account === undefined) return NOTHING_SENT;
-    // An account that was denied for its rate a moment ago may correctly still be denied.
+    // An account that was denied by its rate limit a moment ago may correctly still be denied.
     const filled = await fillOnce(t, t.target.tiers.growth === undefined ? "scale" : "growth");
     const denials = [...filled.held, ...filled.extras].filter(isRateDenial);
     const waitMs = Math.max(0, ...denials.map((denial) => denial.retryAfterWaitMs ?? 0));
@@ -50,16 +50,16 @@ const withOthers = defineCheck({
     const deniedAlone = alone.filter(isDenied);
     if (denied.length > TOLERATED && deniedAlone.length > 0)
       return verdict.inconclusive(
-        `${deniedAlone.length} of ${alone.length} requests at the same pace were denied for the rate although no other was in flight: ${deniedAlone[0]?.summary}. Run again when nobody else uses the account`,
+        `${deniedAlone.length} of ${alone.length} requests at the same pace were denied by the rate limit although no other was in flight: ${deniedAlone[0]?.summary}. Run again when nobody else uses the account`,
       );
     const again = second.filter(isDenied);
     if (denied.length > TOLERATED && again.length <= TOLERATED)
       return verdict.inconclusive(
-        `${denied.length} of ${first.length} streams were denied for the rate the first time, and ${again.length} of ${second.length} the second time`,
+        `${denied.length} of ${first.length} streams were denied by the rate limit the first time, and ${again.length} of ${second.length} the second time`,
       );
     verdict.must("LIMIT-RATE-3", denied.length, atMost(TOLERATED), {
       in: denied[0],
-      because: `of ${first.length} streams that started ${SPACING_MS} ms apart, ${first.filter(isServed).length} of them served, were denied for the rate; ${again.length} of ${second.length} the second time`,
+      because: `of ${first.length} streams that started ${SPACING_MS} ms apart, ${first.filter(isServed).length} of them served, were denied by the rate limit; ${again.length} of ${second.length} the second time`,
     });
   },
 });

@@ -21,7 +21,7 @@ export const LATE_MS = 1_500;
 /** A gateway that has not begun to respond by then is queuing what it should deny, ms. */
 const BEGUN_MS = 3_000;
 
-/** Sends at half the account's rate, so that no limiter has a reason to deny these for the rate. */
+/** Sends at half the account's rate, so that no limiter has a reason to deny these. */
 export async function evenly(t: Session, request: RequestSpec, count: number, spacingMs: number): Promise<Response[]> {
   const sent: Promise<Response>[] = [];
   for (let index = 0; index < count; index++) {

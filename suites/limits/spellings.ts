@@ -21,7 +21,7 @@ const rateBySpelling = defineCheck({
   title: "A key in another spelling shares the account's rate limit",
   covers: ["LIMIT-1", "LIMIT-RATE-1"],
   explains:
-    "While the account is denied for its rate, the same key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401. If it accepts them, they must be denied for the rate like any other request. A failure means that requests are counted by the text of a header instead of by account: a client that varies the header bypasses the limit.",
+    "While the account is denied by its rate limit, the same key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401. If it accepts them, they must be denied by the rate limit like any other request. A failure means that requests are counted by the text of a header instead of by account: a client that varies the header bypasses the limit.",
   judge(recording, verdict) {
     verdict.assume(recording.whileDenied.length > 0, "the account could be brought to its limit");
     if (recording.spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
@@ -48,7 +48,7 @@ const concurrencyBySpelling = defineCheck({
   title: "A key in another spelling shares the account's concurrency limit",
   covers: ["LIMIT-1", "LIMIT-CONC-2"],
   explains:
-    "While streams fill the concurrency limit, the same key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401. If it accepts them, they must be denied for concurrency. A failure means that requests in flight are counted by the text of a header instead of by account.",
+    "While streams fill the concurrency limit, the same key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401. If it accepts them, they must be denied by the concurrency limit. A failure means that requests in flight are counted by the text of a header instead of by account.",
   judge({ held, spelled }, verdict) {
     if (spelled.length === 0) return verdict.notApplicable(NOT_TRIED);
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");

@@ -18,7 +18,7 @@ const tierConcurrency = defineCheck({
   title: "A tier's account has the tier's concurrency limit",
   covers: ["LIMIT-2", "LIMIT-CONC-2", "LIMIT-1"],
   explains:
-    "On a tier's account, sends concurrent long streams up to the tier's limit: none may be denied for concurrency. While all of them run, sends a few more: none may be served, and accounts set aside for limits, whose limits are far lower, may not be denied because of these streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested if the previous one was filled within 1.5 s; both tiers' streams are aborted once the result is known.",
+    "On a tier's account, sends concurrent long streams up to the tier's limit: none may be denied by the concurrency limit. While all of them run, sends a few more: none may be served, and accounts set aside for limits, whose limits are far lower, may not be denied because of these streams. A failure means that an account has another tier's limit, or that accounts share one. The largest tier is tested if the previous one was filled within 1.5 s; both tiers' streams are aborted once the result is known.",
   needs: ["model.stream"],
   across: { case: TIERS },
   // Other checks may use a tier's account because of its capacity, and a load run that follows needs it idle.
@@ -36,12 +36,17 @@ const tierConcurrency = defineCheck({
     if (reasonOmitted !== null) return verdict.notApplicable(reasonOmitted);
     const rate = held.find(isRateDenial);
     if (rate !== undefined)
-      return verdict.notApplicable(`the rate limit has no room for ${limit} requests at once (${rate.summary})`);
+      return verdict.notApplicable(`the rate limit has no room for ${limit} concurrent requests (${rate.summary})`);
     const denied = held.filter(isConcurrencyDenial);
     const failed = held.length - admittedIn(held) - denied.length;
     if (denied.length === 0 && failed > strayFailures(held).length)
-      return verdict.inconclusive(`${failed} of ${limit} streams were neither served nor denied for concurrency`);
-    const seen = { in: denied[0] ?? held[0], because: `of ${limit} concurrent streams denied for concurrency` };
+      return verdict.inconclusive(
+        `${failed} of ${limit} streams were neither served nor denied by the concurrency limit`,
+      );
+    const seen = {
+      in: denied[0] ?? held[0],
+      because: `of ${limit} concurrent streams denied by the concurrency limit`,
+    };
     verdict.must("LIMIT-2", denied.length, 0, seen);
     verdict.must("LIMIT-CONC-2", denied.length, 0, seen);
     if (!held.every(isServed)) return;
@@ -51,7 +56,7 @@ const tierConcurrency = defineCheck({
     // Only if every attempt was denied: that account's own requests would have ended sooner or later.
     verdict.must("LIMIT-1", unrelated.every(isConcurrencyDenial), false, {
       in: unrelated[0],
-      because: `another account was denied for concurrency while ${limit} streams ran on this one`,
+      because: `another account was denied by the concurrency limit while ${limit} streams ran on this one`,
     });
   },
 });

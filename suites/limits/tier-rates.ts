@@ -193,14 +193,14 @@ function judgeRate(one: Tried, verdict: Verdict): void {
     return;
   }
   if (!isDoubtful(one) || hasNoRefill(one)) {
-    const because = `served on the ${tier} tier's account before the first denial for the rate`;
+    const because = `served on the ${tier} tier's account before the first rate limit denial`;
     const enough = Math.min(Math.floor(rpm * ENOUGH), most);
     must("LIMIT-RATE-3", many, atLeast(enough), { in: denied, because });
     return;
   }
   if (evenly.length < MIN_EVENLY || !evenly.some(isServed)) return;
   const refused = evenly.filter(isRateDenial);
-  const because = `denied for the rate, of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute`;
+  const because = `denied by the rate limit, of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute`;
   const bound = Math.floor(evenly.length * UNEVEN_SHARE);
   must("LIMIT-RATE-3", refused.length, atMost(bound), { in: refused[0], because });
 }

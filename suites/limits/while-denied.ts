@@ -125,7 +125,7 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
     const responses = await sendPlainAtOnce(t, key, parallel);
     if (!responses.some(isRateDenial)) return [];
   }
-  // Refused for the body, or denied for the rate with the same Retry-After as the others.
+  // Refused for the body, or denied by the rate limit with the same Retry-After as the others.
   for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS, "a later moment of the same rate window");
   const later: WhileDenied[] = [];

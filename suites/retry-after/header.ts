@@ -53,7 +53,7 @@ const present = defineInvariant({
     "Checks every rate_limit_exceeded denial of the run, whatever caused it: both dialects, streaming and non-streaming, the model list. Without the header, clients guess, and all retry at the same time.",
   judge(responses, verdict) {
     const denials = responses.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
-    if (denials.length === 0) return verdict.inconclusive("nothing was denied for its rate");
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied by its rate limit");
     for (const denial of denials) {
       verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {
         in: denial,
@@ -115,7 +115,7 @@ const onConcurrencyDenial = defineInvariant({
     'Clients must respect Retry-After on a concurrency denial. A missing header is a warning, because the retry rule says "when present"; so is an unusable value.',
   judge(responses, verdict) {
     const denials = responses.filter(isConcurrencyDenial);
-    if (denials.length === 0) return verdict.inconclusive("nothing was denied for concurrency");
+    if (denials.length === 0) return verdict.inconclusive("nothing was denied by the concurrency limit");
     const without = denials.filter((denial) => denial.header("retry-after") === undefined);
     verdict.should("LIMIT-CONC-6", without.length, 0, {
       in: without[0],

@@ -16,7 +16,7 @@ export const sufficient = defineCheck({
         in: shortestWait.retried,
         because: `Retry-After stated ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials stated longer waits`,
       });
-    if (firstWait === null) return verdict.inconclusive("no denial for the rate was met");
+    if (firstWait === null) return verdict.inconclusive("no rate limit denial was met");
     if (firstWait.waitMs === null)
       return verdict.inconclusive(
         firstWait.denial.header("retry-after") === undefined

@@ -70,7 +70,7 @@ const samePrompts = defineCheck({
   title: "Equal prompts get separate, complete replies",
   covers: ["OWN-ANSWER", "TEXT-INTACT"],
   explains:
-    "A model that repeats its prompt gets the same prompt several times at once, streaming and non-streaming; then in sequence in both dialects, and in capitals. Each reply should have the format of its dialect and repeat its own prompt. A failure means that similar requests share a reply.",
+    "A model that repeats its prompt gets the same prompt several times concurrently, streaming and non-streaming; then in sequence in both dialects, and in capitals. Each reply should have the format of its dialect and repeat its own prompt. A failure means that similar requests share a reply.",
   needs: ["model.echo"],
   cost: { requests: 2 * AT_ONCE + 6 },
   async run(t) {

@@ -60,7 +60,7 @@ const stalls = defineCheck({
     const [worst] = [...episodes].sort((a, b) => b.durationMs - a.durationMs);
     verdict.should("STEADY-LATENCY", episodes.length >= 3 || long.length >= 2, false, {
       in: worst,
-      because: `${episodes.length} of ${served.length} light requests stood still${worst === undefined ? "" : `, the longest for ${Math.round(worst.durationMs)} ms`}; median ${middle.toFixed(1)} ms`,
+      because: `${episodes.length} of ${served.length} light requests stalled${worst === undefined ? "" : `, the longest for ${Math.round(worst.durationMs)} ms`}; median ${middle.toFixed(1)} ms`,
     });
   },
 });

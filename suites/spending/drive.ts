@@ -253,6 +253,6 @@ export function isSpendingDenial(response: Response): boolean {
 
 export function describeKind({ endpoint, mode, long, inTurns, cut }: Kind): string {
   if (cut === true) return `${endpoint}, replies that max_tokens cuts`;
-  if (inTurns === true) return `${endpoint}, conversations and failing requests in turns`;
+  if (inTurns === true) return `${endpoint}, conversations and failing requests, alternately`;
   return `${endpoint}, ${mode === "non-streaming" ? "non-streaming" : long === true ? "long streams" : "streamed"}`;
 }

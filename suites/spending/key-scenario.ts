@@ -152,7 +152,7 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
   return { before, batches, drives, denied, open, spelled, sibling, fresh, again, ...bursts };
 }
 
-/** Valid requests and upstream failures in turns, on a separate key. */
+/** Valid requests and upstream failures, alternately, on a separate key. */
 async function driveInTurns(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Drive[]> {
   const key = await t.freshKey(`key.${state}`);
   if (key === undefined) return [];

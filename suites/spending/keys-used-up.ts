@@ -223,7 +223,7 @@ const parallelOvershoot: UsedUpSpec = {
     if (burst !== null)
       verdict.should("SPEND-6", burst.after === null && passedTheLimit(burst), false, {
         in: burst.after ?? undefined,
-        because: `${burst.served} short requests at once were served, where ${burst.sequential} one after the other used the key up, and no denial followed`,
+        because: `${burst.served} concurrent short requests were served, although ${burst.sequential} sequential ones had used the key up, and no denial followed`,
       });
     if (parallel === null) {
       if (burst !== null) return;
@@ -236,7 +236,7 @@ const parallelOvershoot: UsedUpSpec = {
       return;
     }
     verdict.should("SPEND-6", served, atMost(Math.max(sequential * 2, sequential + 8)), {
-      because: `long streams served of ${atOnce} sent at once; ${sequential} were served a few at a time`,
+      because: `long streams served of ${atOnce} sent concurrently; ${sequential} were served a few at a time`,
     });
   },
 };

@@ -140,7 +140,7 @@ function showsArrival(response: Response): boolean {
 }
 
 function describeArrival({ document, totalMs, firstMs, burstShare, pieces }: Arrival): string {
-  if (document) return "one document in place of a stream";
+  if (document) return "one document instead of a stream";
   return `${pieces} pieces, first after ${Math.round(firstMs)} of ${Math.round(totalMs)} ms, ${Math.round(burstShare * 100)} % in one burst`;
 }
 
@@ -158,7 +158,7 @@ const otherScripts = defineCheck({
   title: "A streamed reply in other scripts arrives as it is produced, as in ASCII",
   covers: ["STREAM-1"],
   explains:
-    "A model that repeats its prompt streams a text in ASCII and one of the same length in Chinese, Japanese, Korean, Russian and Hebrew, in turns. If the first arrives piece by piece each time and the second in one burst each time, bytes were buffered until all were there. Judged only if the first takes at least 0.06 s from its first piece to its last.",
+    "A model that repeats its prompt streams a text in ASCII and one of the same length in Chinese, Japanese, Korean, Russian and Hebrew, alternately. If the first arrives piece by piece each time and the second in one burst each time, bytes were buffered until all were there. Judged only if the first takes at least 0.06 s from its first piece to its last.",
   needs: ["model.echo"],
   cost: { requests: 2 * SCRIPT_ROUNDS, waitS: 4 },
   async run(t) {

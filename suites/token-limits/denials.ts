@@ -17,7 +17,7 @@ const denial = defineCheck({
     const sent = [...atOnce, ...inARow].flatMap(({ responses }) => responses);
     const denials = [...new Set([...sent, ...tried])].filter((response) => isRefused(response) && !isFailure(response));
     if (denials.length === 0)
-      return verdict.inconclusive("nothing was denied for its tokens; see token-limits.enforced");
+      return verdict.inconclusive("nothing was denied by its token limit; see token-limits.enforced");
     for (const response of denials) {
       const seen = { in: response };
       if (verdict.must("TOKENS-DENIAL", response.status, expected.status, { ...seen, at: "status" }))
@@ -39,7 +39,7 @@ const retryAfter = defineCheck({
     "After a denial, sends nothing on the account for as long as Retry-After says, then a request of the same size, which should be admitted. A warning means that Retry-After is unusable or too short: often it is the wait of the request rate.",
   judge({ wait }, verdict) {
     if (wait === null)
-      return verdict.inconclusive("the account was not denied for its tokens when the wait was to be tested");
+      return verdict.inconclusive("the account was not denied by its token limit when the wait was to be tested");
     const { denial: denied, waitMs, retried } = wait;
     const stated = denied.header("retry-after");
     const usable = that("a usable wait of about a minute at most", () => waitMs !== null);

@@ -27,7 +27,7 @@ function tooFew(part: Part, tokens: TokensAsDeclared): string | undefined {
   const trouble = part.responses.find((response) => !isServed(response));
   return trouble === undefined
     ? `${inWords(part, tokens)}: too few to reach the limit of ${tokens.tokensPerMinute}`
-    : `${inWords(part, tokens)}; one was neither served nor denied for its tokens: ${trouble.summary}`;
+    : `${inWords(part, tokens)}; one was neither served nor denied by its token limit: ${trouble.summary}`;
 }
 
 /** How often a correct window of the kind may admit more than the limit. */
@@ -100,12 +100,12 @@ const together = defineCheck({
     "After a quiet period, sends as many simultaneous requests as would take twice the limit. The admitted ones may take the limit plus tokenLimits.inFlightTokens, or plus one request. A limit that is checked before a request and counted after its reply admits all of them. Where the limit counts the usage of replies and the target file does not say how much requests in flight may take, the figure is only recorded.",
   judge({ tokens, atOnce }, verdict) {
     const [first] = atOnce;
-    if (first === undefined) return verdict.inconclusive("no requests were sent at once");
+    if (first === undefined) return verdict.inconclusive("no concurrent requests were sent");
     if (first.responses.length < 2) return verdict.inconclusive("the account allows one request in flight");
     if (tokens.inFlightTokens === null)
       return verdict.note(
         "TOKENS-AT-ONCE",
-        `${inWords(first, tokens)}, sent at once; limit ${tokens.tokensPerMinute} per minute`,
+        `${inWords(first, tokens)}, sent concurrently; limit ${tokens.tokensPerMinute} per minute`,
         { in: first.responses[0] },
       );
     judgeExcess("TOKENS-AT-ONCE", atOnce, tokens, verdict);

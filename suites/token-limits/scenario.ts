@@ -18,7 +18,7 @@ import { spellingsOf } from "../shared/spellings.ts";
 import { exceedsTokens, isEarly, type Part, type TokensAsDeclared } from "./part.ts";
 import { probeSize, requestOf, type Size, sizeOf, spendOf } from "./size.ts";
 
-/** Requests of one kind while the account was denied for its tokens, between two denials of the first kind. */
+/** Requests of one kind while the account was denied by its token limit, between two denials of the first kind. */
 export type TriedWhileDenied = {
   readonly kind: string;
   readonly before: Response;

@@ -26,7 +26,7 @@ const LOAD =
 /** Moments are drawn from a little more than the duration of a whole run here and now: some runs end normally. */
 const BEYOND = 1.1;
 
-/** Kills this many runs at random moments, conformance and load in turns, some of them with the embedded gateway. */
+/** Kills this many runs at random moments, alternating conformance and load, some of them with the embedded gateway. */
 export async function killMany(count: number, workers: number): Promise<Killed[]> {
   await using gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse(await gateway.printed("\n"));

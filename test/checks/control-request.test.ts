@@ -29,8 +29,8 @@ const reason = (value: string) => ({ "X-Service-Error-Code": value });
 
 describe("the control request of a negative probe", () => {
   test.each<[what: string, ambient: boolean, respond: () => Promise<Response>]>([
-    ["a denial for the rate", true, () => responseOf(429, "{}", reason("rate_limit_exceeded"))],
-    ["a denial for concurrency", true, () => responseOf(429, "{}", reason("concurrency_limit_exceeded"))],
+    ["a rate limit denial", true, () => responseOf(429, "{}", reason("rate_limit_exceeded"))],
+    ["a concurrency denial", true, () => responseOf(429, "{}", reason("concurrency_limit_exceeded"))],
     ["a provider's failure", true, () => responseOf(500, "{}")],
     ["a reply that was cut off", true, () => responseOf(200, GOOD, { "content-length": "99" }, true)],
     ["a refusal", false, () => responseOf(400, "{}", reason("invalid_request"))],

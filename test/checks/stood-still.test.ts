@@ -29,13 +29,13 @@ describe("more non-streaming replies than the limit", () => {
     expect(judgeBurst(burst)).toMatchObject({ status: "fail" });
   });
 
-  test("decide nothing if two may have begun after others had ended: the gateway stood still", () => {
+  test("decide nothing if two may have begun after others had ended: the gateway stalled", () => {
     const late = times(2, (index) => served(index, 4_100 + index));
     const burst = [...times(4, (index) => served(index, 2_000)), ...late, ...times(6, (index) => denied(10 + index))];
     expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
   });
 
-  test("decide nothing if this process stood still", () => {
+  test("decide nothing if this process stalled", () => {
     const burst = [...times(6, (index) => served(index, 2_000, 700)), ...times(6, (index) => denied(10 + index))];
     expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
   });

@@ -34,7 +34,7 @@ const rateRecording = (responses: readonly Response[], seconds = 1) => ({
 });
 
 describe("one failure among many requests", () => {
-  test("is not a denial for the rate, and many are", () => {
+  test("is not a rate limit denial, and many are", () => {
     const burst = [...times(100, served), failed(100), ...times(200, (at) => served(101 + at))];
     const reasons = ({ message, findings }: ReturnType<typeof judged>) =>
       findings.some(({ outcome, requirements }) => outcome === "broken" && requirements.includes("ERR-429-RATE"))
@@ -42,7 +42,7 @@ describe("one failure among many requests", () => {
         : "in order";
     expect(reasons(judged("limits.rate-denial", rateRecording([...burst, rateDenial(400)])))).toBe("in order");
     const wrong = rateRecording([...burst, rateDenial(400), ...times(4, (at) => failed(401 + at, 503))]);
-    expect(reasons(judged("limits.rate-denial", wrong))).toMatch(/503: expected 429/);
+    expect(reasons(judged("limits.rate-denial", wrong))).toMatch(/expected 429, got 503/);
   });
 
   test("uses none of the limit, but more of them do", () => {
@@ -87,13 +87,13 @@ describe("a burst without a denial", () => {
   test.each([
     ["a 503", { status: 503 }],
     ["a reset", { hasResponse: false }],
-  ])("fails a gateway whose denial for the rate is %s", (_, how) => {
+  ])("fails a gateway whose rate limit denial is %s", (_, how) => {
     const instead = (at: number) => seen({ sentMs: at, endMs: at + 5, ...how });
     const wrong = [...times(300, served), ...times(4, (at) => instead(300 + at))];
     expect(judged("limits.rate-enforced", rateRecording(wrong)).status).toBe("fail");
   });
 
-  test("fails a gateway whose denial for the rate says concurrency, with nothing in flight", () => {
+  test("fails a gateway whose rate limit denial says concurrency, with nothing in flight", () => {
     const wrong = [...times(300, served), ...times(4, (at) => full(3_000 + 1_000 * at))];
     expect(judged("limits.rate-enforced", rateRecording(wrong, 6))).toMatchObject({
       status: "fail",

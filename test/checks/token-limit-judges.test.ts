@@ -168,7 +168,7 @@ describe("conformant limits are not blamed", () => {
     ["a rolling window", rollingTokens(LIMIT)],
     ["a fixed window", fixedTokens(LIMIT, START_MS * 1_000)],
     [
-      "a fixed window whose edge lies between requests at once and the next ones",
+      "a fixed window whose edge lies between concurrent requests and the next ones",
       fixedTokens(LIMIT, (START_MS + 101) * 1_000),
     ],
     ["a bucket", tokensInBucket(LIMIT)],

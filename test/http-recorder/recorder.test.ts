@@ -139,7 +139,7 @@ describe("bounds", () => {
   test.each([
     ["silence", { idleMs: 200 }],
     ["time", { deadlineMs: 200 }],
-  ] as const)("%s while this process stood still does not count", async (_what, bounds) => {
+  ] as const)("%s while this process stalled does not count", async (_what, bounds) => {
     const got = await exchangeWith(
       (socket) => {
         socket.write(`${CHUNKED}\r\n${chunk("one").toString("latin1")}`);

@@ -15,14 +15,14 @@ const RPM = 300;
 const LIMITS = { rpm: RPM, inFlight: 24 };
 const ORIGIN_US = 1_000_000_000;
 
-/** A standstill of the gateway or the generator, seconds of the run. */
+/** A stall of the gateway or the generator, seconds of the run. */
 interface Standstill {
   readonly atS: number;
   readonly forS: number;
 }
 
 const during = (atS: number, { atS: from, forS }: Standstill) => atS >= from && atS < from + forS;
-/** Events that fall into a standstill happen at its end. */
+/** Events that fall into a stall happen at its end. */
 const after = (atS: number, stop: Standstill | undefined) =>
   stop !== undefined && during(atS, stop) ? stop.atS + stop.forS : atS;
 
@@ -170,16 +170,16 @@ describe("what we read late", () => {
   // Sent when the process resumed, before the ends of the streams were read.
   const late = sent(6.5, { role: "extra" });
 
-  test("ends that piled up while this process stood still do not count as running streams", () => {
+  test("ends that piled up while this process stalled do not count as running streams", () => {
     const facts = [...endingAt(6.52), late];
     const still = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
     expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, limit, still }))).toEqual([]);
-    // The same without a standstill is one too many.
+    // The same without a stall is one too many.
     const held = [...endingAt(7.5), late];
     expect(brokenIn(judgeConcurrencyLimit(held, { all: held, limit, still: [] }))).toEqual(["concurrency.exceeded"]);
   });
 
-  test("streams that arrived in one piece after a standstill were not buffered", () => {
+  test("streams that arrived in one piece after a stall were not buffered", () => {
     const long = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
     const wave = (firstS: number, endS: number) =>
       Array.from({ length: 8 }, () =>

@@ -44,7 +44,7 @@ test("denials that are always slow are not a stall, even if nothing else gets a 
   expect(stallsIn([...steady(() => 20), ...pulses], NO_STALLS)).toEqual([]);
 });
 
-test("only the standstill of this process is subtracted from a silence", () => {
+test("only the stall of this process is subtracted from a silence", () => {
   const stopped = steady((atS) => (atS >= 4 && atS < 9 ? (9 - atS) * 1_000 : 20));
   const stillFor = (s: number) => [[1_000_000_000 + 4.5e6, 1_000_000_000 + (4.5 + s) * 1e6] as const];
   const [stall] = stallsIn(stopped, { still: stillFor(2), late: [], busy: [] });

@@ -48,7 +48,7 @@ test.each<[what: string, facts: UpstreamFacts | undefined, says: readonly RegExp
     [/20 requests arrived on 20 connections/],
   ],
   [
-    "many connections that were there before: a pool that takes them in turns",
+    "many connections that were there before: a pool that uses them in rotation",
     inTurn(times(20, (i) => received({ connection: 7 + i }))),
     [],
   ],

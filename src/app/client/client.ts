@@ -87,7 +87,7 @@ function commandOf({ command, timeoutS, mostAttempts, jobs }: ClientOptions): re
   const [program, ...args] = command;
   if (program === undefined) {
     throw new UsageError("no command to run was given", {
-      hint: "Write it after --, as at a shell: gauntlet client -- node app.js",
+      hint: "Write it after --, as in a shell: gauntlet client -- node app.js",
     });
   }
   assertWithin("--timeout", timeoutS, 1, 3_600);

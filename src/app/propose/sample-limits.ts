@@ -105,7 +105,7 @@ async function concurrencyDenials(
     for (const each of held) each.abort();
     await Promise.all(held.map(({ done }) => done));
     if (refused !== undefined)
-      samples.push(sampleOf("concurrency_limit_exceeded", "too many requests at once", caller.key, refused));
+      samples.push(sampleOf("concurrency_limit_exceeded", "too many concurrent requests", caller.key, refused));
   }
   return samples;
 }

@@ -235,7 +235,7 @@ export function judgeConcurrencyLimit(
       requirements: ["LIMIT-CONC-1"],
       met: denied.length > 0,
       expected: "at least one denial",
-      observed: `${denied.length} of ${observations.length} denied for concurrency`,
+      observed: `${denied.length} of ${observations.length} denied by the concurrency limit`,
       basis: "timing",
     }),
   ];
@@ -252,7 +252,7 @@ export function judgeConcurrencyRelease(
   const admitted = observations.filter((one) => one.role === "again" && isAdmitted(one)).length;
   // Aborted requests may count a little longer.
   if (leaked.length === 0 && admitted < limit - LEAVING) {
-    const why = `${admitted} of ${limit} requests at once were admitted, and ${rate.length} of ${observations.length} denied for the rate`;
+    const why = `${admitted} of ${limit} concurrent requests were admitted, and ${rate.length} of ${observations.length} denied by the rate limit`;
     return [
       finding({
         name: "concurrency.leaked",

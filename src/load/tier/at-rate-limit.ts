@@ -85,7 +85,7 @@ export function judgeAtTheLimit(
     (one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < inFlight,
   );
   const title = "Traffic below the rate limit is not denied by it";
-  const observed = `${denied.length} of ${observations.length} denied for the rate, ${late} of them below it`;
+  const observed = `${denied.length} of ${observations.length} denied by the rate limit, ${late} of them below it`;
   const open = early.length > 0 && late === 0 && !observations.some(({ role }) => role === AGAIN);
   if (!observations.some(isAdmitted))
     return [
@@ -123,7 +123,7 @@ export function judgeAtTheLimit(
       requirements: ["LIMIT-CONC-2", "LIMIT-CONC-4"],
       met: limit.length === 0,
       expected: "0 denied",
-      observed: `${limit.length} of ${observations.length} denied for concurrency with fewer than ${inFlight} possibly running`,
+      observed: `${limit.length} of ${observations.length} denied by the concurrency limit with fewer than ${inFlight} possibly running`,
       basis: "timing",
       exchanges: exchangesOf(limit),
       magnitude: ratioOf(limit.length, observations.length),

@@ -131,7 +131,7 @@ function judgeFleet(observations: readonly Observation[], { fleet, waits }: Reco
       }),
     ];
   const denied = observations.filter(({ role }) => role === "fleet").filter(isRateDenial).length;
-  const observed = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials, ${Math.round(herdShare(fleet) * 100)} % of them at once at most`;
+  const observed = `${fleet.served} of ${fleet.attempts.length} served after ${denied} denials; at most ${Math.round(herdShare(fleet) * 100)} % of the clients retried within the same 100 ms`;
   const met = fleet.served > 0;
   return [
     !met && tallyWaits(waits).tested === 0
@@ -185,7 +185,7 @@ function judgeLastWave(observations: readonly Observation[], all: readonly Obser
   const admitted = again.slice(-(limit + BEYOND)).filter(isAdmitted).length;
   if (leaked.length === 0 && admitted < limit) {
     const rate = again.filter(isRateDenial).length;
-    const why = `${admitted} of ${limit} requests at once were admitted, and ${rate} of ${again.length} denied for the rate`;
+    const why = `${admitted} of ${limit} concurrent requests were admitted, and ${rate} of ${again.length} denied by the rate limit`;
     return finding({
       name: "concurrency.leaked",
       title,

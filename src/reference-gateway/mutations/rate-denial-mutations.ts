@@ -12,7 +12,7 @@ const NEVER = ["LIMIT-RATE-1", "LIMIT-RATE-2", "ERR-429-RATE"];
 
 const UNDER = ["LIMIT-RATE-3"];
 
-/** When a request is denied for the rate, and side effects of a denial. */
+/** When a request is denied by the rate limit, and side effects of a denial. */
 export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
   loadMutation(
     "rate.denials-prolong",

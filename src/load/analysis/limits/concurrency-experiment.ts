@@ -112,7 +112,7 @@ async function room(gateway: GatewayUnderTest, { rate, minuteMs }: ConcurrencyPl
   await gateway.wait((Math.min(needed, rate.burst.value ?? needed) / value) * minuteMs);
 }
 
-/** Adds streams until one is denied for concurrency, as long as none has ended. */
+/** Adds streams until one is denied by the concurrency limit, as long as none has ended. */
 async function fill(
   gateway: StreamingGateway,
   plan: ConcurrencyPlan,
