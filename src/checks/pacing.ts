@@ -78,9 +78,9 @@ export class Pacing {
     if (response.status !== 429) return undefined;
     const isNamed = response.reason === "rate_limit_exceeded" || response.reason === "concurrency_limit_exceeded";
     if (!isNamed && !isUndeclaredLimit(response)) return undefined;
-    const askedMs = response.retryAfterWaitMs ?? 1_000;
+    const waitMs = response.retryAfterWaitMs ?? 1_000;
     const isMeant = response.requested.intent === "denied" && this.#retryAfterIgnored;
     const longestMs = isMeant ? SHORT_AMBIENT_WAIT_MS : MAX_AMBIENT_WAIT_MS;
-    return askedMs > longestMs ? undefined : askedMs;
+    return waitMs > longestMs ? undefined : waitMs;
   }
 }

@@ -23,7 +23,7 @@ const PANEL = { width: 300, height: 220, left: 44, right: 12, top: 20, bottom: 3
 
 /** A requested wait that was completed. */
 interface Wait {
-  readonly askedS: number;
+  readonly retryAfterS: number;
   readonly actualS: number;
   readonly outcome: RetryOutcome;
   readonly reason: string;
@@ -34,7 +34,7 @@ export function waitsOf(samples: readonly Sample[]): Wait[] {
   return samples.flatMap(({ retryAfterWaitMs, actualMs, outcome, reason }) =>
     retryAfterWaitMs === null || actualMs === null
       ? []
-      : [{ askedS: retryAfterWaitMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
+      : [{ retryAfterS: retryAfterWaitMs / 1_000, actualS: actualMs / 1_000, outcome, reason }],
   );
 }
 
@@ -44,7 +44,7 @@ export function WaitPanels({ panels }: { readonly panels: readonly WaitPanel[] }
     .map(({ name, samples }) => ({ name, waits: waitsOf(samples) }))
     .filter(({ waits }) => waits.length > 0);
   const all = drawn.flatMap(({ waits }) => waits);
-  const most = Math.max(1, ...all.flatMap(({ askedS, actualS }) => [askedS, actualS])) * 1.05;
+  const most = Math.max(1, ...all.flatMap(({ retryAfterS, actualS }) => [retryAfterS, actualS])) * 1.05;
   const present = ORDER.filter((outcome) => all.some((wait) => wait.outcome === outcome));
   return (
     <>
@@ -76,13 +76,13 @@ function Waits({ name, waits, most }: WaitsProps) {
       <AxisLeft box={PANEL} scale={y} ticks={linearTicks(y, 4)} title={`${oneLine(name, 24)}: waited, s`} lift={4} />
       <AxisBelow box={PANEL} scale={x} ticks={linearTicks(x, 5)} title="Retry-After, s" />
       <line class="limit" x1={n(x(0))} x2={n(x(most))} y1={n(y(0))} y2={n(y(most))} />
-      {waits.map(({ askedS, actualS, outcome, reason }, index) => (
+      {waits.map(({ retryAfterS, actualS, outcome, reason }, index) => (
         <Mark
           key={index}
           style={styleOf(ORDER.indexOf(outcome))}
-          x={x(askedS)}
+          x={x(retryAfterS)}
           y={y(actualS)}
-          title={`${oneLine(reason, 60)}: Retry-After ${askedS} s, waited ${Number(actualS.toPrecision(4))} s`}
+          title={`${oneLine(reason, 60)}: Retry-After ${retryAfterS} s, waited ${Number(actualS.toPrecision(4))} s`}
         />
       ))}
     </Sheet>
