@@ -32,7 +32,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
       .slice(0, MAX_DRIFT)
       .map(({ kind, where, what, before, now }) =>
         colors.yellow(
-          `▲ ${kind} ${oneLine(what, 80)} of ${oneLine(where, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)}`,
+          `▲ ${oneLine(where, 80)}: ${differenceName(kind, oneLine(what, 80))} ${oneLine(before, 80)} → ${oneLine(now, 80)}`,
         ),
       ),
     ...(drift.length > MAX_DRIFT ? [`and ${drift.length - MAX_DRIFT} more differences`] : []),
@@ -42,10 +42,15 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
   return `${[...lines, paintedHeadline(verdict, colors)].join("\n")}\n`;
 }
 
+/** `status`, `header x-request-id`, `error text`: what differs, with its kind unless it says so itself. */
+function differenceName(kind: string, what: string): string {
+  return what.split(" ").includes(kind) ? what : `${kind} ${what}`;
+}
+
 function table(metrics: readonly ComparedMetric[]): string {
   const columns = [
     "figure",
-    ...figures("A", "B", "change", "90 % interval", "margin", "p (Holm)", "could see"),
+    ...figures("A", "B", "change", "90 % interval", "margin", "p (Holm)", "detectable"),
     "verdict",
   ];
   const rows = metrics.map((metric) => {

@@ -1,5 +1,5 @@
 import { describeFinding } from "../../reports/text/index.ts";
-import { groupBy } from "../core/index.ts";
+import { formatCount, groupBy } from "../core/index.ts";
 import {
   type CheckChange,
   type ComparedMetric,
@@ -9,6 +9,7 @@ import {
   type RunRecord,
   statusOfFinding,
 } from "../record/index.ts";
+import { commonBehaviour } from "./common-behaviour.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { selectionOf } from "./selection.ts";
 import { storedMetrics } from "./stored-metrics.ts";
@@ -35,12 +36,14 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     isSelected: selectionOf(b.record, a.record),
   });
   const { metrics, notCompared } = storedMetrics(a.record, b.record);
-  const drift = driftBetween(a.behaviour, b.behaviour);
+  const common = commonBehaviour(a.behaviour, b.behaviour);
+  const drift = driftBetween(common.a, common.b);
+  const counts = { decided: decidedInBoth(before, now), behaviourNotCompared: common.notCompared };
   return {
     kind: "stored",
     a: sideOf(a.record),
     b: sideOf(b.record),
-    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, decided: decidedInBoth(before, now) }),
+    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, ...counts }),
     seed: null,
     order: [],
     control: null,
@@ -94,6 +97,8 @@ const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies reado
 interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly decided: number;
   readonly notCompared: readonly string[];
+  /** Check instances that both runs ran with other requests. */
+  readonly behaviourNotCompared: number;
 }
 
 function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "verdict" | "reasons"> {
@@ -132,9 +137,18 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
       ...lostLines(checks.lost),
       ...undecidedLines(of("inconclusive")),
       ...(compared === 0 ? ["nothing was decided in both runs"] : []),
-      ...(drift.length === 0 ? [] : [`it behaves differently in ${drift.length} places`]),
-      ...(onlyA === 0 ? [] : [`not compared: ${onlyA} check instances that only the first run selected`]),
-      ...(onlyB === 0 ? [] : [`not compared: ${onlyB} check instances that only the second run selected`]),
+      ...(drift.length === 0 ? [] : [`the behaviour differs in ${formatCount(drift.length, "place")}`]),
+      ...(onlyA === 0
+        ? []
+        : [`not compared: ${formatCount(onlyA, "check instance")} that only the first run selected`]),
+      ...(onlyB === 0
+        ? []
+        : [`not compared: ${formatCount(onlyB, "check instance")} that only the second run selected`]),
+      ...(found.behaviourNotCompared === 0
+        ? []
+        : [
+            `not compared: the behaviour in ${formatCount(found.behaviourNotCompared, "check instance")} that shared requests with these`,
+          ]),
       ...found.notCompared.map((text) => `not compared: ${text}`),
     ],
   };

@@ -19,6 +19,8 @@ export interface Behaviour {
   readonly checks: readonly CheckResult[];
   /** By exchange id. */
   readonly responses: ReadonlyMap<string, ComparedResponse>;
+  /** Ids of the checks that send nothing and judge the traffic of the whole run. */
+  readonly invariants?: ReadonlySet<string>;
 }
 
 type Difference = Comparison["drift"][number];

@@ -183,9 +183,11 @@ describe("two stored runs", () => {
   });
 
   test("checks that a run did not select are counted, not lost", () => {
-    const full = recordOf([result("auth.a", "pass"), result("auth.b", "pass"), result("chat.c", "fail")], {
-      notSelected: [],
-    });
+    const others = [
+      result("auth.b", "pass", { exchanges: ["x00002"] }),
+      result("chat.c", "fail", { exchanges: ["x00003"] }),
+    ];
+    const full = recordOf([result("auth.a", "pass"), ...others], { notSelected: [] });
     const quick = recordOf([result("auth.a", "pass")], { notSelected: ["auth.b", "chat.c"] });
     const shorter = compared(full, quick);
     expect(shorter.verdict).toBe("not worse");

@@ -59,8 +59,9 @@ async function compareFolders(options: CompareOptions): Promise<Outcome> {
   const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
   const comparison = compareStored(a, b);
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
+  const names = { a: options.a ?? "", b: options.b ?? "" };
   // The record is that of the second run, compared with the first.
-  return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
+  return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison, names) }, folder);
 }
 
 /**
@@ -126,7 +127,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     interruptedBy: interruption.by(),
     redactor,
   });
-  const verdict = verdictOf(comparison);
+  const verdict = verdictOf(comparison, { a: comparison.a.label, b: comparison.b.label });
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
   const compared = { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } };
   return await finish(compared, folder, interruption);
@@ -207,12 +208,16 @@ const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {
   inconclusive: EXIT.inconclusive,
 };
 
-function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"] {
+/** @param names how the verdict names the sides: folders of stored runs, or builds. */
+function verdictOf(
+  { verdict, reasons }: Comparison,
+  { a, b }: { readonly a: string; readonly b: string },
+): RunRecord["verdict"] {
   const result = verdict === "regressed" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "pass";
   return {
     result,
     exitCode: EXITS[verdict],
-    headline: `${verdict.toUpperCase()}: ${b.label} against ${a.label}`,
+    headline: `${verdict.toUpperCase()}: ${b} compared with ${a}`,
     reasons: reasons.map((text) => ({ kind: "comparison" as const, text })),
     qualifiers: [],
   };

@@ -1,5 +1,13 @@
 import { CHECKS } from "../../../suites/index.ts";
-import { type RequestInfo, Response, recordedRules, runChecks, select, Traffic } from "../../checks/index.ts";
+import {
+  instancesOf,
+  type RequestInfo,
+  Response,
+  recordedRules,
+  runChecks,
+  select,
+  Traffic,
+} from "../../checks/index.ts";
 import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http-recorder/index.ts";
@@ -51,6 +59,10 @@ export async function observeBehaviour(
   return { checks, responses, requests: traffic.sent.requests, traffic };
 }
 
+const INVARIANTS: ReadonlySet<string> = new Set(
+  CHECKS.filter(({ kind }) => kind === "invariant").flatMap((check) => instancesOf(check).map(({ id }) => id)),
+);
+
 /** A stored run with the shape of its responses. */
 export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
@@ -60,7 +72,7 @@ export function storedSide(folder: string): StoredSide {
     const observation = comparedOf(new Response(exchange, requested, rules));
     if (observation !== undefined) responses.set(exchange.id, observation);
   }
-  return { record, behaviour: { checks: record.checks, responses } };
+  return { record, behaviour: { checks: record.checks, responses, invariants: INVARIANTS } };
 }
 
 function comparedOf(response: Response): ComparedResponse | undefined {
