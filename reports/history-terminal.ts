@@ -1,37 +1,49 @@
-import type { HistoryReport, Trend } from "../src/history/index.ts";
+import { formatCount } from "../src/core/index.ts";
+import { type HistoryReport, MIN_RUNS, type Trend } from "../src/history/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { byGroup, changeText, TREND_STATUS, valueText } from "./history-figures.ts";
 import { type Colors, painter } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
 
-/** A history for the terminal: a table for each group of comparable runs, the verdict last. */
+/** A history for the terminal: a table for each group of comparable runs with a trend, the verdict last. */
 export function renderHistory(history: HistoryReport, colors: Colors): string {
   const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const lines = [
-    colors.dim(`${oneLine(file)}: runs imported: ${imported}, known already: ${known}, shown: ${runs.length}`),
+    colors.dim(
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already in the file, ${runs.length} shown`,
+    ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
-    ...byGroup(trends).flatMap(({ group, trends: some }) => [
-      colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
-      colors.dim(oneLine(`workload ${group.workload}, measured on ${group.machine}`, 160)),
-      tableOf(some, colors),
-    ]),
+    ...byGroup(trends)
+      .filter(hasTrend)
+      .flatMap(({ group, trends: some }) => [
+        colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
+        colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
+        tableOf(some, colors),
+      ]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
-    paint(verdict, colors.bold(`${verdict.toUpperCase()} ${sentenceOf(history)}`)),
+    paint(verdict, colors.bold(`${verdict.toUpperCase()}: ${sentenceOf(history)}`)),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function sentenceOf({ verdict, trends }: HistoryReport): string {
-  const hasVanished = verdict === "fail" && trends.every((trend) => trend.verdict !== "regressed");
-  return hasVanished ? "checks that earlier runs decided have no result" : SENTENCES[verdict];
-}
+/** Whether a group has enough runs for a table; the reasons name the others in one line. */
+const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
+  trends.some(({ values }) => values.length >= MIN_RUNS);
 
-const SENTENCES = {
-  pass: "no metric got worse",
-  fail: "a metric got worse and did not recover",
-  inconclusive: "this is not a pass",
-} as const satisfies Readonly<Record<HistoryReport["verdict"], string>>;
+/** What decided the verdict. */
+function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport): string {
+  if (verdict === "pass") return "no metric got worse";
+  if (verdict === "fail")
+    return trends.some((trend) => trend.verdict === "regressed")
+      ? "a metric got worse and did not recover"
+      : "checks that earlier runs decided have no result";
+  if (lostChecks.length > 0) return "checks that earlier runs decided are no longer decided";
+  if (notImported.length > 0) return "some runs could not be imported";
+  if (trends.length === 0) return "no run has a metric";
+  const most = Math.max(...trends.map(({ values }) => values.length));
+  return most < MIN_RUNS ? `${most} of ${MIN_RUNS} runs that a trend needs` : "some metrics have no trend yet";
+}
 
 function tableOf(trends: readonly Trend[], colors: Colors): string {
   const columns = ["metric", ...figures("runs", "latest", "median before", "change"), "changed with run", "trend"];

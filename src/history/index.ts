@@ -1,3 +1,4 @@
+export { MIN_RUNS } from "./change-points.ts";
 export { HistoryFile, type StoredRun } from "./history-file.ts";
 export { type HistoryReport, judgeTrends } from "./judge-trends.ts";
 export { lostChecks } from "./lost-checks.ts";

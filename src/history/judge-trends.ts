@@ -1,6 +1,8 @@
+import { formatCount, groupBy } from "../core/index.ts";
+import { MIN_RUNS } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
 import type { LostCheck } from "./lost-checks.ts";
-import type { Trend } from "./trends.ts";
+import { type Trend, tooFewRuns } from "./trends.ts";
 
 /** A history for printing and rendering. */
 export interface HistoryReport {
@@ -30,7 +32,8 @@ export function judgeTrends({
   const regressed = of("regressed");
   const undecided = of("inconclusive");
   const open = undecided.filter(({ mayHideRegression }) => mayHideRegression);
-  const [first] = open.length > 0 ? open : undecided;
+  const tooFew = undecided.filter(hasTooFewRuns);
+  const [first] = [...open, ...undecided].filter((trend) => !hasTooFewRuns(trend));
   const vanished = lostChecks.filter(({ now }) => now === null);
   const reasons = [
     ...regressed.map(({ name, group, why }) => `${group.name}: ${name} regressed: ${why}`),
@@ -38,12 +41,31 @@ export function judgeTrends({
     ...(notImported.length === 0 ? [] : [`not imported: ${notImported.map(({ dir }) => dir).join(", ")}`]),
     ...(first === undefined
       ? []
-      : [`${undecided.length} of ${trends.length} metrics not decided: ${first.name}: ${first.why}`]),
+      : [
+          `${undecided.length - tooFew.length} of ${formatCount(trends.length, "metric")} not decided: ${first.name}: ${first.why}`,
+        ]),
+    ...tooFewLines(tooFew),
     ...(trends.length === 0 ? ["no run has a metric"] : []),
   ];
   if (regressed.length + vanished.length > 0) return { verdict: "fail", reasons };
   const isOpen = open.length + notImported.length + lostChecks.length > 0 || undecided.length === trends.length;
   return { verdict: isOpen ? "inconclusive" : "pass", reasons };
+}
+
+/** Whether a series is too short for a trend, and nothing else is wrong with it. */
+const hasTooFewRuns = ({ values, why }: Trend): boolean => why === tooFewRuns(values.length);
+
+/** `no trend yet: starter (1 of 8 runs), checks (2 series, at most 3 of 8 runs)`. */
+function tooFewLines(trends: readonly Trend[]): string[] {
+  if (trends.length === 0) return [];
+  const byName = [...groupBy(trends, ({ group }) => group.name)];
+  const named = byName.slice(0, MAX_NAMED).map(([name, some]) => {
+    const series = new Set(some.map(({ group }) => JSON.stringify(group))).size;
+    const runs = Math.max(...some.map(({ values }) => values.length));
+    return `${name} (${series === 1 ? "" : `${series} series, at most `}${runs} of ${MIN_RUNS} runs)`;
+  });
+  const more = byName.length > MAX_NAMED ? ` and ${byName.length - MAX_NAMED} more` : "";
+  return [`no trend yet: ${named.join(", ")}${more}`];
 }
 
 const MAX_NAMED = 5;

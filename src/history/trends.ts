@@ -165,13 +165,17 @@ interface Judged {
   readonly numbers: readonly number[];
 }
 
+/** Why a series is not decided that is too short for a trend. */
+export function tooFewRuns(runs: number): string {
+  return `${runs} of the ${MIN_RUNS} runs that a trend needs`;
+}
+
 function verdictOf(
   { changePoint, worse, step, scale, numbers }: Judged,
   { missing, margin }: Context,
 ): Pick<Trend, "verdict" | "why"> {
   if (missing !== undefined) return { verdict: "inconclusive", why: missing };
-  if (numbers.length < MIN_RUNS)
-    return { verdict: "inconclusive", why: `${numbers.length} runs have a value, ${MIN_RUNS} are needed` };
+  if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length) };
   const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: `changed with run ${changePoint.runId}` };
   if (isSuddenlyWorse(numbers, { worse, scale, margin }))

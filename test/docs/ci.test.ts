@@ -62,7 +62,7 @@ describe("the action", () => {
     expect(done.status).toBe(code);
     expect(readFileSync(output, "utf8")).toBe(`verdict=${verdict}\nreport=run/report.html\n`);
     expect(readFileSync(summary, "utf8")).toContain("embedded reference gateway");
-    expect(done.stdout).toContain("history.db: runs imported: 1");
+    expect(done.stdout).toContain("history.db: 1 run imported");
     expect(existsSync(join(folder.path, "run", "trends.html"))).toBe(true);
     const after = done.stdout.slice(done.stdout.lastIndexOf("::gauntlet-"));
     expect(after).toMatch(

@@ -213,13 +213,13 @@ describe("what the latest run lost", () => {
       "a check that it did not select and that is therefore not lost",
       conformed(11, { "auth.a": "pass" }, { notSelected: ["auth.b", "auth.z", "chat.c"] }),
       4,
-      /^2 of 4 metrics not decided: checks/,
+      /^no trend yet: checks \(1 of 8 runs\)$/,
     ],
     [
       "a check of another version, which is therefore not lost",
       conformed(11, { "auth.a": "pass", "chat.c": "pass" }, NEWER),
       4,
-      /^2 of 4 metrics not decided: checks/,
+      /^no trend yet: checks \(1 of 8 runs\)$/,
     ],
   ])("%s", async (_what, latest, code, says) => {
     for (let day = 1; day <= 10; day++) keep(conformed(day, ALL));
@@ -321,7 +321,7 @@ test("the command prints a table and one document, and renders a page", async ()
   expect(printed.stdout).toMatch(
     /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*run-8 \(2026-11-08\)/,
   );
-  expect(printed.stdout).toMatch(/FAIL a metric got worse and did not recover\n$/);
+  expect(printed.stdout).toMatch(/FAIL: a metric got worse and did not recover\n$/);
   const { code, stdout } = await gauntlet(["history", db, "--json", "--metric", "ttft_ms"]);
   const document = JSON.parse(stdout);
   expect(document).toMatchObject({ verdict: "fail", exitCode: 0, file: db });
