@@ -52,7 +52,7 @@ export class TierRuns {
     const calibration = await calibrate({ signal: control.interruption.signal });
     const slow = problemsOf(calibration, CONCURRENT_LOAD_BOUNDS);
     if (slow.length > 0) {
-      const text = `this machine is too busy for load concurrently with the checks (${slow.join("; ")}): the load follows them`;
+      const text = `this machine is too busy to run load and checks in parallel (${slow.join("; ")}): the load runs after the checks`;
       control.onProgress({ kind: "note", text });
       return undefined;
     }
@@ -81,7 +81,7 @@ export class TierRuns {
         return first;
       if (interruption.signal.aborted) return undefined;
       const why =
-        typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass concurrently with the checks`;
+        typeof first === "string" ? first : `${openOf(first).join(", ")} did not pass in parallel with the checks`;
       const { permit, plan } = this.#options;
       if (!permit.more(sumOf(plan.parts, true))) {
         onProgress({ kind: "note", text: `${why}; the budget has no room to repeat the load on the tiers` });

@@ -1,3 +1,4 @@
+import { formatCount } from "../core/index.ts";
 import type { Instance } from "./check.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -28,7 +29,6 @@ export async function leftoversOf(traffic: Traffic, probed: readonly Instance[])
     left.push(`keys that the provisioning hook created and did not revoke: ${states.join(", ")}`);
   }
   const { charged } = traffic.sent;
-  if (charged > 0)
-    left.push(charged === 1 ? "1 request may have been billed" : `${charged} requests may have been billed`);
+  if (charged > 0) left.push(`${formatCount(charged, "request")} may have been billed`);
   return left;
 }

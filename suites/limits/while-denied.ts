@@ -120,14 +120,14 @@ const MAX_DENIED = 64;
  */
 export async function tryLater(t: Session, account: LimitedAccount, parallel: number): Promise<WhileDenied[]> {
   const { key, limits } = account;
-  await t.wait(LATER_MS, "a later moment of the same rate window");
+  await t.wait(LATER_MS, "a later request in the same rate window");
   for (let sent = 0; sent <= limits.rpm && limits.rpm <= MAX_DENIED; sent += parallel) {
     const responses = await sendPlainAtOnce(t, key, parallel);
     if (!responses.some(isRateDenial)) return [];
   }
   // Refused for the body, or denied by the rate limit with the same Retry-After as the others.
   for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
-  await t.wait(STILL_LATER_MS, "a later moment of the same rate window");
+  await t.wait(STILL_LATER_MS, "a later request in the same rate window");
   const later: WhileDenied[] = [];
   for (const [kind, request] of Object.entries(await kindsOf(t, account))) {
     if (kind === "model list") continue;
