@@ -36,7 +36,11 @@ const CONNECTION: readonly (readonly [sign: RegExp, cause: string, next: string]
     "its certificate is for another host name",
     "Use the name that the certificate has in baseUrl.",
   ],
-  [/ECONNREFUSED/, "nothing listens there", "Start the gateway, or correct host and port in baseUrl."],
+  [
+    /ECONNREFUSED/,
+    "connection refused, no server listens on this port",
+    "Start the gateway, or correct host and port in baseUrl.",
+  ],
   [/EHOSTUNREACH|ENETUNREACH/, "that network is unreachable", "Check the network or the VPN."],
   [/CONNECT_TIMEOUT|ETIMEDOUT/, "the host does not respond", "A firewall may be in the way; check host, port and VPN."],
 ];
@@ -61,8 +65,8 @@ function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.P
   }
   if (/deadline|idle/.test(detail)) {
     return {
-      cause: "it accepts a connection and does not respond",
-      next: "A sleeping gateway may need a first request: try again, or raise timeouts.responseS.",
+      cause: "the server accepts connections, but does not respond",
+      next: "A gateway that was idle may need time to start: try again, or raise timeouts.answerS.",
     };
   }
   return {

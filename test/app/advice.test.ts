@@ -83,7 +83,11 @@ describe("mistakes of new users are named, with the next step", () => {
   });
 
   test.each<[what: string, target: () => string, says: RegExp]>([
-    ["nothing listens", () => file("http://127.0.0.1:9/v1"), /nothing listens there[\s\S]*Start the gateway/],
+    [
+      "nothing listens",
+      () => file("http://127.0.0.1:9/v1"),
+      /connection refused, no server listens on this port[\s\S]*Start the gateway/,
+    ],
     ["a host without a name", () => file("http://no-such-host.invalid/v1"), /the host name is unknown[\s\S]*spelling/],
     [
       "https for http",

@@ -29,7 +29,9 @@ describe.concurrent("a target that cannot be reached is not a result of a load",
   test.each(COMMANDS.map((args) => [args] as const))("%j: nothing listens", async (args) => {
     using folder = temporaryFolder();
     const { code, stderr } = await against("http://127.0.0.1:9/v1", args, folder.path);
-    expect(stderr).toContain("no response from http://127.0.0.1:9/v1: nothing listens there");
+    expect(stderr).toContain(
+      "no response from http://127.0.0.1:9/v1: connection refused, no server listens on this port",
+    );
     expect(code).toBe(3);
   });
 

@@ -80,7 +80,7 @@ describe("exit codes", () => {
     writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     const { code, stderr } = await gauntlet([...QUICK, "--target", "t.yaml"], { K: "sk-canary" }, folder.path);
     expect(stderr).toMatch(
-      /no response from http:\/\/127\.0\.0\.1:9\/v1: nothing listens there\n {2}Start the gateway/,
+      /no response from http:\/\/127\.0\.0\.1:9\/v1: connection refused, no server listens on this port\n {2}Start the gateway/,
     );
     expect(stderr).not.toContain("ECONNREFUSED");
     expect(code).toBe(3);

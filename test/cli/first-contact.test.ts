@@ -245,7 +245,7 @@ describe("doctor", () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     const { stderr, code } = await gauntlet(["doctor", "--target", "t.yaml"], { K: "sk-12345678" }, folder.path);
-    expect(stderr).toMatch(/nothing listens there[\s\S]*Start the gateway/);
+    expect(stderr).toMatch(/connection refused, no server listens on this port[\s\S]*Start the gateway/);
     expect(code).toBe(3);
   });
 });
