@@ -17,7 +17,7 @@ export const mutation = many("with the embedded gateway: turn on a mutation; may
 export const variant = many("with the embedded gateway: turn on a variant; may be repeated");
 export const waivers = text("waiver file: known failures that are accepted until a date");
 export const repeat = {
-  ...number("times that every check is run; one whose verdict changes is flaky"),
+  ...number("number of times to run every check; a check whose verdict changes is flaky"),
   default: 1,
 } as const;
 export const dryRun = flag("print what each suite would send, and send nothing");
@@ -34,8 +34,7 @@ export const k6 = text("path of k6; default: K6_PATH, then PATH");
 const quick = {
   type: "boolean",
   default: false,
-  describe:
-    "only a selection of checks that finds most defects in little time; with run, also the load test of one tier",
+  describe: "only the checks that find most defects in little time; with run, also the load test of one tier",
 } as const;
 
 export const conformOptions = {

@@ -17,7 +17,10 @@ export const clientCommand = defineCommand({
       out: text("folder for this run; default gauntlet-runs/<time>-<command>"),
       json,
       timeout: { ...number("seconds after which the command is stopped"), default: 60 },
-      "most-attempts": { ...number("attempts at one call; more count as unbounded"), default: 10 },
+      "most-attempts": {
+        ...number("maximum number of attempts for one call; a client that sends more counts as unbounded"),
+        default: 10,
+      },
       jobs: { ...number("scenarios that run at the same time"), default: 4 },
     }),
   run: async (argv) => {

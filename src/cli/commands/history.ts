@@ -20,7 +20,7 @@ export const historyCommand = defineCommand({
       .options({
         db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
         metric: many("metric to show, or a prefix of metric names; may be repeated"),
-        since: text("run id or date: omit older runs"),
+        since: text("run id or date: exclude older runs"),
         margin: { ...number("smaller changes of latencies and rates are ignored, percent"), default: 10 },
         gate: flag("exit code 1 if a metric got worse, 4 if one is not decided"),
         html: text("HTML file to write the trends to"),

@@ -5,7 +5,7 @@ import { json, mutation, number, target, text, variant } from "../options.ts";
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
   command: "limits",
-  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; uses them up",
+  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; uses up the limits",
   examples: [
     ["gauntlet limits --target gauntlet.yaml --account limited.0", "an account that is set aside for this"],
     ["gauntlet limits --target gauntlet.yaml --budget-requests 2000 --minutes 3", "within a budget"],

@@ -46,7 +46,7 @@ export const loadCommand = defineCommand({
           "end as soon as a figure is known this precisely, such as 'ttft_ms p99 within 5%'; exit code 4 if it is not known in time",
         ),
         "at-most": {
-          ...number("with --until: longest duration, seconds; default: the duration of the workload"),
+          ...number("with --until: maximum duration, seconds; default: the duration of the workload"),
           implies: "until",
         },
         "dry-run": flag("print the plan and send nothing"),

@@ -10,10 +10,7 @@ export const upstreamCommand = defineCommand({
   describe: "Run simulated model providers for your gateway to call, which record every request",
   examples: [
     ["gauntlet upstream --port 9100", "one provider that serves any model without delay; prints its address as JSON"],
-    [
-      "gauntlet upstream --scenario upstream.yaml",
-      "providers that are slow, fail or interrupt replies as the file says",
-    ],
+    ["gauntlet upstream --scenario upstream.yaml", "providers that are slow, fail or cut streams as the file says"],
   ],
   builder: (yargs) =>
     yargs.options({
