@@ -7,8 +7,14 @@ export type ProgressEvent =
   | { readonly kind: "notice"; readonly text: string }
   /** One line. */
   | { readonly kind: "note"; readonly text: string }
-  /** `done` of `total` check instances are judged; `done` is 0 in the first event. */
-  | { readonly kind: "checks"; readonly done: number; readonly total: number; readonly what: string }
+  /** `done` of `total` check instances, or scenarios of a client, are judged; `done` is 0 in the first event. */
+  | {
+      readonly kind: "checks";
+      readonly done: number;
+      readonly total: number;
+      readonly what: string;
+      readonly unit?: "scenarios";
+    }
   | { readonly kind: "load"; readonly progress: LoadProgress }
   /** A step that takes a while, such as connecting; replaces the previous step. */
   | ({ readonly kind: "step" } & Step)

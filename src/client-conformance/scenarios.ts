@@ -46,7 +46,7 @@ function withRetryAfter(name: string, title: string, denials: readonly (() => Re
     },
     judge: (runs, verdict, { mostAttempts }) => {
       if (judgeWaits("RETRY-1", runs, verdict) === 0)
-        verdict.note("RETRY-1", "no automatic retries, so there is no wait to judge");
+        verdict.note("RETRY-1", "no automatic retry, so there was no wait to judge");
       else judgeBounded("RETRY-1", runs, verdict, mostAttempts);
     },
   };
@@ -70,26 +70,28 @@ function unusable(name: string, title: string, retryAfter: (before: number) => s
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "served",
-    title: "A valid request is sent, with the bearer credential and what its dialect needs",
+    title: "The request has a bearer credential, JSON and the headers of its dialect",
     requirements: ["CLIENT-2", "CLIENT-3", "CLIENT-4"],
     turn: () => SERVE,
     judge: (runs, verdict) => {
       for (const run of runs) judgeServed(run, verdict);
     },
   },
-  withRetryAfter("rate-seconds", "After a rate limit denial it waits as many seconds as `Retry-After` says", [
+  withRetryAfter("rate-seconds", "After a rate limit denial, the client waits as many seconds as `Retry-After` says", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: "2" }),
     () => ({ reason: "rate_limit_exceeded", retryAfter: "1" }),
   ]),
-  withRetryAfter("rate-date", "After a rate limit denial it waits until the date in `Retry-After`", [
+  withRetryAfter("rate-date", "After a rate limit denial, the client waits until the date in `Retry-After`", [
     () => ({ reason: "rate_limit_exceeded", retryAfter: dateIn(2_000) }),
   ]),
-  withRetryAfter("concurrency-seconds", "After a concurrency denial it honours `Retry-After`", [
-    () => ({ reason: "concurrency_limit_exceeded", retryAfter: "1" }),
-  ]),
+  withRetryAfter(
+    "concurrency-seconds",
+    "After a concurrency limit denial, the client waits as long as `Retry-After` says",
+    [() => ({ reason: "concurrency_limit_exceeded", retryAfter: "1" })],
+  ),
   {
     name: "rate-long",
-    title: "A long wait is observed in full or ends the attempts; it is never shortened",
+    title: "After `Retry-After: 600`, the client waits or stops trying, and never retries early",
     requirements: ["RETRY-1"],
     // Retry-After is ten minutes: any retry within the watch ignored it.
     watchMs: 8_000,
@@ -104,7 +106,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "rate-without-retry-after",
-    title: "Without `Retry-After` it backs off: growing waits with jitter, and a bounded number of attempts",
+    title: "Without `Retry-After`, the client backs off: growing waits with jitter, and a maximum number of attempts",
     requirements: ["RETRY-2"],
     copies: COPIES,
     passMessage: "findings",
@@ -118,24 +120,25 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   unusable(
     "rate-unusable-retry-after",
-    "An unusable `Retry-After` counts as missing: no loop, and a bounded number of attempts",
+    "An unusable `Retry-After` counts as none: no retry loop, and a maximum number of attempts",
     (before) => (before % 2 === 0 ? "soon" : "-1"),
   ),
   unusable(
     "rate-fraction",
-    "A fractional `Retry-After`, which gateways must not send, does not cause a loop",
+    "A `Retry-After` with a fraction, which is not valid HTTP, does not cause a retry loop",
     () => "0.5",
   ),
   {
     name: "rate-past-date",
-    title: "A `Retry-After` whose date has passed requires no wait: attempts stay bounded",
+    title: "A `Retry-After` date in the past does not cause endless attempts",
     requirements: ["RETRY-2"],
     turn: () => refuse({ reason: "rate_limit_exceeded", retryAfter: dateIn(-30_000) }),
     judge: (runs, verdict, { mostAttempts }) => judgeBounded("RETRY-2", runs, verdict, mostAttempts),
   },
   {
     name: "parallelism",
-    title: "After a concurrency denial fewer requests are in flight, and running ones are not aborted",
+    title:
+      "After a concurrency limit denial, the client has fewer requests in flight and does not cancel the running ones",
     requirements: ["RETRY-6", "RETRY-1"],
     calls: PARALLEL.calls,
     passMessage: "findings",
@@ -174,7 +177,7 @@ export const SCENARIOS: readonly Scenario[] = [
   forbidden("model-unknown", "RETRY-10", "No retry when the model is not enabled", { reason: "model_not_found" }),
   {
     name: "server-error",
-    title: "A failing gateway gets a few retries, with growing waits",
+    title: "After a 503, the client retries a few times, with growing waits",
     requirements: ["RETRY-9"],
     copies: COPIES,
     passMessage: "findings",
@@ -187,7 +190,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "no-answer",
-    title: "A request that gets no response is not repeated blindly",
+    title: "A request without a response is not repeated blindly",
     requirements: ["RETRY-7"],
     timeoutS: 2,
     watchMs: 20_000,
@@ -199,7 +202,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "stream-cut",
-    title: "A repeated stream is a new generation and is not appended to the first",
+    title: "A retried stream is a new generation, and its text is not appended to the first one",
     requirements: ["RETRY-8"],
     stream: true,
     turn: (_request, { before }) =>

@@ -94,15 +94,15 @@ export class Board {
 
   #checksLine(nowMs: number): string[][] {
     if (this.#checks === undefined || this.#checks.done === this.#checks.total) return [];
-    const { done, total } = this.#checks;
-    const parts = [`${done} of ${total} check instances`];
+    const { done, total, unit = "check instances" } = this.#checks;
+    const parts = [`${done} of ${total} ${unit}`];
     if (this.#suites !== undefined) {
       const { leftS, atMs, suites } = this.#suites;
       const failed = suites.reduce((sum, one) => sum + one.failed, 0);
       parts.push(`about ${duration(leftS - (nowMs - atMs) / 1_000)} left`);
       if (failed > 0) parts.push(`${failed} failed`);
     }
-    return [["conformance:", ...parts]];
+    return [[unit === "scenarios" ? "client:" : "conformance:", ...parts]];
   }
 
   #suiteLine({ suite, done, total, failed, running }: SuiteProgress, width: number, nowMs: number): string[] {

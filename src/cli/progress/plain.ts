@@ -13,14 +13,10 @@ export function plainProgress(write: (text: string) => void): OnProgress {
   let loadShownMs = Date.now();
   return (event) => {
     if (event.kind === "checks") {
-      const { done, total, what } = event;
+      const { done, total, what, unit = "check instances" } = event;
       if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
       checksShownMs = Date.now();
-      write(
-        done === 0
-          ? `gauntlet: ${total} check instances\n`
-          : `gauntlet: ${done} of ${total} check instances done (${what})\n`,
-      );
+      write(done === 0 ? `gauntlet: ${total} ${unit}\n` : `gauntlet: ${done} of ${total} ${unit} done (${what})\n`);
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
       if (Date.now() - loadShownMs < PLAIN_EVERY_MS) return;

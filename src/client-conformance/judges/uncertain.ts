@@ -37,7 +37,7 @@ export function judgeUncertain(
     else
       verdict.should("RETRY-13", false, isTrue(expected, observed), {
         in: again,
-        because: "forbidden for requests with side effects; this one may have been served and billed more than once",
+        because: "a repeat may be charged twice, and is forbidden if the request has side effects",
       });
   }
 }
