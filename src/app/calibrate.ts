@@ -23,10 +23,10 @@ export async function calibrate(
     `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}, max ${max.toFixed(2)} ms`;
   const addsMs = Math.max(deliveryLagMs.p99, scheduleLagMs.p99).toFixed(1);
   const text = [
-    `about ${streams} streams in flight for ${seconds} s against the built-in stamped server`,
-    `delivery lag        ${percentiles(deliveryLagMs)}`,
-    `first token is late ${percentiles(ttftErrorMs)}`,
-    `schedule lag        ${percentiles(scheduleLagMs)}`,
+    `about ${streams} streams in flight for ${seconds} s against a built-in server that timestamps its events`,
+    `delivery lag       ${percentiles(deliveryLagMs)}`,
+    `first-token error  ${percentiles(ttftErrorMs)}`,
+    `schedule lag       ${percentiles(scheduleLagMs)}`,
     ...problems,
     problems.length === 0
       ? `PASS: this machine adds ${addsMs} ms to a latency at p99`
