@@ -1,4 +1,4 @@
-import { endLine, paintedHeadline } from "../../reports/index.ts";
+import { describeExitCode, paintedHeadline } from "../../reports/index.ts";
 import { EXIT, type ExitCode } from "../core/index.ts";
 import type { RunRecord } from "../record/index.ts";
 import type { Colors } from "./outcome.ts";
@@ -24,11 +24,5 @@ export function withVerdict(body: string, { exitCode, sentence }: Judged, colors
     reasons: [],
     qualifiers: [],
   };
-  return `${paintedHeadline(verdict, colors)}\n${body}${exitLine(verdict)}\n`;
-}
-
-/** The line that ends a run, without the report: these commands write none. */
-function exitLine(verdict: RunRecord["verdict"]): string {
-  const [exit = ""] = endLine(verdict, { folder: "" }).split("; ");
-  return exit;
+  return `${paintedHeadline(verdict, colors)}\n${body}${describeExitCode(exitCode)}\n`;
 }
