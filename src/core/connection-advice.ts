@@ -66,7 +66,7 @@ function connectionAdvice(baseUrl: string, detail: string, environment: NodeJS.P
   if (/deadline|idle/.test(detail)) {
     return {
       cause: "the server accepts connections, but does not respond",
-      next: "A gateway that was idle may need time to start: try again, or raise timeouts.answerS.",
+      next: "A gateway that was idle may need time to start: try again, or raise timeouts.responseS.",
     };
   }
   return {
