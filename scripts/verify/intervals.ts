@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import yargs from "yargs";
+import { describeFacts } from "../../reports/index.ts";
 import { seededRandom } from "../../src/core/index.ts";
 import { parseUntil, UntilKnown } from "../../src/load/until.ts";
+import type { Finding } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../../test/support/gauntlet.ts";
 import {
   DISTRIBUTIONS,
@@ -92,7 +94,7 @@ interface Loaded {
     readonly generator: { readonly valid: boolean };
     readonly phases: readonly {
       readonly steady: { readonly fromS: number | null; readonly toS: number | null; readonly kind: string };
-      readonly findings: readonly { readonly name: string; readonly observed: string; readonly outcome: string }[];
+      readonly findings: readonly Finding[];
     }[];
   };
 }
@@ -176,7 +178,9 @@ async function showUntil(): Promise<void> {
     const isExpected = code === (document.generator.valid ? exit : 4) && (finding?.outcome === "met") === (exit === 0);
     if (!isExpected) problems++;
     const sentFor = `${document.durationS.toFixed(0)} s`;
-    console.log(`| ${text} | ${boundS} s | ${code}${isExpected ? "" : " !"} | ${sentFor} | ${finding?.observed} |`);
+    console.log(
+      `| ${text} | ${boundS} s | ${code}${isExpected ? "" : " !"} | ${sentFor} | ${finding === undefined ? "no such finding" : describeFacts(finding)} |`,
+    );
   }
 }
 

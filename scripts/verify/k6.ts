@@ -143,7 +143,8 @@ try {
   for (const [engine, { code, runs }] of Object.entries({ k6, native })) {
     // A busy machine leads to inconclusive results: no verdict, but the counts below must be correct all the same.
     const open = runs.filter(({ verdict }) => verdict === "inconclusive");
-    for (const { name, reasons } of open) console.log(`open ${engine}, ${name}: ${reasons.join("; ")}`);
+    for (const { name, reasons } of open)
+      console.log(`open ${engine}, ${name}: ${reasons.map(({ text }) => text).join("; ")}`);
     expectSame(
       `${engine}: exit code${open.length > 0 ? " of a run with open questions" : ""}`,
       code,

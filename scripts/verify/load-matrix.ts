@@ -64,7 +64,7 @@ async function runOf({ kind, name }: Job, length: "brief" | "thorough") {
     (run) => ({
       verdict: run.verdict,
       broken: brokenIn(run),
-      reasons: run.reasons,
+      reasons: run.reasons.map(({ text }) => text),
       phases: run.phases.map(({ name: phase, verdict, message }) => `${phase} ${verdict}: ${message}`),
     }),
     (error: unknown) => ({ error: String(error) }),
