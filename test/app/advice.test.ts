@@ -58,7 +58,7 @@ describe("mistakes of new users are named, with the next step", () => {
     expect([0, 1, 4]).toContain(code);
   });
 
-  test("a good target file gets no notes", async () => {
+  test("a valid target file gets no notes", async () => {
     expect((await attempt(file(ready.baseUrl, "models: { chat: echo-fast }\n"))).stderr).not.toContain("note:");
   });
 

@@ -68,7 +68,7 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
     expect([1, 4]).toContain(code);
   });
 
-  test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops at once", async (_kind, workload) => {
+  test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops immediately", async (_kind, workload) => {
     const { requests } = await load((socket) => void socket.write(denied("401 No", "invalid_api_key")), workload);
     expect(requests).toBeGreaterThanOrEqual(16);
     // Twenty refusals, and those in flight.

@@ -10,7 +10,7 @@ const INSTANCES = CHECKS.flatMap(instancesOf);
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const MEASURED = JSON.parse(read("docs/quick.json"));
 
-test("a quick run passes a sound gateway, says that it is one, and keeps below its bound of requests", async () => {
+test("a quick run passes a conformant gateway, says that it is one, and stays below its maximum of requests", async () => {
   using folder = temporaryFolder();
   const { code, stdout } = await gauntlet(
     ["conform", "--target", "embedded", "--quick", "--out", "q"],

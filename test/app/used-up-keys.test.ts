@@ -52,7 +52,7 @@ limits: { rpm: 6000, inFlight: 256 }
   return { setsIn, free, verdict };
 }
 
-test("a budget that the run's valid requests use up is not blamed on the gateway", {
+test("a budget that the run's valid requests use up is not a failure of the gateway", {
   timeout: 120_000,
 }, async () => {
   for (const requests of [1, 2]) {

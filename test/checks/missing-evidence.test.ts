@@ -47,7 +47,7 @@ test("HEAD without any response has no body to judge", async () => {
   expect(head?.judged).toEqual(["HTTP-METHOD", "HTTP-HEAD"]);
 });
 
-test("a content coding is not blamed for responses that never come", async () => {
+test("a content coding is not the cause of responses that never arrive", async () => {
   await using server = await gateway((request, _body, response) => {
     if (!/br|deflate/.test(String(request.headers["accept-encoding"] ?? ""))) return false;
     response.destroy();

@@ -45,8 +45,8 @@ async function statuses(baseUrl: string, only: string[], more = "dialects: [chat
   );
 }
 
-describe("other conformant gateways are not blamed", () => {
-  test("a single response to a large body that was lost with its connection is not blamed on the gateway", async () => {
+describe("other conformant gateways pass", () => {
+  test("a single response to a large body that was lost with its connection is not a failure of the gateway", async () => {
     let large = 0;
     await using server = await httpServer((_request, body, response) => {
       if (body.length > 1_000_000 && ++large % 3 === 1) return response.socket?.resetAndDestroy();

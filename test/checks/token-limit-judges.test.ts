@@ -159,7 +159,7 @@ const served = (atMs: number) => response({ atMs, usage: { prompt_tokens: 500, c
 const even = (limiter: TokenLimiter) =>
   series({ limiter, atMs: START_MS + 2 * QUIET_MS, everyMs: 3_750, count: 16, most: LIMIT / 24, stops: false });
 
-describe("conformant limits are not blamed", () => {
+describe("conformant limits pass", () => {
   const crossing = (): TokenLimiter => {
     const exact = rollingTokens(LIMIT);
     return { ...exact, waitUs: (_tokens, nowUs) => exact.waitUs(1, nowUs) };

@@ -34,7 +34,7 @@ describe("schedules", () => {
     expect(all).toEqual([0, 0.5, 1, 1.5, 2, 2.25, 2.5, 2.75]);
   });
 
-  test("burst: all of a group at once", () => {
+  test("burst: all of a group together", () => {
     expect(dues({ kind: "burst", size: 2, everyS: 3, durationS: 6 })).toEqual([0, 0, 3, 3]);
   });
 

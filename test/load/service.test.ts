@@ -22,7 +22,7 @@ const streams = (dialect: Observation["dialect"], firstMs: number) =>
 const buffered = (facts: readonly Observation[], long = LONG) =>
   judgeService(facts, long, NO_STALLS).find(({ name }) => name === "streams.buffered")?.outcome;
 
-test("streams that arrive piece by piece in both dialects pass", () => {
+test("streams that arrive incrementally in both dialects pass", () => {
   expect(buffered([...streams("chat", 200), ...streams("messages", 300)])).toBe("met");
 });
 
@@ -31,7 +31,7 @@ test("one dialect whose streams are buffered is detected although the other's ar
   expect(buffered([...streams("chat", 1_990), ...streams("messages", 200)])).toBe("broken");
 });
 
-test("a dialect whose single stream arrived at once is not judged by its concurrent streams", () => {
+test("a dialect whose single stream arrived in one piece is not judged by its concurrent streams", () => {
   const long = { ...LONG, spread: { chat: 0.9, messages: 0 } };
   expect(buffered([...streams("chat", 200), ...streams("messages", 1_990)], long)).toBe("met");
 });

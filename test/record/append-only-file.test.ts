@@ -74,7 +74,7 @@ describe("a file of lines", () => {
     }
   });
 
-  test("appends to what an earlier one wrote, complete or cut off", () => {
+  test("appends to what an earlier one wrote, complete or truncated", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "lines.gz");
     written(path, lines(3));

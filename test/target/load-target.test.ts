@@ -140,7 +140,7 @@ describe("an error has location, path and advice", () => {
     expect(problemsOf(text)[0]).toMatchObject({ file: "gauntlet.yaml", ...problem });
   });
 
-  test("all problems at once, and never the received value", () => {
+  test("all problems together, and never the received value", () => {
     const problems = problemsOf(
       "baseUrl: http://h/v1\nkeys:\n  valid: sk-canary-pasted\n  second: sk-canary-too\nlimits: sk-canary-odd\n",
     );
@@ -148,7 +148,7 @@ describe("an error has location, path and advice", () => {
     expect(JSON.stringify(problems)).not.toContain("canary");
   });
 
-  test("all unset variables at once", () => {
+  test("all unset variables together", () => {
     expect(problemsOf(FULL, {}).map((problem) => problem.path)).toContain("limited.0.second");
     expect(problemsOf(FULL, {})).toHaveLength(6);
   });
