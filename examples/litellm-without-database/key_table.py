@@ -1,4 +1,4 @@
-# LiteLLM's custom_auth hook: a table of keys in place of a database. `node set-up.mjs` writes the keys.
+# LiteLLM's custom_auth hook: a table of keys instead of a database. `node set-up.mjs` writes the keys.
 import hashlib
 from pathlib import Path
 

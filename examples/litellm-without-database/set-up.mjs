@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes the keys that key_table.py knows, as files that only you can read. Run it before LiteLLM is started.
+// Writes the keys that key_table.py knows, to files that only you can read. Run it before you start LiteLLM.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// What the set-up and the provisioning hook share: LiteLLM's management interface, as its documentation shows it.
+// LiteLLM's documented management interface, as the set-up and the provisioning hook use it.
 // LITELLM_URL is the proxy's origin, LITELLM_MASTER_KEY its master key; neither is ever printed.
 const { LITELLM_URL = "http://127.0.0.1:9222", LITELLM_MASTER_KEY } = process.env;
 
@@ -19,12 +19,12 @@ export async function manage(path, body) {
   return result;
 }
 
-/** Makes a virtual key. */
+/** Creates a virtual key. */
 export async function makeKey(terms) {
   return (await manage("/key/generate", terms)).key;
 }
 
-/** Makes a team: what stands for an account here. Limits and budgets of a team hold for all its keys. */
+/** Creates a team, which serves as an account here: its limits and budgets apply to all its keys. */
 export async function makeTeam(terms) {
   return (await manage("/team/new", terms)).team_id;
 }
@@ -40,7 +40,7 @@ export async function spend(key) {
   return response.status;
 }
 
-/** Spends with a key until it is denied: LiteLLM books spending a moment after the reply. */
+/** Spends with a key until it is denied: LiteLLM records spending shortly after the reply. */
 export async function useUp(key) {
   for (let attempt = 0; attempt < 40; attempt++) {
     if ((await spend(key)) >= 400) return;

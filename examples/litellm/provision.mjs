@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// The provisioning hook for LiteLLM: {"state","runId"} on stdin, {"key"} on stdout; exit 3 for a state that it cannot make.
+// The provisioning hook for LiteLLM: {"state","runId"} on stdin, {"key"} on stdout; exit 3 for a state that it cannot create.
 // Keys carry the run's id as an alias, so that {"release":true,"runId"} can delete them when the run is over.
 import { readFileSync } from "node:fs";
 import { makeKey, manage, useUp } from "./litellm.mjs";
 
-// One line in place of a stack: Gauntlet shows the end of what a hook says on standard error.
+// One line instead of a stack: Gauntlet shows the end of a hook's standard error.
 process.on("uncaughtException", ({ message }) => {
   console.error(message);
   process.exit(1);

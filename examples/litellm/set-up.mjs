@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Makes the accounts that a run against LiteLLM needs, once: teams with their keys, as files that only you can read.
+// Creates, once, the accounts that a run against LiteLLM needs: teams, and their keys in files that only you can read.
 //   LITELLM_MASTER_KEY=… node set-up.mjs
 import { mkdirSync, writeFileSync } from "node:fs";
 import { makeKey, makeTeam, useUp } from "./litellm.mjs";
