@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { describeExitCode } from "../../reports/index.ts";
 import type { StartTimes } from "../../scripts/verify/quickstart/start-times.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -8,7 +9,7 @@ const times = JSON.parse(read("docs/npm-start.json")) as StartTimes;
 test("the README's figures of npm start are those that npm run verify:start measured last", () => {
   const counts = Object.entries(times.checks).map(([status, count]) => `${count} ${status}`);
   const line = `${counts.join(", ")} in ${times.wholeS} s, ${times.requests} requests`;
-  expect(read("README.md")).toContain(`${line}\nexit code ${times.exitCode};`);
+  expect(read("README.md")).toContain(`${line}\n${describeExitCode(times.exitCode)};`);
 });
 
 test("the time to the first verdict is stated as measured, or not at all", () => {
