@@ -186,7 +186,7 @@ test.each([
   const deaf = "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setInterval(() => {}, 1e3)";
   const out = join(folder.path, "run");
   await using running = startGauntlet(["client", "--out", out, "--", process.execPath, "-e", deaf], {}, folder.path);
-  await running.printed("20 check instances");
+  await running.printed("20 scenarios");
   const { code, seconds } = await end(running, signal);
   expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
   expect(code).toBe(exitCode);
