@@ -109,7 +109,7 @@ describe("cannot tell", () => {
   test("when the budget ends before the first denial", async () => {
     const { found } = await analyse({ limiter: (rpm) => slidingLog(rpm), rpm: 1_000, requests: 500 });
     expect(found.kind).toMatchObject({ value: null, confidence: "none" });
-    expect(found.perMinute.evidence).toMatch(/nothing was denied/);
+    expect(found.perMinute.evidence).toMatch(/none of 500 requests was denied/);
   });
 
   test("without any response", async () => {
