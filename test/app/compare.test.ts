@@ -35,7 +35,7 @@ test("two stored runs: new failures, lost checks, changed responses", async () =
   expect(stdout).toMatch(/▲ .*: header x-request-id present → absent/);
   expect(stdout).toMatch(/^REGRESSED: /m);
   const page = readFileSync(join(at, "c2", "report.html"), "utf8");
-  expect(page.includes("weaker than a session")).toBe(true);
+  expect(page.includes("weaker evidence than one interleaved session")).toBe(true);
   expect((await gauntlet(["report", "c2"], {}, at)).code).toBe(0);
   expect(readFileSync(join(at, "c2", "report.html"), "utf8") === page).toBe(true);
 });
