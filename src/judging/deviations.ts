@@ -16,8 +16,12 @@ export const mainOf = ({ name, requirements }: Finding): string => requirements[
  */
 const ROOTS: readonly string[] = ["HTTP-FRAMING", "HTTP-CODING", "JSON-UTF8", "JSON-TEXT", "ERR-200-1"];
 
-/** Whether what else is wrong with the same responses follows from a finding. */
-export const isRoot = (finding: Finding): boolean => finding.weight === "fail" && ROOTS.includes(mainOf(finding));
+/** Whether what else is wrong with the same responses follows from a finding. That a request was refused is another matter. */
+export function isRoot(finding: Finding): boolean {
+  const { weight, expected, deviation } = finding;
+  if (weight !== "fail" || !ROOTS.includes(mainOf(finding)) || expected?.kind === "reply") return false;
+  return deviation?.kind === "malformed" || !OF_RESPONSE.includes(deviation?.kind ?? "content");
+}
 
 /** Symptoms by their deviation, or by the deviation that explains them, under a key that says which it is. */
 export function groupByDeviation(symptoms: readonly Symptom[]): Map<string, [Symptom, ...Symptom[]]> {

@@ -102,7 +102,12 @@ test("a finding of a load run names the run and what was counted, in short", () 
 });
 
 test("what else is wrong with a response that is not well-framed, in any check, follows from its framing", () => {
-  const framing = of("HTTP-FRAMING", { expected: value(0), observed: value(2), exchanges: ["x1", "x2", "x3"] });
+  const framing = of("HTTP-FRAMING", {
+    pointer: undefined,
+    expected: value(0),
+    observed: value(2),
+    exchanges: ["x1", "x2", "x3"],
+  });
   const text = of("CHAT-2", { pointer: "/choices", observed: ABSENT, exchanges: ["x2"] });
   const inOtherCheck = of("CHAT-2", { pointer: "/choices", observed: value(7), exchanges: ["x9"] });
   const causes = causesOf([
@@ -117,7 +122,12 @@ test("what else is wrong with a response that is not well-framed, in any check, 
 });
 
 test("a requirement that all badly framed responses break says more than their framing", () => {
-  const framing = of("HTTP-FRAMING", { expected: value(0), observed: value(2), exchanges: ["x1", "x2"] });
+  const framing = of("HTTP-FRAMING", {
+    pointer: undefined,
+    expected: value(0),
+    observed: value(2),
+    exchanges: ["x1", "x2"],
+  });
   const head = of("HTTP-HEAD", { pointer: undefined, observed: "2 bytes", exchanges: ["x1"] });
   const other = of("HTTP-HEAD", { pointer: undefined, observed: "2 bytes", exchanges: ["x2"] });
   const causes = causesOf([failed("robustness.framing", [framing]), failed("robustness.head", [head, other])]);
