@@ -16,10 +16,14 @@ export const mainOf = ({ name, requirements }: Finding): string => requirements[
  */
 const ROOTS: readonly string[] = ["HTTP-FRAMING", "HTTP-CODING", "JSON-UTF8", "JSON-TEXT", "ERR-200-1"];
 
-/** Whether what else is wrong with the same responses follows from a finding. That a request was refused is another matter. */
+/**
+ * Whether what else is wrong with the same responses follows from a finding. That a request was refused, or a response ended too
+ * early, is another matter: the requirements on streams and replies say more.
+ */
 export function isRoot(finding: Finding): boolean {
-  const { weight, expected, deviation } = finding;
+  const { weight, expected, deviation, response } = finding;
   if (weight !== "fail" || !ROOTS.includes(mainOf(finding)) || expected?.kind === "reply") return false;
+  if (response?.ending !== undefined && deviation?.kind !== "malformed") return false;
   return deviation?.kind === "malformed" || !OF_RESPONSE.includes(deviation?.kind ?? "content");
 }
 
