@@ -3,7 +3,8 @@ import type { Evidence } from "./evidence.ts";
 import type { ReportSource } from "./source.ts";
 
 /**
- * The valid, admitted control request of the same check: shown next to a request, it makes the one change visible.
+ * The control request that a finding about a request states, or else a valid, admitted request of the same check: shown next to the
+ * request, it makes the one change visible.
  *
  * @returns `undefined` when the request is itself valid, or no control request was recorded.
  */
@@ -13,6 +14,9 @@ export function controlOf(
   source: Pick<ReportSource, "evidence">,
 ): Evidence | undefined {
   if (of.requested.intent === "good") return undefined;
+  const stated = check.findings.find(({ control, exchanges }) => control !== undefined && exchanges.includes(of.id));
+  const control = stated?.control === undefined ? undefined : source.evidence(stated.control);
+  if (control !== undefined) return control;
   return check.exchanges
     .filter((id) => id !== of.id)
     .map((id) => source.evidence(id))

@@ -108,6 +108,7 @@ export function shownExchanges(record: RunRecord): ReadonlySet<string> {
   }
   for (const check of groups.flatMap(({ instances }) => instances)) {
     if (!shown.has(check.id)) continue;
+    for (const { control } of check.findings) if (control !== undefined) ids.add(control);
     for (const { finding } of brokenOf(check)) for (const id of finding.exchanges.slice(0, MAX_EVIDENCE)) ids.add(id);
     for (const id of check.exchanges.slice(0, MAX_CANDIDATES)) ids.add(id);
   }

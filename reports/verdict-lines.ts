@@ -8,7 +8,10 @@ import { describeExitCode } from "./text/index.ts";
 const MAX_REASONS = 3;
 
 /** The first line of a verdict, coloured. */
-export function paintedHeadline({ result, headline }: RunRecord["verdict"], colors: Colors): string {
+export function paintedHeadline(
+  { result, headline }: Pick<RunRecord["verdict"], "result" | "headline">,
+  colors: Colors,
+): string {
   const paint = result === "pass" ? colors.green : result === "fail" ? colors.red : colors.yellow;
   return paint(colors.bold(oneLine(headline)));
 }

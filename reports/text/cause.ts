@@ -23,13 +23,11 @@ const MAX_NAMED = 3;
 export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
   const { deviation, expected, observed, pointer, response } = worst;
   if (deviation?.kind === "malformed") return `malformed HTTP: ${deviation.detail}`;
-  if (deviation?.kind === "no-response" && response !== undefined)
+  if (response !== undefined && (pointer === "status" || deviation?.kind === "no-response"))
     return `expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
   // The finding itself holds the other counts of the phase.
   if (pointer === undefined && loadRuns !== undefined)
     return `${loadRuns.join(", ")}: expected ${describeExpected(expected)}, got ${firstFact(worst)}`;
-  if (pointer === "status" && response !== undefined)
-    return `expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
   if (pointer === undefined || observed.kind !== "absent") return describeFinding(worst);
   const all = [...new Set(findings.map((finding) => describeExpected(finding.expected)))];
   const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : "";

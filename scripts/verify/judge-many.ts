@@ -20,9 +20,7 @@ const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
 const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",
 );
-/** A judgement that takes longer hangs, ms. Models that begin their replies after seconds take twice as long. */
 const HANG_MS = 600_000;
-const SLOW_HANG_MS = 1_200_000;
 
 const args = await yargs(process.argv.slice(2))
   .command("$0 <kind> <out>", "judge mutations or variants", (y) =>
@@ -91,8 +89,7 @@ async function work(): Promise<void> {
   for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
     if (Date.now() > (args.until ?? Number.POSITIVE_INFINITY)) return;
     const startedMs = Date.now();
-    const hangMs = mutation.area === "latency" ? SLOW_HANG_MS : HANG_MS;
-    const hung = new Promise<never>((_, reject) => setTimeout(() => reject(new Error("HUNG")), hangMs).unref());
+    const hung = new Promise<never>((_, reject) => setTimeout(() => reject(new Error("HUNG")), HANG_MS).unref());
     const outcome = await Promise.race([judgeOne(mutation), hung]).catch((error: unknown) => ({
       requests: 0,
       bad: [],

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from "../core/index.ts";
+import { formatCount, formatNumber, formatRounded } from "../core/index.ts";
 import type { Capacity, CapacityStep, FrontierPoint, LoadProgress } from "../load/index.ts";
 import type { Colors } from "./outcome.ts";
 import { withVerdict } from "./verdict-text.ts";
@@ -78,7 +78,7 @@ function limitText({ best, beyond, binds, cut }: Capacity, name: string): string
 
 /** A number of streams, or a rate. */
 export function levelText(level: number): string {
-  return level.toLocaleString("en", { maximumFractionDigits: 2 });
+  return formatRounded(level, 2);
 }
 
 export function stepText({ level, durationS, met, binds, why }: CapacityStep, name: string): string {

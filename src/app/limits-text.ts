@@ -1,4 +1,4 @@
-import { formatCount, groupBy } from "../core/index.ts";
+import { formatCount, formatRounded, groupBy } from "../core/index.ts";
 import type { LimitsAnalysis } from "../load/index.ts";
 import type { Limits } from "../target/index.ts";
 import type { Colors } from "./outcome.ts";
@@ -85,7 +85,7 @@ function sentenceOf(
 }
 
 /** A rate may have decimals. */
-const figure = (value: unknown): string => (typeof value === "number" ? value.toLocaleString("en") : String(value));
+const figure = (value: unknown): string => (typeof value === "number" ? formatRounded(value, 3) : String(value));
 
 function said(declared: number | undefined, value: unknown): string {
   if (declared === undefined || typeof value !== "number") return "";

@@ -1,4 +1,4 @@
-import { EXIT, formatCount, formatNumber } from "../core/index.ts";
+import { EXIT, formatCount, formatNumber, formatRounded } from "../core/index.ts";
 import type { Sizing } from "../load/index.ts";
 import type { Limits } from "../target/index.ts";
 import type { Colors } from "./outcome.ts";
@@ -68,4 +68,4 @@ const limitsText = ({ rpm, inFlight }: Limits): string =>
 
 const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.01 ? 2 : 1)} %`;
 
-const rateText = (perS: number): string => perS.toLocaleString("en", { maximumFractionDigits: 1 });
+const rateText = (perS: number): string => formatRounded(perS, 1);

@@ -1,6 +1,5 @@
 import { describeExitCode, paintedHeadline } from "../../reports/index.ts";
-import { EXIT, type ExitCode } from "../core/index.ts";
-import type { RunRecord } from "../record/index.ts";
+import { EXIT } from "../core/index.ts";
 import type { Colors } from "./outcome.ts";
 
 interface Judged {
@@ -17,12 +16,5 @@ interface Judged {
 export function withVerdict(body: string, { exitCode, sentence }: Judged, colors: Colors): string {
   const result = exitCode === EXIT.pass ? "pass" : exitCode === EXIT.gateFailed ? "fail" : "inconclusive";
   const headline = `${result.toUpperCase()}: ${sentence}`;
-  const verdict: RunRecord["verdict"] = {
-    result,
-    headline,
-    exitCode: exitCode as ExitCode,
-    reasons: [],
-    qualifiers: [],
-  };
-  return `${paintedHeadline(verdict, colors)}\n${body}${describeExitCode(exitCode)}\n`;
+  return `${paintedHeadline({ result, headline }, colors)}\n${body}${describeExitCode(exitCode)}\n`;
 }

@@ -26,6 +26,8 @@ interface Judgement {
 export function judge(instance: Instance, recording: Recordable): Judgement {
   const verdict = new Verdict();
   const { findings } = verdict;
+  const isTimed = instance.check.kind === "sending" && instance.check.basis === "timing";
+  const late = isTimed ? latenessOf(recording) : undefined;
   let stopped: string | undefined;
   try {
     if (instance.check.kind === "invariant") instance.check.judge(responsesIn(recording), verdict);
@@ -35,28 +37,21 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
       return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings };
     const { status, message, reason, unblock } = error;
     const isBroken = verdict.broken.some(({ weight }) => weight === "fail");
-    if (status !== "inconclusive" || !isBroken) {
-      const late = status === "inconclusive" ? lateness(instance, recording) : undefined;
-      if (late !== undefined) return { status, message: describeUndecided(late), reason: late, findings };
-      return { status, message, reason, unblock, findings };
-    }
+    if (status === "inconclusive" && !isBroken && late !== undefined) return undecidedBy(late, findings);
+    if (status !== "inconclusive" || !isBroken) return { status, message, reason, unblock, findings };
     stopped = message;
   }
   if (findings.length === 0 && verdict.open === undefined)
     return { status: "harness-error", message: "the judge compared nothing", findings };
-  const judged =
-    instance.check.kind === "sending" && instance.check.basis === "timing"
-      ? timed(verdict, lateness(instance, recording))
-      : { ...verdict.conclude(), findings };
+  const judged = isTimed ? timed(verdict, late) : { ...verdict.conclude(), findings };
   return judged.status === "fail" ? { ...judged, undecided: verdict.open ?? stopped } : judged;
 }
 
 /** With more lag than this, ms, this process may have caused the order of requests and responses. */
 const MAX_OWN_LAG_MS = 500;
 
-/** Whether this process stalled during a check whose findings depend on timing: then requests were sent too late to decide it. */
-function lateness({ check }: Instance, recording: Recordable): UndecidedReason | undefined {
-  if (check.kind !== "sending" || check.basis !== "timing") return undefined;
+/** Whether this process stalled while it recorded: then requests were sent too late to decide what depends on timing. */
+function latenessOf(recording: Recordable): UndecidedReason | undefined {
   const lagMs = Math.round(Math.max(0, ...responsesIn(recording).map(({ exchange }) => exchange.ownLagMs)));
   return lagMs > MAX_OWN_LAG_MS ? { kind: "generator-late", lagMs, boundMs: MAX_OWN_LAG_MS } : undefined;
 }
@@ -72,8 +67,15 @@ function timed(verdict: Verdict, reason: UndecidedReason | undefined): Judgement
     const { deviation: _deviation, ...rest } = finding;
     return { ...rest, outcome: "undecided", reason };
   });
-  return { status: "inconclusive", message: describeUndecided(reason), reason, findings: undecided };
+  return undecidedBy(reason, undecided);
 }
+
+const undecidedBy = (reason: UndecidedReason, findings: readonly Finding[]): Judgement => ({
+  status: "inconclusive",
+  message: describeUndecided(reason),
+  reason,
+  findings,
+});
 
 interface Circumstances {
   readonly attestations: readonly Attestation[];

@@ -1,3 +1,4 @@
+import { formatCount, formatNumber } from "../core/index.ts";
 import type { Target } from "../target/index.ts";
 import { type Instance, type RunKind, requestsOfCheck } from "./check.ts";
 
@@ -52,7 +53,7 @@ export function planBudget(
       taken += requests;
       for (const [at, { id }] of own.entries()) planned.set(id, at === 0 ? requests : 0);
     } else {
-      const what = `about ${requests.toLocaleString("en")} ${requests === 1 ? "request" : "requests"}, and the budget has room for ${room.toLocaleString("en")} after the cheaper checks`;
+      const what = `about ${formatCount(requests, "request")}, and the budget has room for ${formatNumber(room)} after the cheaper checks`;
       for (const { id } of own) omitted.set(id, what);
     }
   }

@@ -3,7 +3,12 @@ export function formatNumber(value: number, digits = 0): string {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+/** A number with only as many decimals as it has, up to a maximum: `64`, `12.5`. */
+export function formatRounded(value: number, maxDigits: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: maxDigits });
+}
+
 /** A number with its noun, and at most one decimal: `1 request`, `1,238 requests`, `0.5 minutes`. */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en", { maximumFractionDigits: 1 })} ${count === 1 ? one : many}`;
+  return `${formatRounded(count, 1)} ${count === 1 ? one : many}`;
 }

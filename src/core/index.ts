@@ -13,7 +13,7 @@ export {
   UsageError,
 } from "./errors.ts";
 export { EXIT, type ExitCode } from "./exit-code.ts";
-export { formatCount, formatNumber } from "./format-number.ts";
+export { formatCount, formatNumber, formatRounded } from "./format-number.ts";
 export { groupBy } from "./group-by.ts";
 export { inSlices, type Sliced } from "./in-slices.ts";
 export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./json.ts";

@@ -112,10 +112,11 @@ function typical(symptoms: readonly Symptom[]): Finding {
   const checksOf = new Map<string, Set<string>>();
   for (const { check, finding } of symptoms)
     checksOf.set(mainOf(finding), (checksOf.get(mainOf(finding)) ?? new Set()).add(check));
+  const specific = moreSpecificThanRoot(symptoms);
   const order = (finding: Finding): readonly number[] => {
     const requirement = mainOf(finding);
     return [
-      rankOfRoot(finding),
+      specific.has(requirement) && finding.weight === "fail" ? 0 : isRoot(finding) ? 1 : 2,
       Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isAboutPath(finding)),
       Number(finding.weight !== "fail"),
       Number(repeatsAnother(finding)),
@@ -127,20 +128,27 @@ function typical(symptoms: readonly Symptom[]): Finding {
       ORDER.indexOf(requirement),
     ];
   };
-  // A requirement that all responses of the root break says more than the root: a body of HEAD, rather than its framing.
-  const broken = new Set(symptoms.filter(({ finding }) => isRoot(finding)).flatMap(({ finding }) => finding.exchanges));
-  const exchangesOf = groupBy(symptoms, ({ finding }) => mainOf(finding));
-  const covers = (requirement: string): boolean => {
-    const own = new Set(exchangesOf.get(requirement)?.flatMap(({ finding }) => finding.exchanges));
-    return [...broken].every((exchange) => own.has(exchange));
-  };
-  const rankOfRoot = (finding: Finding): number => {
-    if (broken.size === 0) return 0;
-    if (isRoot(finding)) return 1;
-    return finding.weight === "fail" && covers(mainOf(finding)) ? 0 : 2;
-  };
   const ranked = symptoms.map(({ finding }) => ({ finding, rank: order(finding) }));
   return ranked.reduce((best, one) => (isBefore(one.rank, best.rank) ? one : best)).finding;
+}
+
+/**
+ * Requirements that all responses of a root deviation break. They say more than the root: that HEAD has a body, rather than that
+ * its response is badly framed.
+ */
+function moreSpecificThanRoot(symptoms: readonly Symptom[]): ReadonlySet<string> {
+  const [ofRoot, others] = [true, false].map((isOfRoot) =>
+    symptoms.filter(({ finding }) => isRoot(finding) === isOfRoot),
+  );
+  const broken = new Set((ofRoot ?? []).flatMap(({ finding }) => finding.exchanges));
+  if (broken.size === 0) return new Set();
+  const byRequirement = groupBy(others ?? [], ({ finding }) => mainOf(finding));
+  const isCovered = (own: ReadonlySet<string>) => [...broken].every((exchange) => own.has(exchange));
+  return new Set(
+    [...byRequirement].flatMap(([requirement, some]) =>
+      isCovered(new Set(some.flatMap(({ finding }) => finding.exchanges))) ? requirement : [],
+    ),
+  );
 }
 
 function isBefore(a: readonly number[], b: readonly number[]): boolean {

@@ -57,7 +57,7 @@ export function finding(facts: FindingFacts): Finding {
     observed: observed ?? { kind: "absent" },
     ...(reason === undefined ? {} : { reason }),
     ...(pointer === undefined ? {} : { pointer }),
-    ...(response === undefined || outcome === "met" || outcome === "observed" ? {} : { response }),
+    ...(response === undefined ? {} : { response }),
     exchanges: [...(facts.exchanges ?? [])],
     ...(control === undefined || outcome !== "broken" ? {} : { control }),
     ...(subject === undefined ? {} : { subject }),

@@ -192,7 +192,8 @@ export class Verdict {
       requirements: [requirement],
       ...facts,
       pointer: at,
-      response: response?.facts,
+      // Reading the facts of a response may parse its body, and a finding that is met does not need them.
+      response: facts.met === false || facts.undecided !== undefined ? response?.facts : undefined,
       exchanges: [...(response === undefined ? [] : [response]), ...also.slice(0, MAX_ALSO)].map(({ id }) => id),
       control: response?.id === this.#control ? undefined : this.#control,
       subject: because,

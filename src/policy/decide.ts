@@ -2,7 +2,6 @@ import { groupUndecided } from "../../reports/text/index.ts";
 import { EXIT, type ExitCode } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
 import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../record/index.ts";
-import type { RequirementId } from "../requirements/index.ts";
 
 export interface Circumstances {
   readonly targetName: string;
@@ -52,10 +51,7 @@ export function decide(
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
   // A violated MUST is true however the run ended; anything else may be an effect of the early end.
   const result = isCut && found !== "fail" ? "inconclusive" : found;
-  // That the gateway stopped is said by what cut the run off.
-  const decisive = reasonsOf(
-    deciding.filter(({ requirements }) => cutOff === undefined || !requirements.includes(STOPPED)),
-  );
+  const decisive = reasonsOf(deciding, cutOff);
   const reasons: Reason[] = [
     ...(cutOff === undefined ? [] : [{ kind: "run", text: cutOff } as const]),
     ...breaches.map(({ text, check }): Reason => ({ kind: "waiver", text, ...(check === undefined ? {} : { check }) })),
@@ -78,22 +74,26 @@ export function decide(
   };
 }
 
-const STOPPED: RequirementId = "KEEPS-RESPONDING";
-
 type Reason = RunVerdict["reasons"][number];
 
-/** One reason for each cause of a failure, with the first check that it explains; then the results without a cause. */
-function reasonsOf(deciding: readonly CheckResult[]): Reason[] {
+/**
+ * One reason for each cause of a failure, with the first check that it explains; then the results without a cause.
+ *
+ * @param cutOff the same sentence is not repeated as a cause.
+ */
+function reasonsOf(deciding: readonly CheckResult[], cutOff: string | undefined): Reason[] {
   const causes = causesOf(deciding).filter(({ weight }) => weight === "fail");
   const explained = explainedBy(causes);
   return [
-    ...causes.map(
-      ({ title, checks: [first = "", ...more] }): Reason => ({
-        kind: "cause",
-        text: `fail: ${title}${instances(more.length + 1)}`,
-        check: first,
-      }),
-    ),
+    ...causes
+      .filter(({ title }) => title !== cutOff)
+      .map(
+        ({ title, checks: [first = "", ...more] }): Reason => ({
+          kind: "cause",
+          text: `fail: ${title}${instances(more.length + 1)}`,
+          check: first,
+        }),
+      ),
     ...groupUndecided(deciding.filter(({ id }) => !explained.has(id))).map(
       ({ status, sentence, results: [{ id }, ...more] }): Reason => ({
         kind: "checks",

@@ -1,5 +1,6 @@
 import type { CheckResult } from "./check-result.ts";
-import type { JudgedLoad, JudgedPhase, JudgedRun, LoadRun, LoadSection } from "./load-section.ts";
+import type { JudgedLoad, JudgedRun } from "./judged-load.ts";
+import type { JudgedPhase, LoadRun, LoadSection } from "./load-section.ts";
 
 type Named = Pick<LoadRun, "name">;
 

@@ -98,8 +98,7 @@ export const undecidedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("open"), text: z.string() }),
 ]);
 
-/** One comparison of expected and observed. */
-export const findingSchema = z.strictObject({
+const findingShape = z.strictObject({
   /** Stable name of the comparison: the id of its requirement, or a name such as `concurrency.exceeded`. */
   name: z.string(),
   /** What must hold, as a sentence, if the title of the result does not say it. */
@@ -148,7 +147,10 @@ export type Observed = z.infer<typeof observedSchema>;
 export type ResponseFacts = z.infer<typeof responseFactsSchema>;
 export type Deviation = z.infer<typeof deviationSchema>;
 export type UndecidedReason = z.infer<typeof undecidedSchema>;
-export type Finding = z.infer<typeof findingSchema>;
+/** One comparison of expected and observed. */
+export interface Finding extends z.infer<typeof findingShape> {}
+/** Named, so that the types of the record do not repeat its members wherever a finding is. */
+export const findingSchema: z.ZodType<Finding> = findingShape;
 
 /** How many comparisons were met. */
 export function countMet(findings: readonly Finding[]): number {

@@ -16,11 +16,10 @@ export {
   type UndecidedReason,
 } from "./finding.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
+export type { JudgedLoad, JudgedRun } from "./judged-load.ts";
 export {
   generatorSchema,
-  type JudgedLoad,
   type JudgedPhase,
-  type JudgedRun,
   judgedPhaseSchema,
   LOAD_OUTCOMES,
   type LoadClass,

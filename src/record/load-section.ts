@@ -295,21 +295,6 @@ export type LoadSection = z.infer<typeof loadSectionSchema>;
 export type LoadRun = z.infer<typeof loadRunSchema>;
 export type LoadPhase = z.infer<typeof loadPhaseSchema>;
 export type JudgedPhase = z.infer<typeof judgedPhaseSchema>;
-/** A load run before its verdicts are added to the checks. */
-export interface JudgedRun extends Omit<LoadRun, "phases"> {
-  readonly phases: JudgedPhase[];
-  readonly verdict: LoadVerdict;
-  readonly reasons: readonly LoadReason[];
-}
-/** Why a load run has its verdict. */
-export interface LoadReason {
-  readonly text: string;
-  /** The phase that says so; absent: the run as a whole. */
-  readonly phase?: string;
-}
-export interface JudgedLoad {
-  readonly runs: JudgedRun[];
-}
 export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
 export type LoadHeat = z.infer<typeof heatSchema>;

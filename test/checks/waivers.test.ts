@@ -189,6 +189,16 @@ describe("a fingerprint", () => {
       broken({ pointer: "/m", observed: value("id gx1, Nov 3") }),
       broken({ pointer: "/m", observed: value("id gx2, Nov 4") }),
     ],
+    [
+      "ids",
+      broken({ pointer: "/id", observed: value("chatcmpl-Xa81bK") }),
+      broken({ pointer: "/id", observed: value("chatcmpl-qT7zzP") }),
+    ],
+    [
+      "excerpts",
+      broken({ pointer: "/m", observed: { kind: "excerpt", text: '"Once upon', characters: 500 } }),
+      broken({ pointer: "/m", observed: { kind: "excerpt", text: '"It was a', characters: 700 } }),
+    ],
     ["subjects", broken({ subject: "200 after 3 ms" }), broken({ subject: "200 after 9 ms" })],
     ["exchanges", broken({ exchanges: ["x00001"] }), broken({ exchanges: ["x00777"] })],
   ])("is the same for other %s", (_what, one, other) => expect(of(one)).toBe(of(other)));

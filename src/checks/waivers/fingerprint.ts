@@ -19,18 +19,26 @@ export function fingerprintOf({ check, findings }: Pick<CheckResult, "check" | "
 }
 
 function signOf({ name, pointer = "", expected, observed }: Finding): string {
-  return JSON.stringify([name, pointer, stable(expected, pointer), stable(observed, pointer)]);
+  return JSON.stringify([name, pointer, signOfSide(expected, pointer), signOfSide(observed, pointer)]);
 }
 
-/** A value without the parts that vary from run to run: a word such as `rate_limit_exceeded` is a name and stays. */
+/** An expected or observed side: a value, or words about it. */
+function signOfSide(side: Finding["observed"] | Finding["expected"], pointer: string): unknown {
+  if (side === undefined || !("text" in side)) return stable(side, pointer);
+  if (side.kind === "excerpt") return side.kind;
+  if (PLAIN_WORDS.test(side.text)) return side.text;
+  return side.text.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+(?:\.\d+)?/g, "#");
+}
+
+/** A value without the parts that vary from run to run. */
 function stable(value: unknown, pointer: string): unknown {
   if (Array.isArray(value)) return value.map((one) => stable(one, pointer));
   if (isObject(value))
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, stable(one, pointer)]));
   if (typeof value === "number") return pointer === "status" ? value : "#";
-  if (typeof value !== "string" || WORDS.test(value)) return value;
-  return value.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+(?:\.\d+)?/g, "#");
+  // A word such as `rate_limit_exceeded` is a name; other text may contain ids, texts or times.
+  return typeof value !== "string" || NAME.test(value) ? value : "";
 }
 
-/** Names, and plain words. */
-const WORDS = /^[a-z_. -]{1,80}$/i;
+const NAME = /^[a-z][a-z_.-]{0,60}$/;
+const PLAIN_WORDS = /^[a-z -]{1,80}$/i;
