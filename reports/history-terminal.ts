@@ -42,7 +42,7 @@ function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport)
   if (notImported.length > 0) return "some runs could not be imported";
   if (trends.length === 0) return "no run has a metric";
   const most = Math.max(...trends.map(({ values }) => values.length));
-  return most < MIN_RUNS ? `${most} of ${MIN_RUNS} runs that a trend needs` : "some metrics have no trend yet";
+  return most < MIN_RUNS ? `${most} of ${MIN_RUNS} runs that a trend needs` : "some metrics could not be decided";
 }
 
 function tableOf(trends: readonly Trend[], colors: Colors): string {

@@ -17,4 +17,4 @@ export { renderOverhead } from "./terminal-overhead.ts";
 export { figures, terminalTable } from "./terminal-table.ts";
 export { describeExitCode, describeFacts, describeFinding } from "./text/index.ts";
 export { unblockYaml } from "./unblock.ts";
-export { endLine, paintedHeadline } from "./verdict-lines.ts";
+export { endLine, paintedHeadline, reasonLines } from "./verdict-lines.ts";

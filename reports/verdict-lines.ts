@@ -19,18 +19,23 @@ export function paintedHeadline(
 /** The last lines of a run at a terminal, which a person reads first: verdict, main reasons, counts, exit code, report. */
 export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
-  const reasons = verdict.reasons.slice(0, MAX_REASONS).map(({ text }) => `  ${oneLine(text)}`);
-  const more = verdict.reasons.length - reasons.length;
   const counts = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
     .map((status) => `${record.counts[status]} ${status}`)
     .join(", ");
   return [
     paintedHeadline(verdict, colors),
-    ...reasons,
-    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...reasonLines(verdict),
     `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
     endLine(verdict, written),
   ];
+}
+
+/** The main reasons of a verdict, and the number of the others. */
+export function reasonLines({ reasons }: Pick<RunRecord["verdict"], "reasons">): string[] {
+  const listed = reasons.filter(({ kind }) => kind !== "more");
+  const all = reasons.reduce((sum, { kind, count = 1 }) => sum + (kind === "more" ? count : 1), 0);
+  const shown = listed.slice(0, MAX_REASONS).map(({ text }) => `  ${oneLine(text)}`);
+  return [...shown, ...(all > shown.length ? [`  and ${all - shown.length} more`] : [])];
 }
 
 /** The last line of a run: its exit code, and the path of the report. */

@@ -47,7 +47,7 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
     case "malformed":
       return "Fix what the gateway, or the proxy in front of it, sends: clients reject such a response, or read it in different ways.";
     case "no-response":
-      return "Find out why these requests got no response: look for a crash, a timeout or a proxy that closes connections in the gateway's log at the time of the exchange.";
+      return "Find out why these requests got no response. In the gateway's log, look for a crash, a timeout or a proxy that closed the connection at the time of the exchange.";
     case "incomplete":
       return "Find out what ended these responses early: a timeout of a proxy, a crash, or an upstream failure that is passed on as a closed connection. An error event before the end tells the client.";
     case "refused-late":
@@ -67,11 +67,11 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
       return `${observed.kind === "absent" ? "Add" : "Correct"} this member of the body, and run the first of these checks again on its own.`;
     case "bound":
       if (!LIMITS.test(worst.requirements[0] ?? "")) break;
-      return "Compare the counts with the limits in the target file: either the gateway does not keep them, or they are not the account's.";
+      return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
     default:
       break;
   }
-  return "Compare what was recorded with what was expected, correct it, and run the first of these checks again on its own.";
+  return "Compare the recorded response with the expectation, fix the gateway, and run the first of these checks again on its own.";
 }
 
 /** Whether the gateway denied the request, in whatever words. */

@@ -3,7 +3,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   0: "passed",
   1: "failed",
   2: "usage error",
-  3: "gateway not reached",
+  3: "target unreachable",
   4: "inconclusive",
   5: "internal error",
   130: "interrupted",

@@ -6,7 +6,7 @@ import { describeUndecided } from "./undecided.ts";
 export function describeExpected(expected: Expected | undefined): string {
   switch (expected?.kind) {
     case undefined:
-      return "otherwise";
+      return "something else";
     case "value":
       return JSON.stringify(expected.value);
     case "one-of":

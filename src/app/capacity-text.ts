@@ -48,13 +48,13 @@ function sentenceOf({ best, binds, cut, steps }: Capacity, { name, budget, signa
 }
 
 /** `low confidence: the time ran out before this level was held for 75 s; use a longer --minutes`. */
-function confidenceText({ confidence, held, best, beyond, cut }: Capacity): string {
+function confidenceText({ confidence, held, beyond, cut }: Capacity): string {
   const why =
     held === undefined
       ? `${ENDS[cut ?? "interrupted"]} before this level was held for 75 s${cut === "minutes" ? "; use a longer --minutes" : ""}`
       : beyond === undefined
         ? "no higher level missed the objective"
-        : (held ?? best).outcomes.some(({ sure }) => !sure)
+        : held.outcomes.some(({ sure }) => !sure)
           ? "too few requests to decide"
           : undefined;
   return `${confidence} confidence${why === undefined ? "" : `: ${why}`}`;
@@ -90,7 +90,7 @@ export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${formatNumber(admittedPerS)}/s admitted${denials}`;
 }
 
-/** `  12.5 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 to 260.1)`. */
+/** `  12.5 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
 function pointText({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
     ends === null ? "too few requests for an interval" : `${write(ends[0])} to ${write(ends[1])}`;

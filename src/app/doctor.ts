@@ -275,7 +275,7 @@ function coverageSymptoms(target: Target): Symptom[] {
   const cannot: Symptom = {
     about: "cannot run",
     level: "note",
-    text: `${formatCount(blocked, "check instance")}. To run ${blocked === 1 ? "it" : "them"}, add these sections to the target file:`,
+    text: `${formatCount(blocked, "check instance")}${lines === undefined ? "" : `. To run ${blocked === 1 ? "it" : "them"}, replace these sections of the target file (they include what is already there):`}`,
     next: lines?.trimEnd(),
   };
   return [can, ...(optional.length === 0 ? [] : [notSelected]), ...(blocked === 0 ? [] : [cannot])];

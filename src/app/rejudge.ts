@@ -1,4 +1,4 @@
-import { describeExitCode } from "../../reports/index.ts";
+import { describeExitCode, reasonLines } from "../../reports/index.ts";
 import { type Check, instancesOf, mergeRounds, Response, recordedRules, resultOf, thaw } from "../checks/index.ts";
 import { UsageError } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
@@ -11,9 +11,6 @@ import { checksWith } from "./own-suites.ts";
 import { readOrRecover } from "./recover-record.ts";
 import { settle } from "./settle-results.ts";
 import { truncatedFile } from "./truncated-file.ts";
-
-/** Reasons that are listed after the verdict. */
-const MAX_REASONS = 3;
 
 export interface RejudgeOptions {
   readonly dir: string;
@@ -44,7 +41,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
     targetName: record.target.name,
     baseUrl: record.command === "client" ? undefined : record.target.baseUrl,
     qualifiers: record.verdict.qualifiers,
-    cutOff: record.complete ? undefined : (endOf(record) ?? "the run was cut off"),
+    cutOff: record.complete ? undefined : (cutOffReasonOf(record) ?? "the run was cut off"),
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
   const causes = causesOf(results);
@@ -71,16 +68,15 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
         ...changed.map(({ id, before, now }) => `${id}: ${before} → ${now}`),
         `${results.length} check instances judged again, ${changed.length} changed`,
         verdict.headline,
-        ...verdict.reasons.slice(0, MAX_REASONS).map(({ text }) => `  ${text}`),
-        ...(verdict.reasons.length > MAX_REASONS ? [`  and ${verdict.reasons.length - MAX_REASONS} more`] : []),
+        ...reasonLines(verdict),
         describeExitCode(verdict.exitCode),
         "",
       ].join("\n"),
   };
 }
 
-/** How a run ended that did not reach its end. */
-const endOf = ({ verdict }: StoredRun["record"]): string | undefined =>
+/** Why a run ended early. */
+const cutOffReasonOf = ({ verdict }: StoredRun["record"]): string | undefined =>
   verdict.reasons.find(({ kind }) => kind === "run")?.text;
 
 /** Judges every recorded check again. */

@@ -30,7 +30,7 @@ export function renderSizing({ sizing, verified, options, exitCode }: SizeHead, 
   return withVerdict(body, { exitCode, sentence: sentenceOf(verified, exitCode) }, colors);
 }
 
-/** `starter (300/min, 64 in flight): fits. Denied by a sliding window: 0.0 %, …`. */
+/** `starter (300/min, 64 in flight): fits. Denied, by kind of limiter: sliding window 0.0 %, …`. */
 function tierText({ tier, limits, denied, fits }: Sizing["tiers"][number], allowedShare: number): string {
   const kinds = Object.entries(denied);
   const tooStrict = kinds.filter(([, { share }]) => share > allowedShare).map(([kind]) => kind);

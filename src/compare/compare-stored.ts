@@ -97,7 +97,7 @@ const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies reado
 interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly decided: number;
   readonly notCompared: readonly string[];
-  /** Check instances that both runs ran with other requests. */
+  /** Check instances of both runs that share requests with check instances of only one run. */
   readonly behaviourNotCompared: number;
 }
 
@@ -147,7 +147,7 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
       ...(found.behaviourNotCompared === 0
         ? []
         : [
-            `not compared: the behaviour in ${formatCount(found.behaviourNotCompared, "check instance")} that shared requests with these`,
+            `not compared: the behaviour of ${formatCount(found.behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
           ]),
       ...found.notCompared.map((text) => `not compared: ${text}`),
     ],

@@ -2,7 +2,7 @@ import { formatCount, groupBy } from "../core/index.ts";
 import { MIN_RUNS } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
 import type { LostCheck } from "./lost-checks.ts";
-import { type Trend, tooFewRuns } from "./trends.ts";
+import type { Trend } from "./trends.ts";
 
 /** A history for printing and rendering. */
 export interface HistoryReport {
@@ -32,8 +32,8 @@ export function judgeTrends({
   const regressed = of("regressed");
   const undecided = of("inconclusive");
   const open = undecided.filter(({ mayHideRegression }) => mayHideRegression);
-  const tooFew = undecided.filter(hasTooFewRuns);
-  const [first] = [...open, ...undecided].filter((trend) => !hasTooFewRuns(trend));
+  const tooFew = undecided.filter(({ isTooShort }) => isTooShort === true);
+  const [first] = [...open, ...undecided].filter(({ isTooShort }) => isTooShort !== true);
   const vanished = lostChecks.filter(({ now }) => now === null);
   const reasons = [
     ...regressed.map(({ name, group, why }) => `${group.name}: ${name} regressed: ${why}`),
@@ -51,9 +51,6 @@ export function judgeTrends({
   const isOpen = open.length + notImported.length + lostChecks.length > 0 || undecided.length === trends.length;
   return { verdict: isOpen ? "inconclusive" : "pass", reasons };
 }
-
-/** Whether a series is too short for a trend, and nothing else is wrong with it. */
-const hasTooFewRuns = ({ values, why }: Trend): boolean => why === tooFewRuns(values.length);
 
 /** `no trend yet: starter (1 of 8 runs), checks (2 series, at most 3 of 8 runs)`. */
 function tooFewLines(trends: readonly Trend[]): string[] {

@@ -53,6 +53,8 @@ export interface Trend {
   readonly detectable: number | null;
   readonly verdict: "regressed" | "improved" | "not worse" | "inconclusive";
   readonly why: string;
+  /** Set if nothing but the number of its runs keeps it from a verdict. */
+  readonly isTooShort?: true;
   /** Undecided in a way that may hide a regression, so the history does not pass. */
   readonly mayHideRegression: boolean;
 }
@@ -165,17 +167,17 @@ interface Judged {
   readonly numbers: readonly number[];
 }
 
-/** Why a series is not decided that is too short for a trend. */
-export function tooFewRuns(runs: number): string {
+/** The reason for a series that is too short for a trend. */
+function tooFewRuns(runs: number): string {
   return `${runs} of the ${MIN_RUNS} runs that a trend needs`;
 }
 
 function verdictOf(
   { changePoint, worse, step, scale, numbers }: Judged,
   { missing, margin }: Context,
-): Pick<Trend, "verdict" | "why"> {
+): Pick<Trend, "verdict" | "why" | "isTooShort"> {
   if (missing !== undefined) return { verdict: "inconclusive", why: missing };
-  if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length) };
+  if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
   const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: `changed with run ${changePoint.runId}` };
   if (isSuddenlyWorse(numbers, { worse, scale, margin }))

@@ -30,7 +30,7 @@ export interface FindingFacts {
  * The only way to make a finding. Met or broken if something was compared; undecided with its reason; otherwise an observation
  * that decides nothing.
  *
- * @throws InternalError if a miss warns although every requirement is a MUST: a broken MUST fails.
+ * @throws InternalError if the weight is `warn` and every requirement is a MUST: a broken MUST fails.
  */
 export function finding(facts: FindingFacts): Finding {
   const { met, undecided, pointer, response, subject, magnitude, title, basis, control } = facts;
@@ -43,7 +43,7 @@ export function finding(facts: FindingFacts): Finding {
       `${facts.requirements.join(", ")} is a MUST: a violation fails or is inconclusive, but never warns`,
     );
   const reason = typeof undecided === "string" ? { kind: "open" as const, text: undecided } : undecided;
-  const expected = typeof facts.expected === "string" ? inCondition(facts.expected) : facts.expected;
+  const expected = typeof facts.expected === "string" ? toCondition(facts.expected) : facts.expected;
   const observed =
     typeof facts.observed === "string" ? { kind: "facts" as const, text: facts.observed } : facts.observed;
   const made: Finding = {
@@ -66,9 +66,9 @@ export function finding(facts: FindingFacts): Finding {
   return outcome === "broken" ? { ...made, deviation: deviationOf(made) } : made;
 }
 
-const inCondition = (text: string): Expected => ({ kind: "condition", text });
+const toCondition = (text: string): Expected => ({ kind: "condition", text });
 
-/** How a broken expectation differed. A response that is not a complete reply explains every value that it lacks. */
+/** How a broken expectation differed. If it is about the status, the ending or the whole reply, the response decides the kind. */
 function deviationOf({ expected, observed, pointer, response }: Finding): Deviation {
   const ending = response?.ending;
   if (ending?.kind === "protocol-error") return { kind: "malformed", detail: ending.detail ?? "" };

@@ -158,9 +158,9 @@ export class Verdict {
   ): boolean {
     const { expected, test, magnitude, observed } = toExpectation<T>(expectation);
     const met = test(value);
-    const evidence = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
-    if (evidence !== undefined) {
-      this.#add(requirement, { weight, expected, undecided: evidence }, seen);
+    const missing = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
+    if (missing !== undefined) {
+      this.#add(requirement, { weight, expected, undecided: missing }, seen);
       return false;
     }
     if (!met && seen.in !== undefined && isRefusedLate(seen.in, { at: seen.at, test })) {

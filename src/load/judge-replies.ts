@@ -90,7 +90,8 @@ function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): 
       : `${count} of ${of} 2xx replies were ${what} (${percent(count / of, 2)}, at least ${percent(low, 2)} with 95 % confidence): ${kinds}`;
   return finding({
     name,
-    title, // A few invalid replies mean that the service is not steady. More mean that the gateway breaks the promise of a 2xx.
+    title,
+    // A few invalid replies mean that the service is not steady. More mean that the gateway breaks the promise of a 2xx.
     requirements: isBeyondChance ? ["ERR-200-1", "CHAT-2", "MSG-2"] : ["STEADY-SERVICE"],
     met: count === 0,
     expected: `at most ${percent(allowed, 1)}`,

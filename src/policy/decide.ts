@@ -57,7 +57,8 @@ export function decide(
     ...breaches.map(({ text, check }): Reason => ({ kind: "waiver", text, ...(check === undefined ? {} : { check }) })),
     ...decisive.slice(0, MAX_REASONS),
   ];
-  if (decisive.length > MAX_REASONS) reasons.push({ kind: "more", text: `and ${decisive.length - MAX_REASONS} more` });
+  const more = decisive.length - MAX_REASONS;
+  if (more > 0) reasons.push({ kind: "more", text: `and ${more} more`, count: more });
   if (reasons.length === 0 && result === "inconclusive") reasons.push({ kind: "run", text: "nothing was judged" });
   const tail = qualifiers.length === 0 ? "" : ` (${qualifiers.join("; ")})`;
   return {

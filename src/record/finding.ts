@@ -38,7 +38,7 @@ export const responseFactsSchema = z.strictObject({
   status: z.int().optional(),
   /** The reason as the gateway names it. */
   reason: z.string().optional(),
-  /** The reason of the specification for which it is read, if the target's contract says so. */
+  /** The specification's reason to which the target's contract maps it; `null`: none. */
   readAs: z.string().nullable().optional(),
   /** How it ended, if not completely: `reset`, `deadline`, `protocol-error`, … */
   ending: z.strictObject({ kind: z.string(), detail: z.string().optional() }).optional(),
@@ -51,13 +51,13 @@ export const deviationSchema = z.discriminatedUnion("kind", [
   /** The response was not HTTP. */
   z.strictObject({ kind: z.literal("malformed"), detail: z.string() }),
   z.strictObject({ kind: z.literal("no-response"), how: z.string() }),
-  /** A response that began and did not come to its end. */
+  /** A response that started and did not complete. */
   z.strictObject({ kind: z.literal("incomplete"), how: z.string() }),
   /** A stream that was refused after its status had been sent. */
   z.strictObject({ kind: z.literal("refused-late") }),
   /** Served although it had to be denied. */
   z.strictObject({ kind: z.literal("served") }),
-  /** Another status than the expected one; not a reply. */
+  /** A status other than expected, and not 2xx. */
   z.strictObject({ kind: z.literal("status") }),
   /** The named reason of a denial. */
   z.strictObject({ kind: z.literal("reason") }),
@@ -79,7 +79,7 @@ export const undecidedSchema = z.discriminatedUnion("kind", [
   }),
   /** A gap that the target file declares. */
   z.strictObject({ kind: z.literal("declared-gap"), about: z.string(), why: z.string() }),
-  /** What the gateway does, or does not do, so that a check says nothing. */
+  /** Behaviour of the gateway that makes the check meaningless. */
   z.strictObject({ kind: z.literal("precondition-not-met"), text: z.string() }),
   z.strictObject({ kind: z.literal("control-not-served"), what: z.string(), response: responseFactsSchema }),
   z.strictObject({ kind: z.literal("gateway-stopped"), after: z.string().optional() }),
@@ -87,7 +87,7 @@ export const undecidedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("outage"), text: z.string() }),
   /** The budget has no room for the check. */
   z.strictObject({ kind: z.literal("over-budget"), needs: z.string() }),
-  /** The run ended before. */
+  /** The run ended before this check. */
   z.strictObject({ kind: z.literal("not-reached") }),
   /** No request of the run could be judged. */
   z.strictObject({ kind: z.literal("nothing-to-judge") }),
@@ -122,11 +122,11 @@ const findingShape = z.strictObject({
   reason: undecidedSchema.optional(),
   /** The response that was judged; not set if the finding was met. */
   response: responseFactsSchema.optional(),
-  /** JSON pointer into the body, or the name of a header, or `status`. */
+  /** `status`, `ending`, `reason`, `action`, a header name, or a JSON pointer into the body. */
   pointer: z.string().optional(),
   /** Exchanges in which it was seen, if they were kept. */
   exchanges: z.array(z.string()),
-  /** The served request with nothing wrong that a negative probe is compared with. */
+  /** Exchange id of the control request: the same request with nothing wrong, which was served. */
   control: z.string().optional(),
   /** What was compared, if neither the requirement nor the pointer says it. */
   subject: z.string().optional(),

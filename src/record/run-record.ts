@@ -34,7 +34,15 @@ const verdictSchema = z.strictObject({
   /** The first line: result, target, qualifiers such as `partial` or a contract. */
   headline: z.string(),
   /** Why, each with the check that it refers to. */
-  reasons: z.array(z.strictObject({ kind: z.enum(REASON_KINDS), text: z.string(), check: z.string().optional() })),
+  reasons: z.array(
+    z.strictObject({
+      kind: z.enum(REASON_KINDS),
+      text: z.string(),
+      check: z.string().optional(),
+      /** Of `more`: how many reasons are not listed. */
+      count: z.int().positive().optional(),
+    }),
+  ),
   /** What the result does not say: declared gaps, contract, waivers. */
   qualifiers: z.array(z.string()),
 });

@@ -143,7 +143,7 @@ const notEarly = defineCheck({
       if (admitted < least)
         return verdict.inconclusive(
           first.responses.some(isRateDenial)
-            ? `denied after ${admitted} concurrent requests; evenly paced requests, which a quick run skips, would show whether that is too early`
+            ? `denied after a burst of ${admitted} requests; evenly paced requests, which a quick run skips, would show whether that is too early`
             : `only ${admitted} requests were served`,
         );
       verdict.must("LIMIT-RATE-3", admitted, atLeast(least), { because: "requests in a row before the first denial" });
@@ -211,7 +211,7 @@ const whatCounts = defineCheck({
   title: "Window, bursts, and what counts toward the rate",
   covers: ["LIMIT-RATE-8"],
   explains:
-    "Records how many concurrent requests a quiet account may send, how the wait develops, and whether the list is limited: the specification does not say.",
+    "Records how large a burst a quiet account may send, how the wait develops, and whether the list is limited: the specification does not say.",
   judge({ first, second, firstWait, whileDenied }, verdict) {
     const list = whileDenied.find(({ kind }) => kind === "model list");
     verdict.observe("LIMIT-RATE-8", {

@@ -119,7 +119,7 @@ export function judgeAtTheLimit(
         }),
     finding({
       name: "concurrency.denied-below-limit",
-      title: "Few requests in flight are not denied by the concurrency limit",
+      title: "Requests are not denied by the concurrency limit while few are in flight",
       requirements: ["LIMIT-CONC-2", "LIMIT-CONC-4"],
       met: limit.length === 0,
       expected: "0 denied",

@@ -88,8 +88,8 @@ async function deniedNow(bench: TierBench, kinds: readonly TierRequest[]): Promi
 async function exhaust(bench: TierBench, pick: (index: number) => TierRequest): Promise<boolean> {
   const atOnce = Math.max(1, Math.floor(bench.limits.inFlight * EXHAUST_AT_ONCE));
   for (let sent = 0; sent < bench.limits.rpm * EXHAUST_SHARE && !bench.stopped; sent += atOnce) {
-    const sent = await Promise.all(Array.from({ length: atOnce }, (_, index) => bench.send(pick(index), "exhaust")));
-    if (sent.some((observation) => observation !== undefined && isRateDenial(observation))) return true;
+    const wave = await Promise.all(Array.from({ length: atOnce }, (_, index) => bench.send(pick(index), "exhaust")));
+    if (wave.some((observation) => observation !== undefined && isRateDenial(observation))) return true;
   }
   return false;
 }
