@@ -24,7 +24,7 @@ export function requirementSentence({ requirements }: RunRecord, { requirement }
 }
 
 /** The first few checks of a cause, and the number of the others. */
-export function checksOfCause({ checks }: Cause, most: number): string {
+export function checksOfCause({ checks }: Pick<Cause, "checks">, most: number): string {
   const shown = checks.slice(0, most).map((id) => oneLine(id, 160));
   return `${shown.join(", ")}${checks.length > most ? ` and ${checks.length - most} more` : ""}`;
 }

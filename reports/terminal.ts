@@ -7,6 +7,7 @@ import {
   STATUSES,
   type Status,
 } from "../src/record/index.ts";
+import { checksOfCause } from "./causes.ts";
 import { oneLine } from "./clean-text.ts";
 import { SIGNS } from "./status-style.ts";
 import { renderCauses } from "./terminal-causes.ts";
@@ -61,11 +62,8 @@ function renderGroup({ status, sentence, results }: UndecidedGroup, options: Ter
   return [`\n${title}\n    ${oneLine(sentence)}\n    ${idsOf(results)}`];
 }
 
-/** The first few ids, and the number of the others. */
-function idsOf(checks: readonly CheckResult[]): string {
-  const named = checks.slice(0, MAX_NAMED).map(({ id }) => oneLine(id));
-  return `${named.join(", ")}${checks.length > MAX_NAMED ? ` and ${checks.length - MAX_NAMED} more` : ""}`;
-}
+const idsOf = (results: readonly CheckResult[]): string =>
+  checksOfCause({ checks: results.map(({ id }) => id) }, MAX_NAMED);
 
 /** A result without a cause: undecided or waived. */
 function renderCheck(check: CheckResult, { colors }: TerminalOptions, paint: Paint): string {

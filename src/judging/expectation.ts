@@ -96,12 +96,15 @@ const MAX_OBSERVED_CHARACTERS = 300;
 /** An observed value for the record: the value itself, or the beginning of one that is too long to keep. */
 export function toObserved(value: unknown): Observed {
   if (value === undefined) return { kind: "absent" };
-  const text = JSON.stringify(value) ?? JSON.stringify(String(value));
+  const text = jsonOf(value);
   return text.length <= MAX_OBSERVED_CHARACTERS
     ? { kind: "value", value: JSON.parse(text) as JsonValue }
     : { kind: "excerpt", text: text.slice(0, MAX_OBSERVED_CHARACTERS), characters: text.length };
 }
 
 function toJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value) ?? JSON.stringify(String(value))) as JsonValue;
+  return JSON.parse(jsonOf(value)) as JsonValue;
 }
+
+/** As JSON; a value that JSON does not have, such as a symbol, as its text. */
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? JSON.stringify(String(value));
