@@ -104,7 +104,9 @@ const notStreamed = defineCheck({
       if (axes.case !== "accepts-streams") verdict.assumeGood(response, "a plain request");
       else if (!verdict.must("CHAT-1", response.status, success, { in: response, at: "status" })) continue;
       const framing = that("one JSON document", (value) => value === "single-json");
-      verdict.must("CHAT-7", response.stream.framing, framing, { in: response, because: response.text.slice(0, 80) });
+      const seen = { in: response, because: response.text.slice(0, 80) };
+      // A stream lacks everything else that a reply has.
+      if (!verdict.must("CHAT-7", response.stream.framing, framing, seen)) continue;
       verdict.must("CHAT-7", response.reply.parts !== undefined, true, { in: response, at: "/choices" });
       judgeNonStreamingReply(verdict, response);
     }

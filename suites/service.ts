@@ -131,8 +131,8 @@ const versionHeader = defineCheck({
     const { version } = t.target.headers;
     return {
       dated: await t.send({ endpoint: "messages" }),
-      datedStream: await t.send({ endpoint: "messages", stream: true }),
-      bareStream: await t.send({ endpoint: "messages", stream: true, without: [version], intent: "odd" }),
+      datedStream: await t.send({ endpoint: "messages", mode: "streaming" }),
+      bareStream: await t.send({ endpoint: "messages", mode: "streaming", without: [version], intent: "odd" }),
       without: await t.send({ endpoint: "messages", without: [version], intent: "odd" }),
       future: await t.send({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "odd" }),
     };

@@ -1,5 +1,5 @@
 import type { Finding } from "../../src/record/index.ts";
-import { describeExpected, describeFinding, describeObserved } from "./finding.ts";
+import { describeExpected, describeFinding, describeMissing, describeObserved } from "./finding.ts";
 import { describeResponse } from "./response.ts";
 
 /** Several findings with one deviation. */
@@ -16,9 +16,6 @@ export interface CauseFacts {
 /** Requirements about what an account may use. */
 const LIMITS = /^(LIMIT|TOKENS|SPEND)-/;
 
-/** Maximum number of expectations in a title. */
-const MAX_NAMED = 3;
-
 /** What a cause is, in one line. */
 export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
   const { deviation, expected, observed, pointer, response } = worst;
@@ -28,11 +25,12 @@ export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
   // The finding itself holds the other counts of the phase.
   if (pointer === undefined && loadRuns !== undefined)
     return `${loadRuns.join(", ")}: expected ${describeExpected(expected)}, got ${firstFact(worst)}`;
-  if (pointer === undefined || observed.kind !== "absent") return describeFinding(worst);
-  const all = [...new Set(findings.map((finding) => describeExpected(finding.expected)))];
-  const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : "";
-  const place = deviation?.kind === "reason" ? "denials have no reason" : `${pointer} is missing`;
-  return `${place}: expected ${all.slice(0, MAX_NAMED).join(", ")}${more}`;
+  if (pointer === undefined || pointer === "" || observed.kind !== "absent") return describeFinding(worst);
+  const place = deviation?.kind === "reason" ? "the reason of these denials" : pointer;
+  return describeMissing(
+    place,
+    findings.map((finding) => finding.expected),
+  );
 }
 
 const firstFact = ({ observed }: Finding): string => describeObserved(observed).split("; ")[0] ?? "";

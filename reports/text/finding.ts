@@ -2,6 +2,9 @@ import type { Expected, Finding, Observed, ResponseFacts } from "../../src/recor
 import { describeResponse } from "./response.ts";
 import { describeUndecided } from "./undecided.ts";
 
+/** The condition of a place that may hold anything. */
+const PRESENT = "present";
+
 /** What had to hold: `401`, `"a" or "b"`, `at most 64`, `a non-empty string`. */
 export function describeExpected(expected: Expected | undefined): string {
   switch (expected?.kind) {
@@ -12,7 +15,7 @@ export function describeExpected(expected: Expected | undefined): string {
     case "one-of":
       return expected.values.map((value) => JSON.stringify(value)).join(" or ");
     case "absent":
-      return "absent";
+      return "nothing";
     case "status":
       return expected.range;
     case "reply":
@@ -26,11 +29,11 @@ export function describeExpected(expected: Expected | undefined): string {
   }
 }
 
-/** What was there: `403`, `"b"`, `absent`, `3 of 40 denied`. */
+/** What was there: `403`, `"b"`, `nothing`, `3 of 40 denied`. */
 export function describeObserved(observed: Observed): string {
   switch (observed.kind) {
     case "absent":
-      return "absent";
+      return "nothing";
     case "value":
       return JSON.stringify(observed.value);
     case "excerpt":
@@ -67,8 +70,22 @@ export function describeFinding(finding: Finding): string {
   const isAboutResponse = pointer === "status" || pointer === "ending" || expected?.kind === "reply";
   if (isAboutResponse && response !== undefined)
     return `${about}expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
-  const place = pointer === undefined || pointer === "" || pointer === "status" ? "" : ` at ${pointer}`;
-  return `${about}expected ${describeExpected(expected)}${place}, got ${describeObserved(observed)}${responseNote(response)}`;
+  const note = responseNote(response);
+  if (pointer === undefined || pointer === "" || pointer === "status")
+    return `${about}expected ${describeExpected(expected)}, got ${describeObserved(observed)}${note}`;
+  if (observed.kind === "absent") return `${about}${describeMissing(pointer, [expected])}${note}`;
+  return `${about}${pointer}: expected ${describeExpected(expected)}, got ${describeObserved(observed)}${note}`;
+}
+
+/** Maximum number of expectations that a sentence lists. */
+const MAX_LISTED = 3;
+
+/** That a place of the response is empty: `Retry-After is missing`, `/usage is missing: expected an object`. */
+export function describeMissing(pointer: string, expected: readonly (Expected | undefined)[]): string {
+  const all = [...new Set(expected.map(describeExpected))].filter((text) => text !== PRESENT);
+  if (all.length === 0) return `${pointer} is missing`;
+  const more = all.length > MAX_LISTED ? ` and ${all.length - MAX_LISTED} more` : "";
+  return `${pointer} is missing: expected ${all.slice(0, MAX_LISTED).join(", ")}${more}`;
 }
 
 /** The response, if it is not simply a reply. */

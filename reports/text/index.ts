@@ -1,4 +1,5 @@
 export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
+export { describeChanges } from "./changes.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
 export { describeExitCode } from "./exit-code.ts";
 export {

@@ -28,7 +28,7 @@ export function renderLimits(
       : `${value}`;
   const lines: [string, Inferred, (value: unknown) => string][] = [
     ["kind", rate.kind, String],
-    ["rate", rate.perMinute, (value) => `${figure(value)} per minute${said(declared?.rpm, value)}`],
+    ["rate", rate.perMinute, (value) => `${figure(value)} per minute${declaredNote(declared?.rpm, value)}`],
     ["burst", rate.burst, (value) => `${figure(value)} at once`],
     ["denied count", rate.deniedCount, String],
     ["listing counts", rate.listingCounts, String],
@@ -36,7 +36,7 @@ export function renderLimits(
     ["other dialect", rate.scopes.dialect, per("dialect")],
     ["other model", rate.scopes.model, per("model")],
     ["other account", rate.scopes.account, per("account")],
-    ["in flight", concurrency.inFlight, (value) => `${figure(value)}${said(declared?.inFlight, value)}`],
+    ["in flight", concurrency.inFlight, (value) => `${figure(value)}${declaredNote(declared?.inFlight, value)}`],
     ["after the end", concurrency.freedAtEnd, (value) => `admitted again ${value}`],
     ["after disconnect", concurrency.freedOnDisconnect, (value) => `admitted again ${value}`],
   ];
@@ -87,7 +87,7 @@ function sentenceOf(
 /** A rate may have decimals. */
 const figure = (value: unknown): string => (typeof value === "number" ? formatRounded(value, 3) : String(value));
 
-function said(declared: number | undefined, value: unknown): string {
+function declaredNote(declared: number | undefined, value: unknown): string {
   if (declared === undefined || typeof value !== "number") return "";
   return Math.abs(value - declared) <= declared * 0.03 ? ", as declared" : `, declared ${figure(declared)}`;
 }

@@ -37,14 +37,14 @@ function tierText({ tier, limits, denied, fits }: Sizing["tiers"][number], allow
   const isPaceOnly = tooStrict.length === 1 && tooStrict[0] === "even pace";
   const depends = isPaceOnly
     ? "fits unless the limiter enforces an even pace"
-    : `too small with ${tooStrict.join(", ")}`;
+    : `too small if the limiter uses ${tooStrict.join(" or ")}`;
   const verdict = { yes: "fits", no: "too small", depends }[fits];
   const shares = kinds.map(([kind, { share }]) => `${kind} ${percent(share)}`).join(", ");
   return `${tier} (${limitsText(limits)}): ${verdict}. Denied, by kind of limiter: ${shares}`;
 }
 
 function smallestTier({ needs, needsAtAnyPace }: Sizing): string {
-  const name = (tier: string | null) => tier ?? "none, it needs custom limits";
+  const name = (tier: string | null) => tier ?? "none (custom limits are needed)";
   const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)}, if the limiter enforces an even pace)`;
   return `smallest tier: ${name(needs)}${paced}`;
 }

@@ -72,12 +72,12 @@ export function staticFixture(need: Need, target: Target, dialect: Dialect): Fix
     case "upgrade":
       return target.source === "embedded"
         ? when(true)
-        : { ok: false, unblock: [], skipped: "only if the harness can raise the limits" };
+        : { ok: false, unblock: [], skipped: "limits can be raised during a run only on the embedded gateway" };
     case "clock":
       // The clock of a production gateway cannot be shifted: an operator cannot add this state.
       return target.source === "embedded"
         ? when(true)
-        : { ok: false, unblock: [], skipped: "visible within one run only if the gateway's clock can be shifted" };
+        : { ok: false, unblock: [], skipped: "the clock can be shifted only on the embedded gateway" };
     default:
       return accountFixture(need, target, when(hasAccount(need, target)));
   }

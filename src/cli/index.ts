@@ -32,7 +32,7 @@ import type { ExitCodeHolder } from "./define-command.ts";
 import { keepOutOfDumps } from "./dumps.ts";
 import { wantsJson, writeError } from "./json-output.ts";
 import { type Described, overview } from "./overview.ts";
-import { COMPLAINTS, lacksCommand, usageMessage } from "./usage-message.ts";
+import { isCommandMissing, PARSER_CODES, usageMessage } from "./usage-message.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
 
@@ -110,7 +110,7 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
     .scriptName("gauntlet")
     // One language: its complaints are codes, and sentences are written in usage-message.ts.
     .detectLocale(false)
-    .updateStrings(COMPLAINTS)
+    .updateStrings(PARSER_CODES)
     .version(VERSION)
     .strict()
     .demandCommand(1)
@@ -156,7 +156,7 @@ async function toUsageError({ message }: ParserComplaint, own: readonly string[]
   );
   const options = [...help.matchAll(/--([a-z][\w-]*)/g)].map(([, name = ""]) => name);
   const known = { commands: usage === undefined ? COMMANDS.map(nameOf) : commands, options, usage };
-  const complaint = words.length === 0 && lacksCommand(message) ? NO_COMMAND : usageMessage(message, known);
+  const complaint = words.length === 0 && isCommandMissing(message) ? NO_COMMAND : usageMessage(message, known);
   return new UsageError(complaint.message, { hint: complaint.hint });
 }
 

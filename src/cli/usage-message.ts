@@ -19,12 +19,12 @@ export interface UsageMessage {
  * The argument parser's messages as codes, for its `updateStrings`: what kind of complaint it is, then its data. Sentences are
  * written here, and no English text is parsed.
  */
-export const COMPLAINTS = {
-  "Unknown argument: %s": evenIfPlural("unknown-argument %s"),
-  "Unknown command: %s": evenIfPlural("unknown-command %s"),
-  "Not enough non-option arguments: got %s, need at least %s": evenIfPlural("missing-positional %s"),
-  "Too many non-option arguments: got %s, maximum of %s": evenIfPlural("extra-positional %s"),
-  "Missing required argument: %s": evenIfPlural("missing-option %s"),
+export const PARSER_CODES = {
+  "Unknown argument: %s": forAnyCount("unknown-argument %s"),
+  "Unknown command: %s": forAnyCount("unknown-command %s"),
+  "Not enough non-option arguments: got %s, need at least %s": forAnyCount("missing-positional %s"),
+  "Too many non-option arguments: got %s, maximum of %s": forAnyCount("extra-positional %s"),
+  "Missing required argument: %s": forAnyCount("missing-option %s"),
   "Not enough arguments following: %s": "missing-value %s",
   "Invalid values:": "invalid-value",
   "Argument: %s, Given: %s, Choices: %s": "%s\u001f%s\u001f%s",
@@ -32,7 +32,7 @@ export const COMPLAINTS = {
 };
 
 /** The parser has two forms of these, for one and for several. Its types know only one. */
-function evenIfPlural(text: string): string {
+function forAnyCount(text: string): string {
   return { one: text, other: text } as unknown as string;
 }
 
@@ -53,7 +53,7 @@ const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMe
     const [first = ""] = all;
     // A word that is not an option is an unknown command, or an extra argument.
     const isOption = first.length > 1 && known.usage !== undefined && !/\s/.test(first);
-    const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(" or ");
+    const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
     const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
       /"(.*)"/,
       isOption ? '"--$1"' : '"$1"',
@@ -95,11 +95,11 @@ const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMe
   },
 };
 
-/** What is wrong with a command line, and the next step. @param complaint of the argument parser, in the codes of `COMPLAINTS`. */
+/** What is wrong with a command line, and the next step. @param complaint of the argument parser, in the codes of `PARSER_CODES`. */
 export function usageMessage(complaint: string, known: Known): UsageMessage {
   const [, kind = "", data = ""] = /^([a-z-]+)\s*(.*)$/s.exec(complaint) ?? [];
   return SENTENCES[kind]?.(data.trim(), known) ?? { message: complaint, hint: nextStep(known) };
 }
 
 /** Whether the parser complains that no command was named. */
-export const lacksCommand = (complaint: string): boolean => complaint.startsWith("missing-positional");
+export const isCommandMissing = (complaint: string): boolean => complaint.startsWith("missing-positional");

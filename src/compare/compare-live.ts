@@ -1,3 +1,4 @@
+import { describeChanges } from "../../reports/text/index.ts";
 import { UsageError } from "../core/index.ts";
 import { type Comparison, checkChanges, worstStatus } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
@@ -143,10 +144,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const reasons = [
     ...(control?.fit === true ? [] : [control?.message ?? "The control is missing."]),
     ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
-    ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} check instances fail that did not`]),
-    ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} check instances are gone`]),
-    ...checks.worse.map(({ id }) => `${id} passed and now warns`),
-    ...checks.lost.map(({ id, before, now }) => `${id} was decided (${before}) and is now ${now}`),
+    ...describeChanges(checks),
     ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
     ...by("improved").map(({ name, change }) => `${name} improved by ${percent(change)}`),
     ...(drift.length === 0

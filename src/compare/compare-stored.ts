@@ -1,7 +1,6 @@
-import { describeFinding } from "../../reports/text/index.ts";
+import { describeChanges, describeFinding } from "../../reports/text/index.ts";
 import { formatCount, groupBy } from "../core/index.ts";
 import {
-  type CheckChange,
   type ComparedMetric,
   type Comparison,
   checkChanges,
@@ -128,13 +127,10 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
             `the verdict of the second run is ${b.verdict.result.toUpperCase()}, that of the first ${a.verdict.result.toUpperCase()}`,
           ]
         : []),
-      ...countLines(checks.newlyFailing, "fails now and did not before", "fail now and did not before"),
-      ...countLines(checks.vanished, "is gone", "are gone"),
-      ...countLines(checks.worse, "passed and now warns", "passed and now warn"),
+      ...describeChanges(checks),
       ...of("regressed").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...of("improved").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
       ...cut.map(({ runId }) => `run ${runId} was cut short`),
-      ...lostLines(checks.lost),
       ...undecidedLines(of("inconclusive")),
       ...(compared === 0 ? ["nothing was decided in both runs"] : []),
       ...(drift.length === 0 ? [] : [`the behaviour differs in ${formatCount(drift.length, "place")}`]),
@@ -152,19 +148,6 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
       ...found.notCompared.map((text) => `not compared: ${text}`),
     ],
   };
-}
-
-function countLines(some: readonly { readonly id: string }[], one: string, many: string): string[] {
-  const [first] = some;
-  if (first === undefined) return [];
-  return some.length === 1 ? [`${first.id} ${one}`] : [`${first.id} and ${some.length - 1} more ${many}`];
-}
-
-function lostLines(lost: readonly CheckChange[]): string[] {
-  const [first] = lost;
-  if (first === undefined) return [];
-  const more = lost.length === 1 ? "" : ` (and ${lost.length - 1} more)`;
-  return [`${first.id} was decided (${first.before}) and is now ${first.now}: ${first.message}${more}`];
 }
 
 const MAX_NAMED = 5;

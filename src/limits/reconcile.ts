@@ -27,13 +27,13 @@ export function reconcile({ free, counted }: { readonly free: Assumed; readonly 
 }
 
 function whyUnknown(free: Assumed, counted: Assumed): string {
-  const said = ({ rate: { perMinute } }: Assumed) =>
+  const describe = ({ rate: { perMinute } }: Assumed) =>
     perMinute.value === null
       ? "no limiter model explains the other requests"
       : `the rate is ${perMinute.value} per minute`;
   return (
     `${free.others} of ${free.requests} requests failed or were denied for something else, and may have used up part of the limit: ` +
-    `if they did, ${said(counted)}; if not, ${said(free)}. Run again when these requests no longer fail.`
+    `if they did, ${describe(counted)}; if not, ${describe(free)}. Run again when these requests no longer fail.`
   );
 }
 

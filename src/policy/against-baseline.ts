@@ -1,3 +1,4 @@
+import { describeChanges } from "../../reports/text/index.ts";
 import {
   type ComparedMetric,
   type Comparison,
@@ -53,10 +54,7 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
     b: { label: "this run", runId: record.runId, startedAt: record.startedAt },
     verdict: broken + of("regressed").length > 0 ? "regressed" : isOpen ? "inconclusive" : "not worse",
     reasons: [
-      ...(checks.newlyFailing.length === 0 ? [] : [`${checks.newlyFailing.length} check instances fail that did not`]),
-      ...(checks.vanished.length === 0 ? [] : [`${checks.vanished.length} check instances are gone`]),
-      ...(checks.worse.length === 0 ? [] : [`${checks.worse.length} check instances passed and now warn`]),
-      ...(checks.lost.length === 0 ? [] : [`${checks.lost.length} check instances are no longer decided`]),
+      ...describeChanges(checks),
       ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
       ...of("inconclusive").map(({ name, why }) => `${name} is not decided: ${why}`),
       ...(decided === 0 ? ["the baseline contains nothing of this run"] : []),

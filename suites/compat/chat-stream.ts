@@ -14,9 +14,10 @@ export const inSeconds = that(
   (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e11,
 );
 
-/** Chunks of a stream: its events without the end marker. */
-function chunksOf({ stream }: Response): readonly StreamEvent[] {
-  return stream.events.filter(({ raw, json }) => !isEndMarker(raw, json));
+/** Chunks of a stream: its events up to the end marker. What follows the marker is judged as that alone. */
+function chunksOf({ stream: { events } }: Response): readonly StreamEvent[] {
+  const end = events.findIndex(({ raw, json }) => isEndMarker(raw, json));
+  return end === -1 ? events : events.slice(0, end);
 }
 
 function judgeFraming(response: Response, verdict: Verdict): boolean {

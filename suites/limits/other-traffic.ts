@@ -76,7 +76,7 @@ const otherTraffic = defineCheck({
     const denied = after.filter(isRateDenial);
     const seen = {
       in: denied[0],
-      because: `of ${after.length} requests of a quiet account were denied by the rate limit after another account had ${served} requests served`,
+      because: `requests of a quiet account denied by the rate limit after another account had ${served} requests served, of ${after.length}`,
     };
     verdict.must("LIMIT-1", denied.length, atMost(after.length - 1), seen);
     verdict.must("LIMIT-RATE-3", denied.length, atMost(after.length - 1), seen);

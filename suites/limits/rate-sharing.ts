@@ -113,7 +113,7 @@ const otherAccounts = defineCheck({
       const all = that("not all of them", (count) => (count as number) < responses.length);
       verdict.must("LIMIT-1", denied.length, all, {
         in: denied[0],
-        because: `of ${responses.length} requests of another account (${account}) were denied`,
+        because: `requests of another account (${account}) that were denied, of ${responses.length}`,
       });
       verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
     }

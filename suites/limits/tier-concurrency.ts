@@ -45,7 +45,7 @@ const tierConcurrency = defineCheck({
       );
     const seen = {
       in: denied[0] ?? held[0],
-      because: `of ${limit} concurrent streams denied by the concurrency limit`,
+      because: `streams denied by the concurrency limit, of ${limit} concurrent ones`,
     };
     verdict.must("LIMIT-2", denied.length, 0, seen);
     verdict.must("LIMIT-CONC-2", denied.length, 0, seen);

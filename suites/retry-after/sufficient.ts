@@ -14,9 +14,9 @@ export const sufficient = defineCheck({
     if (shortestWait !== null)
       verdict.should("LIMIT-RATE-6", isRateDenial(shortestWait.retried), false, {
         in: shortestWait.retried,
-        because: `Retry-After stated ${shortestWait.waitMs} ms, then ${shortestWait.retried.summary}; other denials stated longer waits`,
+        because: `after the stated wait of ${shortestWait.waitMs} ms, the shortest of all denials: ${shortestWait.retried.summary}`,
       });
-    if (firstWait === null) return verdict.inconclusive("no rate limit denial was met");
+    if (firstWait === null) return verdict.inconclusive("no request was denied by the rate limit");
     if (firstWait.waitMs === null)
       return verdict.inconclusive(
         firstWait.denial.header("retry-after") === undefined
@@ -25,7 +25,7 @@ export const sufficient = defineCheck({
       );
     for (const tested of [firstWait, secondWait]) {
       if (tested === null || tested.waitMs === null) continue;
-      const why = `Retry-After stated ${tested.waitMs} ms, then ${tested.retried.summary}`;
+      const why = `after the stated wait of ${tested.waitMs} ms: ${tested.retried.summary}`;
       verdict.should("LIMIT-RATE-6", isRateDenial(tested.retried), false, { in: tested.retried, because: why });
     }
   },

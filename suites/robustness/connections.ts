@@ -40,7 +40,7 @@ const keepAlive = defineCheck({
     const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
     verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
       in: lost[0]?.first,
-      because: `of ${silent.length} connections were closed without notice after the response`,
+      because: `connections that were closed without notice after the response, of ${silent.length}`,
     });
   },
 });
@@ -81,7 +81,7 @@ const longLivedConnection = defineCheck({
     });
     verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
       in: cut[0],
-      because: `of ${responses.length} requests met a connection that was cut after they went out`,
+      because: `requests whose connection was cut after they were sent, of ${responses.length}`,
     });
   },
 });

@@ -43,7 +43,7 @@ function judgeZeros(responses: readonly Response[], verdict: Verdict): void {
     verdict.should("COUNTS-ADD-UP", zeros.length, 0, {
       in: zeros[0]?.response,
       at: "/usage",
-      because: `of ${known.length} replies with text count 0 ${what} tokens`,
+      because: `replies with text that count 0 ${what} tokens, of ${known.length}`,
     });
   }
 }

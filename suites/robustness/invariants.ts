@@ -227,7 +227,7 @@ const inTime = defineInvariant({
     );
     verdict.should("ANSWER-IN-TIME", late.length, 0, {
       in: late[0],
-      because: `of ${quick.length} got no response in time`,
+      because: `requests without a response in time, of ${quick.length}`,
     });
   },
 });
@@ -265,7 +265,7 @@ const stable = defineInvariant({
     });
     verdict.should("STEADY-SERVICE", failed.length, strays.length > 0 ? 0 : atMost(TOLERATED), {
       in: failed[0],
-      because: `of ${good.length} valid requests failed${failed[0] === undefined ? "" : `, the first with ${failed[0].summary}`}`,
+      because: `valid requests that failed, of ${good.length}${failed[0] === undefined ? "" : ` (the first: ${failed[0].summary})`}`,
     });
   },
 });

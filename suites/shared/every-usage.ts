@@ -27,7 +27,7 @@ export function everyUsage(dialect: Dialect): Check {
       verdict.must(REQUIREMENT[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: "/usage",
-        because: `of ${replies.length} non-streaming replies without token counts`,
+        because: `non-streaming replies without token counts, of ${replies.length}`,
       });
     },
   });

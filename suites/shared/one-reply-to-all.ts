@@ -15,6 +15,7 @@ interface Reply {
   readonly response: Response;
   readonly model: string;
   readonly mode: string;
+  readonly prompt: string;
   /** The unique text of the prompt. */
   readonly nonce: string;
   readonly text: string;
@@ -40,6 +41,8 @@ export function repliesDifferByPrompt(dialect: Dialect): Check {
         if (first === undefined || new Set(alike.map(({ nonce }) => nonce)).size < MIN_PROMPTS) continue;
         compared++;
         if (alike.some(({ text }) => text !== first.text)) continue;
+        // Cut off early, every prompt is repeated up to the same place: that is not a stored reply.
+        if (alike.every(({ prompt, text }) => prompt.startsWith(text))) continue;
         const others = replies.filter((reply) => reply.model === first.model && !alike.includes(reply));
         const what = `the same text for ${alike.length} different prompts (${dialect}, ${first.mode}): ${JSON.stringify(first.text.slice(0, 60))}`;
         if (chanceOf(first.text, alike.length, others) <= MAX_FALSE_FAILURE)
@@ -79,6 +82,7 @@ function toReply(response: Response): Reply[] {
     {
       response,
       model: request.model,
+      prompt: request.prompt,
       nonce,
       text,
       mode: response.streamed ? "streaming" : "non-streaming",

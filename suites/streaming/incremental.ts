@@ -124,7 +124,9 @@ const incremental = defineCheck({
     verdict.must("STREAM-1", held.length, atMost(Math.max(1, Math.floor(judged / 2))), {
       in: worst?.response,
       because:
-        worst === undefined ? `${judged} streams` : `of ${judged} streams held back: ${describeArrival(worst.arrival)}`,
+        worst === undefined
+          ? `${judged} streams`
+          : `streams that were held back, of ${judged} (${describeArrival(worst.arrival)})`,
     });
   },
 });

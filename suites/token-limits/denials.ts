@@ -46,7 +46,7 @@ const retryAfter = defineCheck({
     if (!verdict.should("TOKENS-RETRY-AFTER", stated, usable, { in: denied, at: "Retry-After" })) return;
     verdict.should("TOKENS-RETRY-AFTER", isRateDenial(retried), false, {
       in: retried,
-      because: `Retry-After stated ${waitMs} ms, then ${retried.summary}`,
+      because: `after the stated wait of ${waitMs} ms: ${retried.summary}`,
     });
   },
 });

@@ -67,18 +67,24 @@ const cancelled = defineCheck({
     const running = before.requests.filter(({ end }) => end === undefined).map(({ id }) => id);
     if (running.length === 0)
       verdict.inconclusive(
-        before.requests.length === 0 ? "the request reached no provider" : "the request had ended before",
+        before.requests.length === 0
+          ? "the request reached no provider"
+          : "the request had ended before the caller disconnected",
       );
     for (const request of after.requests.filter(({ id }) => running.includes(id))) {
       const fate = fateOf(request, leftAtMs);
       if (fate === undefined)
-        return verdict.inconclusive("the provider's response ended within the second that the gateway has");
-      verdict.should("UPSTREAM-CANCEL", fate.isInTime, isTrue("ended at the provider within a second", fate.what), {
-        because: `the caller left in the phase ${axes.case}; the provider's request ${fate.when}`,
+        return verdict.inconclusive(
+          "the provider's response ended within the second that the gateway has to cancel it",
+        );
+      verdict.should("UPSTREAM-CANCEL", fate.isInTime, isTrue("its end within a second", fate.what), {
+        because: `the provider's request after the caller disconnected (${axes.case})`,
       });
     }
     const later = after.requests.filter(({ receivedMs }) => receivedMs > leftAtMs + NOTICE_MS);
-    verdict.should("UPSTREAM-AFTER-LEFT", later.length, atMost(0), { because: "requests to providers after that" });
+    verdict.should("UPSTREAM-AFTER-LEFT", later.length, atMost(0), {
+      because: "requests to providers more than a second after the caller disconnected",
+    });
   },
 });
 
@@ -119,11 +125,9 @@ function isLate({ leftAtMs, after }: Left): boolean {
 function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
   const afterMs = Math.max(0, Math.round(endMs - leftAtMs));
   if (end !== undefined && end !== "gateway-left" && afterMs <= NOTICE_MS) return undefined;
-  if (end === undefined)
-    return { isInTime: false, what: "it continued", when: `was still running ${WATCHED_MS / 1_000} s later` };
-  if (end !== "gateway-left") return { isInTime: false, what: "it continued", when: `ended ${afterMs} ms later` };
-  const isInTime = afterMs <= NOTICE_MS;
-  return { isInTime, what: isInTime ? "it was ended" : "it was ended later", when: `was ended after ${afterMs} ms` };
+  if (end === undefined) return { isInTime: false, what: `no end within ${WATCHED_MS / 1_000} s` };
+  const isInTime = end === "gateway-left" && afterMs <= NOTICE_MS;
+  return { isInTime, what: `its end after ${afterMs} ms${end === "gateway-left" ? "" : ", complete"}` };
 }
 
 export const CANCEL: readonly Check[] = [cancelled];

@@ -80,26 +80,31 @@ const longEvents = defineCheck({
     verdict.assumeGood(short, "the same reply in short events");
     const [hasWords, text] = [got(short) === wordsOf(SHORT_SIZES).join(""), short.replyText];
     const isReasoning = axes.case === "reasoning";
-    if (!hasWords && !isReasoning) return verdict.notApplicable("short events do not arrive whole (upstream.reply)");
+    if (!hasWords && !isReasoning)
+      return verdict.notApplicable("short events do not arrive complete either (upstream.reply)");
     const { response } = sent.long;
     if (isCutByUs(response)) verdict.inconclusive(`the stream is larger than Gauntlet records: ${response.summary}`);
     const lost = hasWords ? firstLost(got(response) ?? "") : undefined;
     const hasText = !isReasoning || response.replyText === text;
     const isWhole = lost === undefined && hasText;
     const isSeen = (response.status ?? 599) >= 400 || !response.complete || response.stream.errors.length > 0;
-    const what =
-      lost === undefined ? "the text after the reasoning is missing" : `the event with ${lost} bytes is not whole`;
+    const what = lost === undefined ? "no text after the reasoning" : `an incomplete event of ${lost} bytes`;
     const seen = { in: response };
     verdict.must(
       "UPSTREAM-REPLY",
       isWhole || isSeen,
       isTrue(
-        "every event, or an error",
-        isWhole ? "every event" : `${what}, and the stream ${isSeen ? "ends with an error" : "ends without an error"}`,
+        "every event complete, or an error",
+        isWhole ? "every event complete" : `${what}, and ${isSeen ? "an error" : "no error"}`,
       ),
       seen,
     );
-    verdict.should("UPSTREAM-LONG-EVENT", isWhole, isTrue("every event", isWhole ? "every event" : what), seen);
+    verdict.should(
+      "UPSTREAM-LONG-EVENT",
+      isWhole,
+      isTrue("every event complete", isWhole ? "every event complete" : what),
+      seen,
+    );
   },
 });
 

@@ -58,6 +58,12 @@ describe("one reply for all prompts", () => {
     ).toBe("fail");
   });
 
+  test("is not a text at which every reply is cut off", () => {
+    const cut = times(10, () => plain(() => chunk("Please"), "streaming"));
+    const echoes = times(10, () => plain((nonce) => reply(`Please repeat: ${nonce}`)));
+    expect(ofRun(id, [...cut, ...echoes]).status).toBe("pass");
+  });
+
   test("fails by chance at most once in 10,000 runs if the replies of the model vary", () => {
     let turn = 0;
     const varied = (share: number) =>

@@ -56,7 +56,7 @@ test("a value that is missing everywhere is one cause, whatever the expected val
   expect(others).toEqual([]);
   expect(cause?.checks).toHaveLength(4);
   expect(cause?.title).toBe(
-    'denials have no reason: expected "invalid_api_key", "key_revoked", "insufficient_credits" and 1 more',
+    'the reason of these denials is missing: expected "invalid_api_key", "key_revoked", "insufficient_credits" and 1 more',
   );
   expect(cause?.advice).toContain("doctor --propose");
 });

@@ -70,7 +70,7 @@ test("expectations have words", () => {
     oneOf(1, "b"),
   ];
   expect(all.map(({ expected }) => describeExpected(expected))).toEqual([
-    "absent",
+    "nothing",
     "a string",
     "a non-empty string",
     "an array",
@@ -88,7 +88,7 @@ test("expectations have words", () => {
 test("values in words", () => {
   expect(
     [undefined, null, 1, "a\n", { a: [1] }, Symbol.for("x")].map((value) => describeObserved(toObserved(value))),
-  ).toEqual(["absent", "null", "1", '"a\\n"', '{"a":[1]}', '"Symbol(x)"']);
+  ).toEqual(["nothing", "null", "1", '"a\\n"', '{"a":[1]}', '"Symbol(x)"']);
   expect(toObserved("x".repeat(298))).toEqual({ kind: "value", value: "x".repeat(298) });
   expect(toObserved("x".repeat(299))).toEqual({ kind: "excerpt", text: `"${"x".repeat(299)}`, characters: 301 });
 });

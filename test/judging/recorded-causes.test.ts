@@ -32,7 +32,7 @@ const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
     {
       requirement: "ERR-HDR-1",
       weight: "fail",
-      title: /^denials have no reason: expected "invalid_api_key", "key_revoked", .* and \d+ more$/,
+      title: /^the reason of these denials is missing: expected "invalid_api_key", "key_revoked", .* and \d+ more$/,
       checks: 64,
     },
     { requirement: "AUTH-5", weight: "warn", title: /^expected 401, got 200$/, checks: 4 },

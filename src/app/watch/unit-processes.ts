@@ -103,5 +103,5 @@ function whyNot(error: unknown): string {
   if (code === "ENOENT") return "systemctl, which could find the unit, is not in PATH";
   if (killed === true) return `systemctl did not respond within ${TIMEOUT_MS / 1_000} s`;
   const [line = ""] = (stderr ?? "").split("\n").filter((one) => one.trim() !== "");
-  return `systemctl does not know where the unit runs: ${line.trim() || `exit code ${String(code)}`}`;
+  return `systemctl cannot find the control group of the unit: ${line.trim() || `exit code ${String(code)}`}`;
 }

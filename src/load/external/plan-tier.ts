@@ -71,10 +71,15 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
     { role: "even", arrivals: evenly(Math.ceil((overMs / everyMs) * EVEN), everyMs / EVEN), requests: short },
   ]);
   const againMs = FLEET_MS + (limit * everyMs + 1_000);
-  phase("recovery", "Clients that wait for Retry-After recover, and no capacity has leaked", againMs + CONCURRENCY_MS, [
-    { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
-    { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
-  ]);
+  phase(
+    "recovery",
+    "Clients that wait as Retry-After says are served, and no capacity has leaked",
+    againMs + CONCURRENCY_MS,
+    [
+      { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },
+      { role: "again", afterMs: againMs, arrivals: atOnce(limit), requests: long },
+    ],
+  );
   return { phases, groups, remarks: [] };
 }
 

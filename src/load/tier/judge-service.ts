@@ -1,4 +1,4 @@
-import { median } from "../../core/index.ts";
+import { formatCount, median } from "../../core/index.ts";
 import { DIALECTS, type Dialect } from "../../dialects/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import { isAdmitted, type Stretch } from "../../limits/index.ts";
@@ -105,7 +105,7 @@ function stalls(observations: readonly Observation[], heldUp: StallRecord): Find
       requirements: ["STEADY-LATENCY"],
       met: found.length < STALLS,
       expected: `fewer than ${STALLS} stalls`,
-      observed: `${found.length} stalls of all responses, the longest ${Math.round(longest)} ms`,
+      observed: `${formatCount(found.length, "stall")} of all responses at once, the longest ${Math.round(longest)} ms`,
       basis: "timing",
       weight: "warn",
     }),

@@ -14,13 +14,13 @@ const REPLY = {
 };
 
 function summary(results: readonly CheckResult[]) {
-  const verdict = decide(results, { targetName: "wall", qualifiers: [] });
+  const verdict = decide(results, { targetName: "gateway", qualifiers: [] });
   return { ...verdict, failed: results.filter(({ status }) => status === "fail").flatMap(({ violated }) => violated) };
 }
 
 describe("gateways that respond to every request in the same way", () => {
   test("401 to everything is a wrong key: nothing is judged, and no negative check passes because of it", async () => {
-    await using wall = await httpServer((_request, _body, response) => {
+    await using gateway = await httpServer((_request, _body, response) => {
       response.writeHead(401, {
         "content-type": "application/json",
         "x-service-error-code": "invalid_api_key",
@@ -28,17 +28,17 @@ describe("gateways that respond to every request in the same way", () => {
       });
       response.end(JSON.stringify({ error: { message: "no", type: "auth", code: 401 } }));
     });
-    await expect(conformTo(targetOf(wall.baseUrl), { suites: SUITES })).rejects.toThrow(
+    await expect(conformTo(targetOf(gateway.baseUrl), { suites: SUITES })).rejects.toThrow(
       /the gateway rejects the key in keys\.valid/,
     );
   });
 
   test("200 to everything fails the denial checks", async () => {
-    await using wall = await httpServer((_request, _body, response) => {
+    await using gateway = await httpServer((_request, _body, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(REPLY));
     });
-    const { exitCode, failed } = summary(await conformTo(targetOf(wall.baseUrl), { suites: SUITES }));
+    const { exitCode, failed } = summary(await conformTo(targetOf(gateway.baseUrl), { suites: SUITES }));
     expect(exitCode).toBe(1);
     const requirements = [
       "AUTH-2",
@@ -63,7 +63,7 @@ describe("gateways that respond to every request in the same way", () => {
       empty: [402, "insufficient_credits"],
       emptySecond: [402, "insufficient_credits"],
     };
-    await using wall = await httpServer((request, body, response) => {
+    await using gateway = await httpServer((request, body, response) => {
       const name = /sk-test-(\w+)-/.exec(request.headers.authorization ?? "")?.[1] ?? "";
       const [status, reason] = body.includes("nobody")
         ? [404, "model_not_found"]
@@ -75,18 +75,20 @@ describe("gateways that respond to every request in the same way", () => {
       });
       response.end(JSON.stringify({ error: { message: "no", type: "t", code: status } }));
     });
-    const results = await conformTo(targetOf(wall.baseUrl), { suites: ["service", "errors"] });
+    const results = await conformTo(targetOf(gateway.baseUrl), { suites: ["service", "errors"] });
     expect(summary(results).exitCode).toBe(1);
     expect(results.filter(({ check, status }) => check.startsWith("errors.key") && status === "pass")).toEqual([]);
   });
 
   test("half a service is detected: one dialect responds as the other", async () => {
-    await using wall = await httpServer((_request, _body, response) => {
+    await using gateway = await httpServer((_request, _body, response) => {
       const { content: _, ...chatOnly } = REPLY;
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(chatOnly));
     });
-    const { failed } = summary(await conformTo(targetOf(wall.baseUrl), { only: ["messages.minimal", "chat.minimal"] }));
+    const { failed } = summary(
+      await conformTo(targetOf(gateway.baseUrl), { only: ["messages.minimal", "chat.minimal"] }),
+    );
     expect(failed).toEqual(expect.arrayContaining(["MSG-1", "MSG-2"]));
     expect(failed).not.toContain("CHAT-2");
   });

@@ -1,0 +1,25 @@
+import type { CheckChange, Comparison } from "../../src/record/index.ts";
+
+/** How the checks of a run differ from an earlier run, in the order of their weight; improvements are not among them. */
+export function describeChanges({ newlyFailing, vanished, worse, lost }: Comparison["checks"]): string[] {
+  return [
+    ...countedLine(newlyFailing, "fails now and did not before", "fail now and did not before"),
+    ...countedLine(vanished, "is missing from this run", "are missing from this run"),
+    ...countedLine(worse, "passed and now warns", "passed and now warn"),
+    ...lostLine(lost),
+  ];
+}
+
+function countedLine(changes: readonly CheckChange[], one: string, many: string): string[] {
+  const [first] = changes;
+  if (first === undefined) return [];
+  return changes.length === 1 ? [`${first.id} ${one}`] : [`${first.id} and ${changes.length - 1} more ${many}`];
+}
+
+function lostLine(lost: readonly CheckChange[]): string[] {
+  const [first] = lost;
+  if (first === undefined) return [];
+  const more = lost.length === 1 ? "" : ` (and ${lost.length - 1} more)`;
+  const why = first.message === "" ? "" : `: ${first.message}`;
+  return [`${first.id} was decided (${first.before}) and is now ${first.now}${why}${more}`];
+}
