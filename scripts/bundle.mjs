@@ -61,16 +61,7 @@ const options = {
   logLevel: "warning",
   plugins: [oneLanguage, oneWidth, noWasm],
   // Loaded by few commands, or through paths that a bundle would break.
-  external: [
-    "fastify",
-    "undici",
-    "autocannon",
-    "jiti",
-    "js-tiktoken",
-    "junit-report-builder",
-    "libsql",
-    "@inquirer/prompts",
-  ],
+  external: ["fastify", "undici", "autocannon", "jiti", "junit-report-builder", "libsql", "@inquirer/prompts"],
 };
 
 rmSync(folder, { recursive: true, force: true });

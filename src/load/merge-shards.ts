@@ -1,7 +1,7 @@
 import { NO_QUANTILES } from "../metrics/index.ts";
 import type { LoadGenerator, LoadInstance } from "../record/index.ts";
 import { mergeGenerators } from "./generator-health.ts";
-import { type RanLoad, recordShare, tokenizerOf } from "./run-workload.ts";
+import { type RanLoad, recordShare } from "./run-workload.ts";
 import type { ShardFile, ShardHead } from "./shard-file.ts";
 import { mergeShares } from "./stored-share.ts";
 
@@ -23,7 +23,7 @@ const CLOCK_SPREAD_MS = 100;
  *
  * @param shards in order of their indices, at least one of them with a file; all of one schedule.
  */
-export async function mergeShards(shards: readonly FoundShard[], seed: number): Promise<RanLoad> {
+export function mergeShards(shards: readonly FoundShard[], seed: number): RanLoad {
   const [first] = shards;
   const whole = shards.flatMap(({ head, file }) => (file === undefined ? [] : [{ head, file }]));
   const [model] = whole;
@@ -46,7 +46,6 @@ export async function mergeShards(shards: readonly FoundShard[], seed: number): 
       originUs: -workload.warmupS * 1_000_000,
       originMs: Date.parse(model.head.startAt),
       instances,
-      tokenizer: await tokenizerOf(workload),
       missing: instances
         .filter(({ complete }) => !complete)
         .map(

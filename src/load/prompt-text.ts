@@ -1,9 +1,16 @@
 import { seededRandom } from "../core/index.ts";
+import type { JudgedRun } from "../record/index.ts";
+
+/** The tokenizer by which prompts have the requested number of tokens. A test counts them with this version of the package. */
+export const PROMPT_TOKENIZER = {
+  package: "js-tiktoken",
+  version: "1.0.21",
+  vocabulary: "o200k_base",
+} as const satisfies JudgedRun["tokenizer"];
 
 /**
- * Meaningless words, each of which is one token in the vocabulary of `tokenizer.ts`, both alone and after a space: a prompt of n
- * tokens is n words, and nothing is counted while load is sent. All have the same width, so that prompts can be sliced from a
- * longer text.
+ * Meaningless words, each of which is one token of `PROMPT_TOKENIZER`, both alone and after a space: a prompt of n tokens is n
+ * words, and no run needs the tokenizer. All have the same width, so that prompts can be sliced from a longer text.
  */
 export const WORDS: readonly string[] = (
   "test word time data code list type form name line text file read date page part " +

@@ -10,6 +10,7 @@ import { judgeLoneWaits } from "./judge-waits.ts";
 import { maxRequests } from "./max-requests.ts";
 import { phaseRecord } from "./phase-record.ts";
 import { type LoadProgress, ProgressMeter, type RunningPhase } from "./progress.ts";
+import { PROMPT_TOKENIZER } from "./prompt-text.ts";
 import { runRecord } from "./run-record.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import { boundOf, type Share, type ShareOptions, sendShare } from "./send-share.ts";
@@ -95,13 +96,11 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
     spent = what;
   };
   const share = await send(workload, arrivals, { ...sending, onSpent }, { originUs, originMs, totalS }, report);
-  const tokenizer = await tokenizerOf(workload);
   const ran = recordShare(share, {
     workload,
     keys: keys.map(({ name }) => name),
     originUs,
     originMs,
-    tokenizer,
     until,
   });
   context.budget.spend(reserved, spent ?? spentByWorkers(share, workload, reserved.planned));
@@ -113,20 +112,14 @@ function spentByWorkers({ tally }: Share, { warmupS }: Workload, planned: number
   return { requests: warmupS > 0 ? planned : tally.total.sent, outputTokens: tally.outputTokens };
 }
 
-/** The tokenizer for prompts; loaded after the load, and only if the workload names tokens. */
-export async function tokenizerOf({ namesTokens }: Pick<Workload, "namesTokens">): Promise<JudgedRun["tokenizer"]> {
-  return namesTokens === true ? (await import("./tokenizer.ts")).promptTokenizer() : undefined;
-}
-
 export interface ShareFacts {
-  readonly workload: Pick<Workload, "name" | "written" | "allow">;
+  readonly workload: Pick<Workload, "name" | "written" | "allow" | "namesTokens">;
   /** Names of the keys. */
   readonly keys: readonly string[];
   /** Start of the run on the clock of the share, µs, and the wall clock at that time, Unix epoch milliseconds. */
   readonly originUs: number;
   readonly originMs: number;
   readonly instances?: readonly LoadInstance[];
-  readonly tokenizer?: JudgedRun["tokenizer"];
   /** What it was sent for. */
   readonly until?: UntilKnown | undefined;
   /** What is missing from the run, as text. */
@@ -136,7 +129,7 @@ export interface ShareFacts {
 /** Judges the counts of a plain workload and creates the record of its run. */
 export function recordShare(
   share: Share,
-  { workload, keys, originUs, originMs, instances, missing, tokenizer, until }: ShareFacts,
+  { workload, keys, originUs, originMs, instances, missing, until }: ShareFacts,
 ): RanLoad {
   const { tally, outcomes, sessions, peakInFlight, connections, generator, startUs, endUs } = share;
   const findings = [
@@ -165,7 +158,7 @@ export function recordShare(
       limits: null,
       keys: [...keys],
       workload: workload.written,
-      ...(tokenizer && { tokenizer }),
+      ...(workload.namesTokens === true ? { tokenizer: PROMPT_TOKENIZER } : {}),
       startedAtMs: originMs,
       durationS: (endUs - originUs) / 1_000_000,
       retryAfter: share.retries.close(),

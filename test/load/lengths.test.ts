@@ -6,7 +6,7 @@ import { seededRandom } from "../../src/core/index.ts";
 import { drawRequest } from "../../src/load/draw-request.ts";
 import { assertRepeatable } from "../../src/load/external/plan-workload.ts";
 import { drawLength, type Lengths, longestOf } from "../../src/load/lengths.ts";
-import { promptOf, promptOfBytes, tokensIn } from "../../src/load/prompt-text.ts";
+import { promptOf, promptOfBytes, tokensIn, WORDS } from "../../src/load/prompt-text.ts";
 import type { RequestClass } from "../../src/load/workload.ts";
 import { promptIn, type SentBody, sentTo } from "./support/upstream-load.ts";
 
@@ -100,6 +100,10 @@ describe("the text of a prompt", () => {
   });
 });
 
+test("every word of a prompt is one token, at the start and after a space", () => {
+  for (const word of WORDS) expect([tokensOf(word), tokensOf(` ${word}`)], word).toEqual([1, 1]);
+});
+
 const mix = (fields: object) => ({
   arrivals: { kind: "constant", ratePerS: 100, durationS: 0.5 },
   mix: [{ dialect: "chat", ...fields }],
@@ -110,7 +114,7 @@ describe.concurrent("a mix", () => {
   test("sends prompts of exactly the tokens that it names, and the record names the tokenizer", async () => {
     const { bodies, run } = await sentTo(mix({ promptTokens: 37, maxTokens: 9 }));
     expect(new Set(sizesOf(bodies).map(String))).toEqual(new Set(["37,9"]));
-    const version = manifest.dependencies["js-tiktoken"];
+    const version = manifest.devDependencies["js-tiktoken"];
     expect(run.tokenizer).toEqual({ package: "js-tiktoken", version, vocabulary: "o200k_base" });
   });
 

@@ -42,7 +42,7 @@ interface ShardFolder extends FoundShard {
 export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress): Promise<Outcome> {
   const shards = dirs.map(readShard).sort((a, b) => a.head.index - b.head.index);
   const first = assertOneLoad(shards);
-  const { run, histograms } = await mergedRun(shards, first);
+  const { run, histograms } = mergedRun(shards, first);
   for (const instance of run.instances ?? []) onProgress({ kind: "note", text: instanceText(instance) });
   const head = headOf(first);
   using folder = new RunFolder(out ?? defaultFolder(new Date(), head.target));
@@ -147,9 +147,9 @@ const COMMON: readonly (readonly [what: string, of: (shard: ShardFolder) => stri
   ["target", ({ run }) => run.target.baseUrl],
 ];
 
-async function mergedRun(shards: readonly ShardFolder[], { run }: ShardFolder): Promise<RanLoad> {
+function mergedRun(shards: readonly ShardFolder[], { run }: ShardFolder): RanLoad {
   try {
-    return await mergeShards(shards, run.seed);
+    return mergeShards(shards, run.seed);
   } catch (error) {
     if (error instanceof GauntletError) throw error;
     throw new UsageError(`a histogram of the shards cannot be read: ${messageOf(error)}`, {
