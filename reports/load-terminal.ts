@@ -8,10 +8,9 @@ import {
   type LoadPhase,
   type LoadRun,
   type RunRecord,
-  type Status,
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
-import { isSupported, MIN_VALUES, type QuantileName } from "./supported.ts";
+import { latencyLines } from "./latency-table.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
 import { describeFinding } from "./text/index.ts";
@@ -32,23 +31,13 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
     run.limits === null
       ? ""
       : `, ${formatNumber(run.limits.rpm)}/min and ${formatNumber(run.limits.inFlight)} in flight`;
-  const counts = figures("offered", "sent", "admitted", "denied", "failed", "invalid", "dropped");
-  const shown = FIGURES.filter((column) => run.phases.some((phase) => isShown(phase, column)));
-  const rows = run.phases.map((phase) => [
-    ...countsOf(phase, checkOfPhase(checks, run, phase)?.status ?? "not-applicable", colors),
-    ...shown.map((column) => figure(phase, column)),
-  ]);
-  const columns = figures("in flight", ...shown.map(({ column }) => column));
-  const table = terminalTable(["phase", "verdict", ...counts, ...columns], rows);
   const { generator, retryAfter } = run;
-  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), table, ...omittedLines(run, shown)];
-  for (const phase of run.phases) lines.push(...exactnessOf(phase));
+  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), ...countLines(run, checks, colors)];
+  lines.push(...latencyLines(run));
+  for (const phase of run.phases) lines.push(...steadyLines(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
   for (const check of checks) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
-  for (const { name, goodput } of run.phases)
-    if (goodput !== undefined)
-      lines.push(`  goodput${run.phases.length > 1 ? ` of ${name}` : ""}: ${goodputText(goodput)}`);
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
@@ -57,6 +46,52 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   lines.push(...watchedLines(run, colors));
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
   return lines.join("\n");
+}
+
+/** How many requests were sent, and how they ended: in sentences for one phase, otherwise in a table. */
+function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string[] {
+  const [only] = run.phases;
+  if (only !== undefined && run.phases.length === 1)
+    return [
+      requestsLine(only),
+      outputLine(only),
+      ...(only.goodput === undefined ? [] : [`  goodput: ${goodputText(only.goodput)}`]),
+    ];
+  const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
+  const counts = [
+    "sent",
+    "admitted",
+    "denied",
+    "failed",
+    "invalid",
+    ...(hasDropped ? (["dropped"] as const) : []),
+  ] as const;
+  const rows = run.phases.map((phase) => {
+    const verdict = checkOfPhase(checks, run, phase)?.status ?? "not-applicable";
+    const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
+    return [phase.name, paint(verdict), ...counts.map((name) => formatNumber(phase[name]))];
+  });
+  return [terminalTable(["phase", "verdict", ...figures(...counts)], rows)];
+}
+
+/** `requests: 280 sent (28.0/s): 280 admitted (28.0/s), 0 denied, 0 failed, 0 invalid; at most 49 in flight`. */
+function requestsLine(phase: LoadPhase): string {
+  const { sent, admitted, denied, failed, invalid, dropped, rates, peakInFlight } = phase;
+  const perS = (rate: number) => `${formatNumber(rate, 1)}/s`;
+  const ends = [
+    `${formatNumber(admitted)} admitted (${perS(rates.admitted)})`,
+    `${formatNumber(denied)} denied`,
+    `${formatNumber(failed)} failed`,
+    `${formatNumber(invalid)} invalid`,
+    ...(dropped > 0 ? [`${formatNumber(dropped)} not sent`] : []),
+  ];
+  return `  requests: ${formatNumber(sent)} sent (${perS(rates.sent)}): ${ends.join(", ")}; at most ${formatNumber(peakInFlight)} in flight`;
+}
+
+function outputLine({ classes, durationS }: LoadPhase): string {
+  const admitted = classes.filter(({ outcome }) => outcome === "admitted");
+  const tokens = admitted.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  return `  output: ${formatNumber(tokens)} tokens (${formatNumber(durationS > 0 ? tokens / durationS : 0, 1)}/s)`;
 }
 
 /** Leaks of the target, and problems with scraping its metrics. */
@@ -139,85 +174,10 @@ function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sess
   ];
 }
 
-function countsOf(phase: LoadPhase, verdict: Status, colors: Colors): (string | number)[] {
-  const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
-  return [
-    phase.name,
-    paint(verdict),
-    phase.offered,
-    phase.sent,
-    phase.admitted,
-    phase.denied,
-    phase.failed,
-    phase.invalid,
-    phase.dropped,
-    phase.peakInFlight,
-  ];
-}
-
-type Field = "responseMs" | "ttftMs";
-
-/** The worst of several classes of admitted requests; the record has each class. */
-function worst({ classes }: LoadPhase, field: Field, name: QuantileName): LoadPhase["classes"][number][Field] {
-  const all = classes.flatMap((entry) => (entry.outcome === "admitted" ? (entry[field] ?? []) : []));
-  return all.sort((a, b) => b[name] - a[name])[0] ?? null;
-}
-
-interface Figure {
-  readonly title: string;
-  readonly column: string;
-  readonly field: Field;
-  readonly name: QuantileName;
-}
-
-const FIGURES: readonly Figure[] = [
-  { title: "p50", column: "p50 ms", field: "responseMs", name: "p50" },
-  { title: "p99", column: "p99 ms", field: "responseMs", name: "p99" },
-  { title: "ttft p99", column: "ttft p99", field: "ttftMs", name: "p99" },
-];
-
-function isShown(phase: LoadPhase, { field, name }: Figure): boolean {
-  const quantiles = worst(phase, field, name);
-  return quantiles !== null && isSupported(quantiles, name);
-}
-
-function figure(phase: LoadPhase, { field, name }: Figure): string {
-  const quantiles = worst(phase, field, name);
-  if (quantiles === null) return "";
-  return isSupported(quantiles, name) ? formatNumber(quantiles[name], 1) : "–";
-}
-
-/** Why a column is missing: no phase had enough requests. What was not measured at all is not mentioned. */
-function omittedLines({ phases }: LoadRun, shown: readonly Figure[]): string[] {
-  const omitted = FIGURES.filter(
-    (one) => !shown.includes(one) && phases.some((phase) => worst(phase, one.field, one.name) !== null),
-  );
-  return [...groupBy(omitted, ({ name }) => name)].map(
-    ([name, some]) =>
-      `  ${some.map(({ title }) => title).join(" and ")} omitted: too few requests (${formatNumber(MIN_VALUES[name])} of one kind in a phase are needed)`,
-  );
-}
-
-/** How exact the figures of a phase are, and when it is steady. */
-function exactnessOf(phase: LoadPhase): string[] {
-  const intervals = FIGURES.flatMap(({ title, field, name }) => {
-    const [low, high] = worst(phase, field, name)?.intervals?.[name] ?? [];
-    if (low === undefined || high === undefined) return [];
-    return [`${title} between ${formatNumber(low, 1)} and ${formatNumber(high, 1)} ms`];
-  });
-  const sure = intervals.length === 0 ? [] : [`  ${phase.name}: ${intervals.join(", ")} (95 % confidence)`];
-  return [...sure, ...steadyLines(phase)];
-}
-
 function steadyLines(phase: LoadPhase): string[] {
   const { steady, startS, name: phaseName } = phase;
   if (steady === undefined || steady.kind === "too-short") return [];
   if (steady.fromS === null || steady.toS === null) return [`  ${phaseName}: no steady state (${steady.kind})`];
   if (steady.fromS === startS) return [];
-  const part = FIGURES.flatMap(({ title, field, name }) => {
-    const inPart = worst(phase, field, name)?.steady;
-    return inPart && isSupported(inPart, name) ? [`${title} ${formatNumber(inPart[name], 1)} ms`] : [];
-  });
-  const inPart = part.length === 0 ? "" : ` (${part.join(", ")})`;
-  return [`  ${phaseName}: steady state from ${steady.fromS.toFixed(0)} s to ${steady.toS.toFixed(0)} s${inPart}`];
+  return [`  ${phaseName}: steady state from ${steady.fromS.toFixed(0)} s to ${steady.toS.toFixed(0)} s`];
 }

@@ -9,10 +9,11 @@ import {
 } from "../src/record/index.ts";
 import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine, visible } from "./clean-text.ts";
+import { latenciesOf, latencyTitle } from "./latency-table.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
+import { SHOWN_STATS } from "./quantiles.ts";
 import { rerunOf } from "./reproduce.ts";
 import { SIGNS } from "./status-style.ts";
-import { isSupported } from "./supported.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /** Maximum size of a summary. The host of step summaries drops the whole upload above 1,024 KiB; the rest is for other steps. */
@@ -114,23 +115,32 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const requirements = runs.flatMap((run) =>
     run.phases.map(
       (phase) =>
-        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.invalid} | ${phase.rates.admitted.toFixed(1)} | ${worstTtft(phase)} |`,
+        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.invalid} | ${phase.rates.admitted.toFixed(1)} |`,
     ),
   );
-  const head = "| run | phase | verdict | sent | admitted | denied | failed | invalid | admitted/s | TTFT p99, ms |";
+  const head = "| run | phase | verdict | sent | admitted | denied | failed | invalid | admitted/s |";
   const invalid = runs.filter(({ generator }) => !generator.valid).map(({ name }) => inline(name));
   const note =
     invalid.length === 0
       ? []
       : [`The generator exceeded its bounds in ${invalid.join(", ")}: these figures decide nothing.`, ""];
-  return [...note, head, "|---|---|---|--:|--:|--:|--:|--:|--:|--:|", ...requirements.slice(0, 40)].join("\n");
+  return [
+    ...note,
+    head,
+    "|---|---|---|--:|--:|--:|--:|--:|--:|",
+    ...requirements.slice(0, 40),
+    ...runs.slice(0, 4).flatMap(latencyPart),
+  ].join("\n");
 }
 
-function worstTtft({ classes }: LoadRun["phases"][number]): string {
-  const values = classes.flatMap(({ outcome, ttftMs }) =>
-    outcome === "admitted" && ttftMs !== null && isSupported(ttftMs, "p99") ? [ttftMs.p99] : [],
+/** The latencies of a run by kind of request. */
+function latencyPart(run: LoadRun): string[] {
+  const rows = latenciesOf(run).flatMap(({ kind, requests, rows: some }) =>
+    some.map(({ name, cells }) => `| ${name} | ${kind} | ${requests} | ${cells.join(" | ")} |`),
   );
-  return values.length === 0 ? "–" : Math.max(...values).toFixed(0);
+  if (rows.length === 0) return [];
+  const head = `| ${inline(run.name)}: ${latencyTitle(run)} | kind | requests | ${SHOWN_STATS.join(" | ")} |`;
+  return ["", head, `|---|---|--:|${SHOWN_STATS.map(() => "--:|").join("")}`, ...rows];
 }
 
 /** What changed, and the figures that moved beyond their margin. */

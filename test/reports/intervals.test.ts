@@ -10,15 +10,18 @@ const INTERVALS = { p50: [400, 440], p90: [600, 700], p95: [700, 820], p99: null
 >;
 
 /** Response times with a p50 of 420 ms that the sample supports, and a p99 of 840 ms that it does not. */
-function phaseWith(steady: JudgedPhase["steady"]): JudgedPhase {
+function phaseWith(steady: JudgedPhase["steady"], count: number): JudgedPhase {
   const part = { ...quantiles(410), intervals: INTERVALS };
   const responseMs = { ...quantiles(420), intervals: INTERVALS, ...(steady?.fromS === 12 ? { steady: part } : {}) };
   const series = loadSeries(0, 60, 16, 17);
-  return loadPhase("constant", { classes: [loadClass({ responseMs, ttftMs: null })], series, steady });
+  return loadPhase("constant", { classes: [loadClass({ responseMs, ttftMs: null, count })], series, steady });
 }
 
-function rendered(steady: JudgedPhase["steady"]) {
-  const record = recordOf([], { command: "load", load: { runs: [loadRun("w", { phases: [phaseWith(steady)] })] } });
+function rendered(steady: JudgedPhase["steady"], count = 960) {
+  const record = recordOf([], {
+    command: "load",
+    load: { runs: [loadRun("w", { phases: [phaseWith(steady, count)] })] },
+  });
   return {
     terminal: renderLoad(record, { colors: pc.createColors(false), folder: "run" }),
     html: [...FORMATS.html({ record, evidence: () => undefined }, "single").values()].join(""),
@@ -26,21 +29,25 @@ function rendered(steady: JudgedPhase["steady"]) {
 }
 
 describe("figures with intervals", () => {
-  test("a quantile that its sample does not support is not shown, the others have their intervals", () => {
+  test("every statistic is shown: with a wide interval, and marked without one", () => {
     const { terminal, html } = rendered({ fromS: 0, toS: 60, kind: "steady" });
-    expect(terminal).toContain("420.0");
-    expect(terminal).toContain("constant: p50 between 400.0 and 440.0 ms (95 % confidence)");
-    expect(terminal).not.toContain("840");
-    expect(terminal).not.toMatch(/p99 ms|ttft p99/);
-    expect(terminal).toContain("p99 omitted: too few requests (368 of one kind in a phase are needed)");
-    expect(html).toContain("420 / 714 / –");
+    const row = /^ {4}E2E .*$/m.exec(terminal)?.[0].trim().split(/ {2,}/);
+    expect(row).toEqual(["E2E", "420", "630 (600–700)", "714 (700–820)", "≈840", "1,680"]);
+    expect(terminal).toContain("(low–high): 95 % interval; ≈: too few requests for an interval");
+    expect(html).toContain("420 / 714 (700–820) / ≈840");
     expect(html).toContain("throughout");
     expect(html).not.toContain(">steady</text>");
   });
 
-  test("the steady part of a phase is marked, with its figures", () => {
+  test("a quantile beyond the sample is not shown, and the requests that it needs are stated", () => {
+    const { terminal } = rendered({ fromS: 0, toS: 60, kind: "steady" }, 60);
+    expect(/^ {4}E2E .*$/m.exec(terminal)?.[0].trim().split(/ {2,}/).slice(3)).toEqual(["714 (700–820)", "–", "1,680"]);
+    expect(terminal).toContain("–: needs 10 requests for p90, 20 for p95, 100 for p99");
+  });
+
+  test("the steady part of a phase is marked", () => {
     const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
-    expect(terminal).toContain("constant: steady state from 12 s to 60 s (p50 410.0 ms)");
+    expect(terminal).toContain("constant: steady state from 12 s to 60 s");
     expect(html).toContain("12 to 60 s");
     // In the charts over time as well.
     expect(html).toContain(">steady</text>");

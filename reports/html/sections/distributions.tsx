@@ -1,11 +1,11 @@
 import type { LoadClass, LoadPhase, LoadRun } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { headlinePhase, kindOf } from "../../latency-table.ts";
 import type { ReportSource } from "../../source.ts";
 import { HistogramBars } from "../charts/histogram-bars.tsx";
 import { type PercentileCurve, PercentilePlot } from "../charts/percentile-plot.tsx";
 import { barsOf, curveOf } from "../distribution.ts";
 import { plural } from "../format.ts";
-import { headlinePhase, kindOf } from "../load-phases.ts";
 import { Figure } from "../parts.tsx";
 
 const FIGURES = [

@@ -1,10 +1,11 @@
 import type { LoadClass, LoadRun, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { kindOf } from "../../latency-table.ts";
+import { quantileText, SHOWN_STATS } from "../../quantiles.ts";
 import type { ReportSource } from "../../source.ts";
-import { isSupported } from "../../supported.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../format.ts";
-import { kindOf, spansOf } from "../load-phases.ts";
+import { spansOf } from "../load-phases.ts";
 import { DataTable, Figure, numbers, Section } from "../parts.tsx";
 import { type Point, thin } from "../thin-series.ts";
 import { Distributions } from "./distributions.tsx";
@@ -33,16 +34,15 @@ function sentence({ load }: RunRecord): string {
   if (runs.length === 0) return "This run had no load, so it reports no latency.";
   const streams = runs.flatMap((run) =>
     run.phases.flatMap((phase) =>
-      phase.classes.flatMap(({ outcome, ttftMs }) =>
-        outcome === "admitted" && ttftMs !== null ? [{ run, phase, ttftMs }] : [],
+      phase.classes.flatMap(({ outcome, ttftMs, count }) =>
+        outcome === "admitted" && ttftMs !== null ? [{ run, phase, ttftMs, count }] : [],
       ),
     ),
   );
   const [worst] = streams.sort((a, b) => b.ttftMs.p99 - a.ttftMs.p99);
   if (worst === undefined) return "Nothing was streamed; E2E latency and service time are below.";
-  const { ttftMs } = worst;
-  const at = (name: "p50" | "p95" | "p99") =>
-    isSupported(ttftMs, name) ? `${duration(ttftMs[name])} at ${name}` : `not known at ${name} (too few samples)`;
+  const { ttftMs, count } = worst;
+  const at = (stat: "p50" | "p95" | "p99") => `${quantileText(ttftMs, stat, { count, write: duration })} at ${stat}`;
   return `The worst time to first token (TTFT) was ${at("p50")}, ${at("p95")} and ${at("p99")}, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
 }
 
@@ -102,11 +102,11 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
   return (
     <details class="classes">
       <summary>
-        p50 / p95 / p99 of {plural(entries.length, "class", "classes")} of requests in{" "}
+        p50 / p90 / p95 / p99 / max of {plural(entries.length, "class", "classes")} of requests in{" "}
         {plural(run.phases.length, "phase")}
       </summary>
       <DataTable
-        caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p95 / p99`}
+        caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p90 / p95 / p99 / max`}
         head={[
           "Phase and kind",
           ...numbers("Requests"),
@@ -126,7 +126,7 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
             <span class="because">{kindAndOutcome(entry)}</span>
           </span>,
           decimal(entry.count),
-          ...COLUMNS.map(([field]) => three(entry[field])),
+          ...COLUMNS.map(([field]) => allStats(entry[field], entry.count)),
         ])}
       />
     </details>
@@ -137,14 +137,7 @@ function kindAndOutcome(entry: LoadClass): string {
   return `${kindOf(entry)}${entry.outcome === "admitted" ? "" : `, ${entry.outcome}`}`;
 }
 
-function three(quantiles: LoadClass["responseMs"]) {
+function allStats(quantiles: LoadClass["responseMs"], count: number): string {
   if (quantiles === null) return "–";
-  const at = ["p50", "p95", "p99"] as const;
-  const [low, high] = quantiles.intervals?.p99 ?? [];
-  return (
-    <>
-      {at.map((name) => (isSupported(quantiles, name) ? ms(quantiles[name]) : "–")).join(" / ")}
-      {low === undefined || high === undefined ? null : <span class="because">{`p99 ${ms(low)} to ${ms(high)}`}</span>}
-    </>
-  );
+  return SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ");
 }

@@ -1,8 +1,8 @@
 import type { LoadRun, RetryAfterFigures, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { kindOf } from "../../latency-table.ts";
 import { WaitPanels, waitsOf } from "../charts/wait-panels.tsx";
 import { decimal, duration, percent, plural } from "../format.ts";
-import { kindOf } from "../load-phases.ts";
 import { DataTable, Figure, numbers, Section } from "../parts.tsx";
 
 /** Whether Retry-After was sufficient, and whether our own clients waited for it. */

@@ -9,10 +9,11 @@ import {
   statusOfFinding,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { kindOf } from "../../latency-table.ts";
 import { describeExpected, describeFacts } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../format.ts";
-import { kindOf } from "../load-phases.ts";
+
 import { DataTable, Foreign, numbers, StatusMark } from "../parts.tsx";
 import { causeAnchor } from "./causes.tsx";
 

@@ -8,11 +8,12 @@ import {
   worstStatus,
 } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { isSupported } from "../../supported.ts";
+import { headlinePhase, kindOf } from "../../latency-table.ts";
+import { quantileText } from "../../quantiles.ts";
 import type { Anchors } from "../anchors.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../format.ts";
-import { headlinePhase, kindOf, spansOf } from "../load-phases.ts";
+import { spansOf } from "../load-phases.ts";
 import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { thin } from "../thin-series.ts";
 import { causeAnchor } from "./causes.tsx";
@@ -111,8 +112,8 @@ function Headline({ run }: { readonly run: LoadRun }) {
   const { goodput } = phase;
   const figures = [
     ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
-    ...(entry?.ttftMs ? [["TTFT p50 / p99", pair(entry.ttftMs), kind]] : []),
-    ["E2E latency p50 / p99", entry?.responseMs ? pair(entry.responseMs) : "–", kind],
+    ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", inShort(entry.ttftMs, entry.count), kind]] : []),
+    ["E2E latency p50 / p95 / p99", entry?.responseMs ? inShort(entry.responseMs, entry.count) : "–", kind],
     ...(goodput === undefined
       ? []
       : [
@@ -150,8 +151,10 @@ function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
   return (streams.length > 0 ? streams : admitted).sort((a, b) => at(b) - at(a))[0];
 }
 
-function pair(quantiles: NonNullable<LoadClass["responseMs"]>): string {
-  return `${["p50" as const, "p99" as const].map((name) => (isSupported(quantiles, name) ? ms(quantiles[name]) : "–")).join(" / ")} ms`;
+/** The figures of most interest, with intervals where they are wide. */
+function inShort(quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string {
+  const stats = ["p50", "p95", "p99"] as const;
+  return `${stats.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ")} ms`;
 }
 
 /** What did not pass, each with a link to its cause or findings. */

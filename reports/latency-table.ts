@@ -1,0 +1,74 @@
+import { formatCount, formatNumber } from "../src/core/index.ts";
+import type { LoadClass, LoadPhase, LoadRun } from "../src/record/index.ts";
+import { oneLine } from "./clean-text.ts";
+import { quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles } from "./quantiles.ts";
+
+/** The phase whose figures represent a run: the one at the rate limit, otherwise the one that admitted most. */
+export function headlinePhase({ phases }: LoadRun): LoadPhase | undefined {
+  return phases.find(({ name }) => name === "at-rate-limit") ?? [...phases].sort((a, b) => b.admitted - a.admitted)[0];
+}
+
+/** `chat streaming`. */
+export function kindOf({ dialect, stream }: Pick<LoadClass, "dialect" | "stream">): string {
+  return `${dialect} ${stream ? "streaming" : "non-streaming"}`;
+}
+
+/** Milliseconds without their unit. */
+const write = (value: number): string => formatNumber(value, value < 10 ? 1 : 0);
+
+/** The latencies of one kind of admitted request, with a text for each statistic of `SHOWN_STATS`. */
+interface KindLatencies {
+  /** `chat streaming`. */
+  readonly kind: string;
+  readonly requests: number;
+  readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
+}
+
+/** The latencies of a run: those of its main phase. */
+export function latenciesOf(run: LoadRun): KindLatencies[] {
+  const admitted = (headlinePhase(run)?.classes ?? []).filter(({ outcome }) => outcome === "admitted");
+  return admitted.map((entry) => ({ kind: kindOf(entry), requests: entry.count, rows: rowsOf(entry) }));
+}
+
+function rowsOf(entry: LoadClass): KindLatencies["rows"] {
+  const { ttftMs, itlMs, eventGapMs, responseMs } = entry;
+  // Streams that do not state their tokens have only gaps between events.
+  const gap = itlMs === null ? { "event gap": eventGapMs } : { ITL: itlMs };
+  const latencies: Readonly<Record<string, ShownQuantiles | null>> = { TTFT: ttftMs, ...gap, E2E: responseMs };
+  return Object.entries(latencies).flatMap(([name, quantiles]) => {
+    if (quantiles === null) return [];
+    return [{ name, cells: SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count: entry.count, write })) }];
+  });
+}
+
+/** `latency in at-rate-limit, ms`. */
+export function latencyTitle(run: LoadRun): string {
+  const phase = headlinePhase(run);
+  return `latency${run.phases.length > 1 && phase !== undefined ? ` in ${oneLine(phase.name, 40)}` : ""}, ms`;
+}
+
+/** Width of the first column of a terminal. */
+const NAME_WIDTH = 18;
+const MIN_WIDTH = 7;
+
+/** The latencies for a terminal. */
+export function latencyLines(run: LoadRun): string[] {
+  const kinds = latenciesOf(run);
+  const all = kinds.flatMap(({ rows }) => rows.map(({ cells }) => cells));
+  if (all.length === 0) return [];
+  const widths = SHOWN_STATS.map((stat, column) =>
+    Math.max(MIN_WIDTH, ...[stat, ...all.map((cells) => cells[column] ?? "")].map(({ length }) => length + 2)),
+  );
+  const line = (name: string, cells: readonly string[]) =>
+    `  ${name.padEnd(NAME_WIDTH)}${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("")}`;
+  const title = latencyTitle(run);
+  const legend = quantileLegend(all.flat());
+  return [
+    ...(title.length < NAME_WIDTH ? [line(title, SHOWN_STATS)] : [`  ${title}`, line("", SHOWN_STATS)]),
+    ...kinds.flatMap(({ kind, requests, rows }) => [
+      `  ${kind}, ${formatCount(requests, "request")}`,
+      ...rows.map(({ name, cells }) => line(`  ${name}`, cells)),
+    ]),
+    ...(legend.length === 0 ? [] : [`  ${legend.join("; ")}`]),
+  ];
+}
