@@ -29,8 +29,8 @@ export function openSource(folder: string): ReportSource {
 
 /** Finds the exchanges that a report of the record shows, as recorded. */
 export function evidenceOf(folder: string, record: RunRecord): ReportSource["evidence"] {
-  const lines = readExchanges(folder, shownExchanges(record));
-  return (id) => readEvidence(lines.get(id));
+  const lineOf = readExchanges(folder, shownExchanges(record));
+  return (id) => readEvidence(lineOf(id));
 }
 
 interface ReportOptions {

@@ -1,5 +1,5 @@
 import { describeResponse } from "../../reports/text/index.ts";
-import { atPointer, member } from "../core/index.ts";
+import { atPointer, excerptOf, member } from "../core/index.ts";
 import {
   type DenialWords,
   type Endpoint,
@@ -251,7 +251,7 @@ export class Response {
     const { kind, detail } = this.exchange.ending;
     return {
       ...(status === undefined ? {} : { status }),
-      ...(ownReason === undefined ? {} : { reason: ownReason.slice(0, MAX_REASON_CHARACTERS) }),
+      ...(ownReason === undefined ? {} : { reason: excerptOf(ownReason, MAX_REASON_CHARACTERS) }),
       ...(reason === ownReason ? {} : { readAs: reason ?? null }),
       ...(kind === "complete" ? {} : { ending: { kind, ...(detail === undefined ? {} : { detail }) } }),
       ...(kind === "complete" && this.refusedLate ? { isRefusedLate: true } : {}),

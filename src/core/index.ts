@@ -12,6 +12,7 @@ export {
   UnreachableError,
   UsageError,
 } from "./errors.ts";
+export { excerptOf } from "./excerpt.ts";
 export { EXIT, type ExitCode } from "./exit-code.ts";
 export { formatCount, formatNumber, formatRounded } from "./format-number.ts";
 export { groupBy } from "./group-by.ts";

@@ -30,6 +30,9 @@ const CONNECT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 /** Bytes passed to the parser at a time: it creates two objects per field and can only be stopped between two calls. */
 const MAX_AT_ONCE = 8 * 1024;
+/** Maximum number of lines of a head: as many fields as Node's own client reads. Each costs several objects. */
+export const MAX_FIELDS = 2_000;
+const LF = 10;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
 
@@ -38,6 +41,8 @@ export interface WireListener {
   onFirstByte(): void;
   /** More bytes are about to be read; `afterHead` have been received after the head so far. */
   onMoreBytes(afterHead: number): void;
+  /** The head has more fields than a client reads. */
+  onTooManyFields(): void;
   /** The connection failed after the message was complete, e.g. because of bytes beyond its length. */
   onBreak(error: Error): void;
 }
@@ -54,6 +59,7 @@ export class Connection {
   /** First characters of the current head and its last bytes: enough to recognise its kind and its end. */
   #headStart = "";
   #headEnd: Buffer = NOTHING;
+  #headLines = 0;
   /** The head being received, or the final one. Rarely read. */
   #head = "";
   #afterHead: number | undefined;
@@ -110,6 +116,7 @@ export class Connection {
     this.#awaitingByte = true;
     this.#headStart = "";
     this.#headEnd = NOTHING;
+    this.#headLines = 0;
     this.#head = "";
     this.#afterHead = undefined;
     this.#wire?.filter.arm();
@@ -120,8 +127,11 @@ export class Connection {
     const wire = this.#wire;
     if (wire === undefined) return;
     wire.carried++;
-    // The gateway responded before it had the whole request: the unsent rest would precede the next request.
-    if (wire.writeFailure.error !== undefined || wire.socket.writableLength > 0) wire.socket.destroy();
+    if (wire.writeFailure.error === undefined && wire.socket.writableLength === 0) return;
+    // The gateway responded before it had the whole request: the unsent rest would precede the next request. With an error,
+    // because undici takes a close without one for the end of the response, also of one that was aborted.
+    const { InformationalError } = loadUndici().errors;
+    wire.socket.destroy(new InformationalError("the request was not fully sent"));
   }
 
   /** Why the current request could not be fully written; there may still be a response. */
@@ -162,7 +172,8 @@ export class Connection {
         const passed = waiting.subarray(0, MAX_AT_ONCE);
         waiting = waiting.subarray(MAX_AT_ONCE);
         this.#countAfterHead(passed);
-        if (passed.length > 0) return passed;
+        if (this.#headLines > MAX_FIELDS) this.#listener?.onTooManyFields();
+        if (passed.length > 0 && !socket.destroyed) return passed;
       }
     };
     // The exchange whose request opened this connection is about to be written.
@@ -177,6 +188,7 @@ export class Connection {
       this.#headStart += rest.toString("latin1", 0, STATUS_CHARACTERS - this.#headStart.length);
       const seen = Buffer.concat([this.#headEnd, rest]);
       const end = seen.indexOf("\r\n\r\n");
+      for (const byte of end === -1 ? rest : seen.subarray(0, end)) if (byte === LF) this.#headLines++;
       if (end === -1) {
         this.#headEnd = Buffer.from(seen.subarray(-3));
         return;
@@ -185,6 +197,7 @@ export class Connection {
       // An interim response has a separate head.
       if (/^HTTP\/1\.1 1\d\d/.test(this.#headStart)) this.#forgetInterim();
       else this.#afterHead = 0;
+      this.#headLines = 0;
       this.#headStart = "";
       this.#headEnd = NOTHING;
     }

@@ -4,6 +4,8 @@ const MAX_HEAD_BYTES = 256 * 1024;
  * Maximum number of interim responses before a final one. A gateway that works for an hour and reports every second sends 3,600.
  */
 export const MAX_INTERIM = 4_000;
+/** Of the fields of all interim responses together. */
+export const MAX_INTERIM_BYTES = 1_048_576;
 
 /**
  * Removes `100 Continue` from the bytes of a connection before the HTTP parser sees them.

@@ -1,11 +1,11 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../core/index.ts";
 import { type HeaderList, header } from "../dialects/index.ts";
-import type { Connection, WireListener } from "./connection.ts";
+import { type Connection, MAX_FIELDS, type WireListener } from "./connection.ts";
 import { beginningOf, decodeBody } from "./decode-body.ts";
 import { endingOf, isCut, isParserError, OwnAbort } from "./ending-of.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
-import { MAX_INTERIM } from "./interim-filter.ts";
+import { MAX_INTERIM, MAX_INTERIM_BYTES } from "./interim-filter.ts";
 import type { OwnLag } from "./own-lag.ts";
 import { PieceList } from "./piece-list.ts";
 import { pairs } from "./raw-fields.ts";
@@ -75,6 +75,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #headers: HeaderList = [];
   #trailers: HeaderList = [];
   readonly #interim: number[] = [];
+  /** Of the fields of all interim responses. */
+  #interimBytes = 0;
   readonly #pieces: PieceList;
   #receivedBytes = 0;
   /** Bytes after the head when the last piece of the body arrived. */
@@ -148,10 +150,15 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     if (afterHead - this.#framedBytes > MAX_FRAMING_BYTES) this.#leave("protocol-error", FRAMING_DETAIL);
   }
 
+  onTooManyFields(): void {
+    this.#leave("size-bound", `over ${MAX_FIELDS} header fields`);
+  }
+
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200) {
       this.#interim.push(status);
-      if (this.#interim.length >= MAX_INTERIM) this.#leave("size-bound");
+      for (const [name, value] of pairs(controller.rawHeaders)) this.#interimBytes += name.length + value.length;
+      if (this.#interim.length >= MAX_INTERIM || this.#interimBytes > MAX_INTERIM_BYTES) this.#leave("size-bound");
       return;
     }
     this.#headersUs = this.#now();

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../core/index.ts";
+import { excerptOf, isObject, type JsonValue } from "../core/index.ts";
 import type { Expected, Observed, STATUS_RANGES } from "../record/index.ts";
 
 /** What a value should be: a test, and what it tests for. */
@@ -99,7 +99,7 @@ export function toObserved(value: unknown): Observed {
   const text = jsonOf(value);
   return text.length <= MAX_OBSERVED_CHARACTERS
     ? { kind: "value", value: JSON.parse(text) as JsonValue }
-    : { kind: "excerpt", text: text.slice(0, MAX_OBSERVED_CHARACTERS), characters: text.length };
+    : { kind: "excerpt", text: excerptOf(text, MAX_OBSERVED_CHARACTERS), characters: text.length };
 }
 
 function toJson(value: unknown): JsonValue {

@@ -1,4 +1,4 @@
-import { InternalError } from "../core/index.ts";
+import { excerptOf, InternalError } from "../core/index.ts";
 import type { Deviation, Expected, Finding, Observed, ResponseFacts, UndecidedReason } from "../record/index.ts";
 import { isMust } from "../requirements/index.ts";
 
@@ -60,8 +60,8 @@ export function finding(facts: FindingFacts): Finding {
     ...(response === undefined ? {} : { response }),
     exchanges: [...(facts.exchanges ?? [])],
     ...(control === undefined || outcome !== "broken" ? {} : { control }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(outcome !== "broken" || magnitude === undefined ? {} : { magnitude }),
+    ...(subject === undefined ? {} : { subject: excerptOf(subject) }),
+    ...(outcome === "broken" && Number.isFinite(magnitude) ? { magnitude } : {}),
   };
   return outcome === "broken" ? { ...made, deviation: deviationOf(made) } : made;
 }

@@ -1,4 +1,4 @@
-import { atPointer } from "../core/index.ts";
+import { atPointer, excerptOf } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import { denialWords, specReason, statusOfDenial } from "../judging/index.ts";
 import { DENIALS, type Reason } from "../requirements/index.ts";
@@ -25,7 +25,7 @@ export function reasonReader({ headers, contract }: Pick<Target, "headers" | "co
   const seen = new Set<string>();
   /** A gateway that invents a new reason each time must not make this process use unbounded memory. */
   const bounded = (name: string) => {
-    const short = name.slice(0, MAX_REASON_CHARACTERS);
+    const short = excerptOf(name, MAX_REASON_CHARACTERS);
     if (seen.size >= MAX_REASONS && !seen.has(short)) return OTHER;
     seen.add(short);
     return short;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { isObject, member } from "../core/index.ts";
 import { eachLine } from "./each-line.ts";
 
@@ -6,23 +7,27 @@ import { eachLine } from "./each-line.ts";
 export const EXCHANGES: string = join("exchanges", "exchanges.ndjson.gz");
 
 /**
- * Picks some exchanges out of a run folder. Other lines are not parsed: a run's exchanges may be larger than the memory.
+ * Picks some exchanges out of a run folder. Other lines are not parsed: a run's exchanges may be larger than the memory. The
+ * picked ones stay compressed until they are read: a head may have thousands of fields.
  *
- * @returns lines of the exchanges file by exchange id; exchanges that were not kept are missing.
+ * @returns a function that parses the line of an exchange; `undefined` for one that was not kept.
  */
-export function readExchanges(folder: string, ids: ReadonlySet<string>): Map<string, unknown> {
-  const found = new Map<string, unknown>();
-  if (ids.size === 0) return found;
-  eachLine(join(folder, EXCHANGES), (line) => {
-    const id = idOf(line);
-    if (id === undefined || !ids.has(id)) return;
+export function readExchanges(folder: string, ids: ReadonlySet<string>): (id: string) => unknown {
+  const found = new Map<string, Buffer>();
+  if (ids.size > 0)
+    eachLine(join(folder, EXCHANGES), (line) => {
+      const id = idOf(line);
+      if (id !== undefined && ids.has(id)) found.set(id, deflateRawSync(line, { level: 1 }));
+    });
+  return (id) => {
+    const line = found.get(id);
     try {
-      found.set(id, JSON.parse(line.toString("utf8")));
+      return line === undefined ? undefined : JSON.parse(inflateRawSync(line).toString("utf8"));
     } catch {
       // Truncated by a kill: the content of this line is lost, the others are intact.
+      return undefined;
     }
-  });
-  return found;
+  };
 }
 
 /** How many exchanges a run kept. */

@@ -238,3 +238,26 @@ describe("a packed exchange", () => {
     expect(first.response?.headers).toEqual([["X-A", "1"]]);
   });
 });
+
+describe("a head", () => {
+  test("with more fields than a client reads ends the exchange, as a bound of ours", async () => {
+    const fields = "retry-after: 1\r\n".repeat(5_000);
+    const { ending } = await exchangeWith((socket) => {
+      socket.write(`HTTP/1.1 429 No\r\n${fields}content-length: 2\r\n\r\n{}`);
+    });
+    expect(ending).toEqual({ kind: "size-bound", detail: "over 2000 header fields" });
+  });
+
+  test("of interim responses is bounded in size", async () => {
+    let sentBytes = 0;
+    const hints = `HTTP/1.1 103 Early Hints\r\nlink: <${"a".repeat(60_000)}>\r\n\r\n`;
+    const { ending, response } = await exchangeWith((socket) => {
+      flood(socket, hints);
+      socket.on("close", () => {
+        sentBytes = socket.bytesWritten;
+      });
+    });
+    expect([ending.kind, response]).toEqual(["size-bound", undefined]);
+    expect(sentBytes).toBeLessThan(20_000_000);
+  });
+});

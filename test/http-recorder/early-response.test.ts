@@ -75,6 +75,17 @@ describe("a response that arrives before the request is read", () => {
     expect(second.connection.id).not.toBe(first.connection.id);
   });
 
+  test("without an end is aborted, and the rest of the request with it", async () => {
+    const head = "HTTP/1.1 200 OK\\r\\ncontent-type: text/event-stream\\r\\n\\r\\n";
+    await using server = await earlyServer(`socket.write("${head}data: 1\\n\\n");`);
+    await using recorder = new Recorder({ secrets: [] });
+    const request = { method: "POST", url: `${server.origin}/v1/x`, headers: [], body: "x".repeat(12_000_000) };
+    const { ending } = await recorder.send(request, { bounds: { idleMs: 200 } });
+    expect(ending.kind).toBe("idle-timeout");
+    // The close of the socket reaches the parser in a later turn; an error in it would be an uncaught one.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  });
+
   test("the load engine reads it as well", async () => {
     await using server = await earlyServer(RESPOND_AND_CLOSE);
     await using sender = new Sender({ url: server.origin, maxConnections: 4, deadlineMs: 10_000 });
