@@ -2,6 +2,7 @@ import { formatCount, formatNumber, groupBy } from "../src/core/index.ts";
 import {
   type CheckResult,
   checkOfPhase,
+  checkOfThresholds,
   checksOfRun,
   type Finding,
   type Leak,
@@ -13,7 +14,7 @@ import { oneLine } from "./clean-text.ts";
 import { latencyLines } from "./latency-table.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
-import { describeFinding } from "./text/index.ts";
+import { describeFacts, describeFinding } from "./text/index.ts";
 import { verdictLines } from "./verdict-lines.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-figures.ts";
 
@@ -36,7 +37,9 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   lines.push(...latencyLines(run));
   for (const phase of run.phases) lines.push(...steadyLines(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
-  for (const check of checks) lines.push(...problemsOf(run, check, colors));
+  const thresholds = checkOfThresholds(checks, run);
+  lines.push(...thresholdLines(thresholds?.findings ?? [], colors));
+  for (const check of checks) if (check !== thresholds) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
@@ -111,6 +114,14 @@ function leakLine(leak: Leak, colors: Colors): string {
   const amounts = `${amountText(leak, first)} to ${amountText(leak, last)}`;
   const word = verdict === null ? colors.yellow(`not decided (${oneLine(message)})`) : verdict;
   return `target's ${oneLine(resource, 120)}: ${verdict === "growth" ? colors.yellow(word) : word}, ${amounts}, ${slopeText(leak)}`;
+}
+
+/** The thresholds of a workload, each with its value: `✓ ttft_ms p95 < 800: 412 ms`. */
+function thresholdLines(findings: readonly Finding[], colors: Colors): string[] {
+  const marks = { met: colors.green("✓"), broken: colors.red("✗"), undecided: colors.yellow("?"), observed: "·" };
+  return findings.map(
+    (finding) => `  ${marks[finding.outcome]} ${oneLine(`${finding.name}: ${describeFacts(finding)}`)}`,
+  );
 }
 
 /** Lines for the violated and undecided findings of a check; equal lines are merged. */

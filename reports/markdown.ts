@@ -2,10 +2,12 @@ import {
   type Cause,
   type Comparison,
   checkOfPhase,
+  checkOfThresholds,
   explainedBy,
   type LoadRun,
   type RunRecord,
   STATUSES,
+  statusOfFinding,
 } from "../src/record/index.ts";
 import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine, visible } from "./clean-text.ts";
@@ -14,6 +16,7 @@ import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { SHOWN_STATS } from "./quantiles.ts";
 import { rerunOf } from "./reproduce.ts";
 import { SIGNS } from "./status-style.ts";
+import { describeFacts } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /** Maximum size of a summary. The host of step summaries drops the whole upload above 1,024 KiB; the rest is for other steps. */
@@ -130,7 +133,18 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
     "|---|---|---|--:|--:|--:|--:|--:|--:|",
     ...requirements.slice(0, 40),
     ...runs.slice(0, 4).flatMap(latencyPart),
+    ...runs.flatMap((run) => thresholdsPart(record, run)),
   ].join("\n");
+}
+
+/** The thresholds of a run, each with its value. */
+function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
+  const findings = checkOfThresholds(checks, run)?.findings ?? [];
+  if (findings.length === 0) return [];
+  const rows = findings.map(
+    (finding) => `| ${SIGNS[statusOfFinding(finding)]} | ${code(finding.name)} | ${inline(describeFacts(finding))} |`,
+  );
+  return ["", `| | threshold of ${inline(run.name)} | value |`, "|---|---|---|", ...rows.slice(0, MAX_OTHERS)];
 }
 
 /** The latencies of a run by kind of request. */

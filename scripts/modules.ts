@@ -36,6 +36,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "declaring, planning and running conformance checks",
     imports: ["budget", "core", "dialects", "http-recorder", "judging", "limits", "record", "requirements", "target"],
   },
+  policy: {
+    holds: "thresholds, baselines, verdict, exit code",
+    imports: ["core", "judging", "record", "requirements"],
+  },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
     imports: [
@@ -46,6 +50,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "judging",
       "limits",
       "metrics",
+      "policy",
       "record",
       "requirements",
       "target",
@@ -59,10 +64,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
   overhead: {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
     imports: ["core", "load", "record"],
-  },
-  policy: {
-    holds: "thresholds, baselines, verdict, exit code",
-    imports: ["core", "judging", "record", "requirements"],
   },
   "reference-gateway": {
     holds: "a gateway in its own right, its mutations and valid variants",

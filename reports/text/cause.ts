@@ -18,13 +18,13 @@ const LIMITS = /^(LIMIT|TOKENS|SPEND)-/;
 
 /** What a cause is, in one line. */
 export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
-  const { deviation, expected, observed, pointer, response } = worst;
+  const { deviation, expected, observed, pointer, response, subject } = worst;
   if (deviation?.kind === "malformed") return `malformed HTTP: ${deviation.detail}`;
   if (response !== undefined && (pointer === "status" || deviation?.kind === "no-response"))
     return `expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
   // The finding itself holds the other counts of the phase.
   if (pointer === undefined && loadRuns !== undefined)
-    return `${loadRuns.join(", ")}: expected ${describeExpected(expected)}, got ${firstFact(worst)}`;
+    return `${loadRuns.join(", ")}: ${subject === undefined ? "" : `${subject}: `}expected ${describeExpected(expected)}, got ${firstFact(worst)}`;
   if (pointer === undefined || pointer === "" || observed.kind !== "absent") return describeFinding(worst);
   const place = deviation?.kind === "reason" ? "the reason of these denials" : pointer;
   return describeMissing(

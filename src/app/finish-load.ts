@@ -2,10 +2,11 @@ import { renderLoad } from "../../reports/index.ts";
 import { readingRules } from "../checks/index.ts";
 import type { Redactor } from "../http-recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../load/index.ts";
+import type { Policy } from "../policy/index.ts";
 import { checksOfLoad, type JudgedLoad, type RunFolder, type RunRecord } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import { composeRecord } from "./compose-record.ts";
-import { judgeSamples } from "./judge-samples.ts";
+import { judgeLoad } from "./judge-load.ts";
 import { keepRecord } from "./keep-record.ts";
 import { loadDocument } from "./load-document.ts";
 import type { Outcome } from "./outcome.ts";
@@ -25,6 +26,7 @@ interface Ended {
   readonly interruption?: Interruption;
   /** Why the run ended early, other than by a signal. */
   readonly cutOff?: string | undefined;
+  readonly policy?: Policy | undefined;
   /** For one of several processes: which share it sent, and the file that it hands over for merging. */
   readonly shard?: { readonly name: string; readonly file: string } | undefined;
 }
@@ -35,7 +37,7 @@ type LoadOutcome = Outcome & Pick<RunRecord["verdict"], "headline">;
 /** Judges what was recorded; writes record, histograms and reports. */
 export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
   const { samples, target, folder, shard } = ended;
-  const section = judgeSamples(ended.section, samples, readingRules(target));
+  const section = judgeLoad(ended.section, samples, readingRules(target));
   const record = composeRecord({
     command: "load",
     target,
@@ -49,8 +51,11 @@ export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
     redactor: ended.redactor,
     qualifiers: shard === undefined ? [] : [shard.name],
   });
+  const { policy } = ended;
+  const decided =
+    policy === undefined ? record : await (await import("./policy-step.ts")).judgeByPolicy(record, { policy });
   const files = { [HLOG]: ended.hlog, ...(shard && { [SHARD_FILE]: shard.file }) };
-  return await keepLoad(record, folder, files, ended.interruption);
+  return await keepLoad(decided, folder, files, ended.interruption);
 }
 
 /** Writes the record of a load run, its files and reports. */

@@ -1,4 +1,11 @@
-import { checkOfPhase, checksOfRun, type LoadRun, type RunRecord, worstStatus } from "../record/index.ts";
+import {
+  checkOfPhase,
+  checkOfThresholds,
+  checksOfRun,
+  type LoadRun,
+  type RunRecord,
+  worstStatus,
+} from "../record/index.ts";
 
 /** What `gauntlet load --json` prints. A single run has its phases at the top level; otherwise each run has its own. */
 export function loadDocument(record: RunRecord, folder: string): object {
@@ -20,6 +27,7 @@ export function loadDocument(record: RunRecord, folder: string): object {
 function describe({ checks }: RunRecord, run: LoadRun): object {
   const { name, kind, engine, limits, phases, generator, retryAfter, durationS, shard, instances, tokenizer, watched } =
     run;
+  const thresholds = checkOfThresholds(checks, run);
   return {
     name,
     kind,
@@ -34,6 +42,7 @@ function describe({ checks }: RunRecord, run: LoadRun): object {
       const check = checkOfPhase(checks, run, phase);
       return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };
     }),
+    ...(thresholds && { thresholds: { verdict: thresholds.status, findings: thresholds.findings } }),
     ...(watched && { watched }),
     generator,
     retryAfter: retryAfter === null ? null : { ...retryAfter, samples: retryAfter.samples.length },

@@ -2,6 +2,7 @@ import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
   assertMeasurable,
+  assertOfTotals,
   assertReachable,
   boundedBy,
   parseUntil,
@@ -10,6 +11,7 @@ import {
   type Until,
   type Workload,
 } from "../load/index.ts";
+import type { Policy } from "../policy/index.ts";
 import { type Permit, permitFor, permitLine, planOfLoads } from "../run/index.ts";
 import { allKeys } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
@@ -28,7 +30,7 @@ import { openShard, sharedSeed, waitForStart } from "./shards/open-shard.ts";
 import { type ShardOptions, shardRequest } from "./shards/shard-options.ts";
 import { openTargetWatch, type TargetWatchOptions } from "./watch/open-watch.ts";
 
-export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions, WatchOptions, TargetWatchOptions {
+export interface LoadOptions extends TargetOptions, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run concurrently. */
   readonly what: readonly string[];
   readonly out?: string | undefined;
@@ -42,6 +44,8 @@ export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions
   readonly brief: boolean;
   /** `ttft_ms p99 within 5%`: ends the load as soon as the figure is this precise. */
   readonly until?: string | undefined;
+  /** Baseline file that replaces the one that the policy names. */
+  readonly baseline?: string | undefined;
   /** Time limit in seconds for `until`; default: the duration of the workload. */
   readonly atMost?: number | undefined;
 }
@@ -50,7 +54,7 @@ export interface LoadOptions extends Omit<TargetOptions, "policy">, ShardOptions
 export async function load(options: LoadOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const startedAt = new Date();
-  const { until, named, k6, requested } = await readOptions(options, onProgress);
+  const { until, named, k6, requested, policy } = await readOptions(options, onProgress);
   await using targetWatch = await openTargetWatch(options, (text) => onProgress({ kind: "notice", text }));
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
@@ -94,7 +98,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const { finishLoad } = await import("./finish-load.ts");
   const cutOff = folder.ioError?.message;
   const closed = only && handedOver?.close(only, { target, redactor, cut: interruption.by() ?? cutOff });
-  const run = { folder, target, seed, startedAt, redactor, interruption, cutOff, shard: closed };
+  const run = { folder, target, seed, startedAt, redactor, interruption, cutOff, policy, shard: closed };
   const outcome = await finishLoad({ section, hlog: ran.hlog, samples, ...run });
   watch?.finish(outcome, folder.path);
   return outcome;
@@ -109,7 +113,28 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
   const k6 = await k6Options(options, named);
   checkWorkers(options, named, onProgress);
   checkWatched(options, named);
-  return { until, named, k6, requested: shardRequest(options, named) };
+  checkThresholds(options, named);
+  return { until, named, k6, requested: shardRequest(options, named), policy: await policyOf(options) };
+}
+
+/** Loaded only if there is one: it knows every check. */
+async function policyOf({ policy, baseline }: LoadOptions): Promise<Policy | undefined> {
+  if (policy === undefined) return undefined;
+  const { policyOfLoad, readPolicy } = await import("./policy-step.ts");
+  return policyOfLoad(readPolicy(policy, { baseline }));
+}
+
+/** A load that several threads or processes send cannot be ended by what one of them has counted. */
+function checkThresholds({ workers, shard }: LoadOptions, workloads: readonly Workload[]): void {
+  for (const { thresholds = [], engine } of workloads) {
+    if (engine === "k6") assertOfTotals(thresholds, engine);
+    const aborting = thresholds.find(({ abortOnFail }) => abortOnFail);
+    if (aborting === undefined || (workers === 0 && shard === undefined)) continue;
+    const option = workers > 0 ? "--workers" : "--shard";
+    throw new UsageError(`abortOnFail of "${aborting.threshold.text}" needs a load that one thread sends`, {
+      hint: `Omit ${option}, or abortOnFail.`,
+    });
+  }
 }
 
 async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {

@@ -5,7 +5,7 @@ import type { JudgedLoad, RunFolder } from "../record/index.ts";
 import { loadParts, type Permit, type PlanPart, planText, sumOf } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
-import { judgeSamples } from "./judge-samples.ts";
+import { judgeLoad } from "./judge-load.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import type { RunControl } from "./run-control.ts";
@@ -72,7 +72,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
     if (step.second !== true) folder.file(name, hlog);
     runs.push(...section.runs.map((run) => ({ ...run, hlog: name })));
   }
-  return judgeSamples({ runs }, samples, readingRules(target));
+  return judgeLoad({ runs }, samples, readingRules(target));
 }
 
 /** The finished tiers, and the further workloads of the policy. */

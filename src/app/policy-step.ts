@@ -3,13 +3,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CHECKS } from "../../suites/index.ts";
 import { type Check, instancesOf, suiteOf } from "../checks/index.ts";
-import { ConfigError, didYouMean, fileProblem } from "../core/index.ts";
+import { ConfigError, didYouMean, fileProblem, UsageError } from "../core/index.ts";
 import {
   againstBaseline,
   applyPolicy,
   confirmed,
   decideByPolicy,
   gatesOf,
+  isPerformance,
   type Policy,
   parseBaseline,
   policySchema,
@@ -53,6 +54,29 @@ export function readPolicy(path: string, { baseline, checks = CHECKS }: PolicyCo
     file,
     baseline: named === undefined ? undefined : { source: shown(named), file: readBaseline(named) },
     coverage: coverageOf(checks),
+  };
+}
+
+/**
+ * The part of a policy that a load can decide: its gates on load.
+ *
+ * @throws UsageError if there are none.
+ */
+export function policyOfLoad(policy: Policy): Policy {
+  const gates = gatesOf(policy.file).filter(({ threshold }) => isPerformance(threshold.metric));
+  if (gates.length === 0)
+    throw new UsageError(`${policy.source} has no gate on load, such as "ttft_ms p95 < 800"`, {
+      hint: "`gauntlet run --policy` decides the others.",
+    });
+  return {
+    ...policy,
+    file: {
+      ...policy.file,
+      require: undefined,
+      load: [],
+      compat: "off",
+      gates: gates.map(({ threshold, level, why }) => ({ gate: threshold.text, level, why })),
+    },
   };
 }
 

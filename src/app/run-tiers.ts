@@ -6,7 +6,7 @@ import type { JudgedLoad, RunFolder } from "../record/index.ts";
 import { loadParts, type Permit, type PlanPart, planText, refusalOf, sumOf } from "../run/index.ts";
 import type { Target } from "../target/index.ts";
 import { findWorkload } from "./find-workload.ts";
-import { judgeSamples } from "./judge-samples.ts";
+import { judgeLoad } from "./judge-load.ts";
 import { keepEvidence } from "./keep-evidence.ts";
 import type { LoadsContext } from "./loads-context.ts";
 import type { RunControl } from "./run-control.ts";
@@ -90,7 +90,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
     ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, onProgress }),
   });
   folder.file(HLOG, hlog);
-  const judged = judgeSamples(section, samples, readingRules(target));
+  const judged = judgeLoad(section, samples, readingRules(target));
   return { runs: judged.runs.map((run) => ({ ...run, hlog: HLOG })) };
 }
 

@@ -30,6 +30,17 @@ export function judgeStop(stop: LoadStop | undefined): Finding[] {
         basis: "timing",
       }),
     ];
+  if (stop.kind === "threshold")
+    return [
+      finding({
+        name: "load.aborted",
+        title: "No threshold with abortOnFail is crossed",
+        requirements: [],
+        met: false,
+        expected: "no crossed threshold",
+        observed: why,
+      }),
+    ];
   return [
     finding({
       name: "load.circuit",

@@ -28,7 +28,7 @@ interface GuardOptions {
 
 /** Why a load run stopped sending. `requests`: all planned requests were sent, which ends a closed loop. */
 export interface LoadStop {
-  readonly kind: "circuit" | "outputTokens" | "requests";
+  readonly kind: "circuit" | "outputTokens" | "requests" | "threshold";
   readonly why: string;
 }
 
@@ -135,6 +135,11 @@ export class LoadGuard {
     if (spanFailed >= this.#circuit.failedShare * spanSent)
       this.#end("circuit", `${spanFailed} of the last ${spanSent} requests failed`);
     this.#before = totals;
+  }
+
+  /** Ends the load because of a crossed threshold. @param why as text. */
+  cross(why: string): void {
+    this.#end("threshold", why);
   }
 
   #count(outputTokens: number): void {

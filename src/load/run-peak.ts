@@ -18,6 +18,7 @@ import { runRecord } from "./run-record.ts";
 import type { LoadContext, RanLoad } from "./run-workload.ts";
 import { guardOf, samplerOf } from "./send-share.ts";
 import { Tally } from "./tally.ts";
+import { watchThresholds } from "./thresholds.ts";
 import type { Workload } from "./workload.ts";
 
 /** An engine that keeps this many requests in flight. */
@@ -76,10 +77,13 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const meter = new ProgressMeter();
   let inFlight = 0;
   let peakInFlight = 0;
+  const elapsedS = () => (nowUs() - startUs) / 1_000_000;
   const reporting = setInterval(() => {
-    const elapsedS = (nowUs() - startUs) / 1_000_000;
-    context.onProgress?.(meter.read(tally, { run: name, phase: name, elapsedS, totalS: durationS, inFlight }));
+    context.onProgress?.(
+      meter.read(tally, { run: name, phase: name, elapsedS: elapsedS(), totalS: durationS, inFlight }),
+    );
   }, TELL_MS);
+  using _watching = watchThresholds(workload.thresholds, { name, tally, outcomes, guard, elapsedS });
   const connections = Math.min(requested, maxRequests(workload));
   try {
     await engine({

@@ -15,6 +15,7 @@ import { runRecord } from "./run-record.ts";
 import { type Arrivals, planOf } from "./schedule.ts";
 import { boundOf, type Share, type ShareOptions, sendShare } from "./send-share.ts";
 import { type StoredShare, storeShare } from "./stored-share.ts";
+import { watchThresholds } from "./thresholds.ts";
 import { type Until, UntilKnown } from "./until.ts";
 import type { Workload } from "./workload.ts";
 
@@ -208,6 +209,7 @@ async function send(
   let reporting: NodeJS.Timeout | undefined;
   let lateMs = 0;
   let looking: NodeJS.Timeout | undefined;
+  let watching: Disposable | undefined;
   const share = await sendShare(arrivals, {
     ...context,
     outputTokens: context.outputTokens ?? context.budget.left().outputTokens,
@@ -215,10 +217,12 @@ async function send(
     workload,
     part: shard ?? { index: 0, of: 1 },
     joinAfterUs: shard && LATE_MS * 1_000,
-    ready: (running) => {
+    ready: (running, guard) => {
       const { name } = workload;
       context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS });
       reporting = setInterval(() => report(running.tally, running.sender.inFlight), REPORT_MS);
+      const elapsedS = () => Math.max(0, nowUs() - running.tally.startUs) / 1_000_000;
+      watching = watchThresholds(workload.thresholds, { ...running, guard, name, elapsedS });
       if (context.known !== undefined) looking = setInterval(() => context.known?.look(running.tally), LOOK_MS);
       if (shard === undefined) return undefined;
       lateMs = Math.max(0, nowUs() - shard.startUs) / 1_000;
@@ -227,6 +231,7 @@ async function send(
   });
   clearInterval(reporting);
   clearInterval(looking);
+  watching?.[Symbol.dispose]();
   return shard === undefined ? share : handOver(share, shard, lateMs);
 }
 

@@ -47,7 +47,7 @@ export interface ShareOptions {
   /** Called at the end with what was sent, including warm-up and retries. */
   readonly onSpent?: ((spent: Allowance) => void) | undefined;
   /** Called when connections are open; sending starts at the time that it resolves to, or immediately. */
-  readonly ready?: (share: Running) => Promise<number> | undefined;
+  readonly ready?: (share: Running, guard: LoadGuard) => Promise<number> | undefined;
   /**
    * A part that is ready later than this after its start joins the schedule at its current position, µs; default: it catches up.
    */
@@ -176,7 +176,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const spans = spansOf(arrivals, options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index, part.of === 1);
   const { prepared, sessions } = requestsOf(arrivals, options, spans);
-  const beginUs = await ready?.({ tally, outcomes, sender });
+  const beginUs = await ready?.({ tally, outcomes, sender }, guard);
   const readyUs = nowUs();
   const { startUs, endUs } = await drive({
     tally,

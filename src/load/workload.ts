@@ -6,6 +6,7 @@ import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } 
 import type { Lengths } from "./lengths.ts";
 import { type Images, MIN_IMAGE_BYTES } from "./request-content.ts";
 import type { Arrivals, TraceEntry } from "./schedule.ts";
+import { readThresholds, thresholdsSchema, type WorkloadThreshold } from "./thresholds.ts";
 import { readTrace, scaleTrace, TRACE_FORMATS } from "./trace.ts";
 import { lengthsSchema, resolveLengths, resolveMs, secondsSchema } from "./written-lengths.ts";
 
@@ -99,7 +100,10 @@ const limits = z.strictObject({ rpm: whole, inFlight: whole });
 
 export const workloadSchema = z
   .strictObject({
-    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must consist of letters, digits, dots and dashes"),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must consist of letters, digits, dots and dashes")
+      .refine((name) => name !== "thresholds", "is the name of a result of every workload"),
     tier: optional(
       z.union([z.enum(["starter", "growth", "scale", "own"]), limits]),
       "Makes it a tier run, judged by these limits, instead of plain load.",
@@ -110,6 +114,10 @@ export const workloadSchema = z
     objectives: optional(
       z.array(z.string().refine((text) => requestObjective(text) !== undefined, OBJECTIVE_FORM)).min(1),
       'What a request must meet to count as goodput, as "ttft_ms < 300"; all of them at once.',
+    ),
+    thresholds: optional(
+      thresholdsSchema,
+      'What the run must meet, in the grammar of a policy: "ttft_ms{stream=true} p95 < 800", "failed < 0.5 %". With { threshold, abortOnFail: true }, the load ends as soon as the threshold is crossed.',
     ),
     warmupS: optional(z.number().nonnegative(), "Seconds that are sent and not measured."),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
@@ -140,6 +148,11 @@ export const workloadSchema = z
   .refine(
     ({ arrivals: given }) => given?.kind !== "closed" || given.requests !== undefined || given.durationS !== undefined,
     { message: "a closed loop needs requests or durationS", path: ["arrivals"] },
+  )
+  .refine(
+    ({ thresholds = [], tier }) =>
+      tier === undefined || thresholds.every((entry) => typeof entry === "string" || entry.abortOnFail !== true),
+    { message: "abortOnFail is for a workload with arrivals: a tier run has several phases", path: ["thresholds"] },
   )
   .refine((file) => file.objectives === undefined || file.tier === undefined, {
     message: "are for a workload with arrivals: a tier run is judged by its limits",
@@ -205,6 +218,7 @@ export interface Workload {
   readonly mix: readonly RequestClass[];
   readonly maxInFlight?: number | undefined;
   readonly objectives?: readonly RequestObjective[] | undefined;
+  readonly thresholds?: readonly WorkloadThreshold[] | undefined;
   readonly warmupS: number;
   readonly engine: "native" | "autocannon" | "k6";
   readonly retryAfter: "none" | "compliant" | "ignoring";
@@ -248,6 +262,7 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     })),
     maxInFlight: file.maxInFlight,
     objectives: file.objectives?.flatMap((text) => requestObjective(text) ?? []),
+    thresholds: file.thresholds && readThresholds(file.thresholds),
     warmupS: file.warmupS ?? 0,
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",

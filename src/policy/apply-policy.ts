@@ -8,10 +8,10 @@ import {
   type RunRecord,
 } from "../record/index.ts";
 import { type BaselineFile, baselineFigure, machineOf } from "./baseline.ts";
-import { figureOf } from "./figure.ts";
+import { figureOf, isMet } from "./figure.ts";
 import { isPerformance } from "./metrics.ts";
 import { gatesOf, type PolicyFile, type PolicyGate } from "./policy-file.ts";
-import { type Operator, parseThreshold } from "./threshold.ts";
+import { parseThreshold } from "./threshold.ts";
 
 /** A parsed policy with the files that it refers to. */
 export interface Policy {
@@ -108,9 +108,9 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
     bound = accepted.value * threshold.bound.factor + threshold.bound.offset;
   }
   const { operator } = threshold;
-  const met = holds(seen.value, operator, bound);
-  const ends = [seen.low ?? seen.value, seen.high ?? seen.value];
-  if (ends.some((end) => holds(end, operator, bound)) && !ends.every((end) => holds(end, operator, bound))) {
+  const met = isMet(seen, operator, bound);
+  if (met === undefined) {
+    const ends = [seen.low ?? seen.value, seen.high ?? seen.value];
     const message = `${figure(seen.value)}, its interval from ${ends.map(figure).join(" to ")}, bound ${operator} ${figure(bound)}; more samples narrow it`;
     return { ...common, bound, outcome: "inconclusive", message };
   }
@@ -121,21 +121,6 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
     outcome: met ? "pass" : "fail",
     message: `${figure(seen.value)}, bound ${operator} ${figure(bound)}${reason}`,
   };
-}
-
-function holds(value: number, operator: Operator, bound: number): boolean {
-  switch (operator) {
-    case "<":
-      return value < bound;
-    case "<=":
-      return value <= bound;
-    case ">":
-      return value > bound;
-    case ">=":
-      return value >= bound;
-    case "==":
-      return value === bound;
-  }
 }
 
 function suiteGate(record: RunRecord, suite: string, level: GateLevel): Gate {

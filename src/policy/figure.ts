@@ -1,8 +1,8 @@
-import type { Added, RunRecord } from "../record/index.ts";
+import type { Added } from "../record/index.ts";
 import { unmatchedLabel } from "./label-values.ts";
-import type { CountSeries, DifferenceSeries, DistributionSeries, Labels, Stat } from "./metric.ts";
+import type { CountSeries, DifferenceSeries, DistributionSeries, Labels, Measured, Stat } from "./metric.ts";
 import { matches, metricOf } from "./metrics.ts";
-import type { Threshold } from "./threshold.ts";
+import type { Operator, Threshold } from "./threshold.ts";
 
 /** The figure that is compared with the bound of a threshold. */
 export interface Figure {
@@ -31,7 +31,7 @@ const MIN_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, 
  * Selects the figure of a threshold from a record. A distribution must meet its bound in every series that matches, so the
  * worst of them is taken; counts are added up, and shares are computed from the sums.
  */
-export function figureOf(record: RunRecord, threshold: Threshold): Figure | NoFigure {
+export function figureOf(record: Measured, threshold: Threshold): Figure | NoFigure {
   const metric = metricOf(threshold.metric);
   if (metric.kind === "distribution") return ofDistributions(metric.read(record), threshold);
   if (metric.kind === "difference") return ofDifferences(metric.read(record), threshold);
@@ -140,4 +140,32 @@ function worst(figures: readonly Figure[], { operator }: Threshold): Figure | No
     operator.startsWith(">") ? (a.low ?? a.value) - (b.low ?? b.value) : (b.high ?? b.value) - (a.high ?? a.value),
   );
   return sorted[0] ?? { why: "nothing was measured that it is about", samples: 0 };
+}
+
+/** Whether a figure meets a bound; `undefined` if its interval lies on both sides of it. */
+export function isMet(
+  { value, low = value, high = value }: Figure,
+  operator: Operator,
+  bound: number,
+): boolean | undefined {
+  const met = holds(value, operator, bound);
+  return [low, high].some((end) => holds(end, operator, bound)) ===
+    [low, high].every((end) => holds(end, operator, bound))
+    ? met
+    : undefined;
+}
+
+function holds(value: number, operator: Operator, bound: number): boolean {
+  switch (operator) {
+    case "<":
+      return value < bound;
+    case "<=":
+      return value <= bound;
+    case ">":
+      return value > bound;
+    case ">=":
+      return value >= bound;
+    case "==":
+      return value === bound;
+  }
 }

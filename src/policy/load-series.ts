@@ -1,11 +1,11 @@
-import type { LoadClass, LoadPhase, LoadRun, RunRecord } from "../record/index.ts";
-import type { Labels } from "./metric.ts";
+import type { LoadClass, LoadPhase, LoadRun } from "../record/index.ts";
+import type { Labels, Measured } from "./metric.ts";
 
-export function eachRun<T>(record: RunRecord, read: (run: LoadRun) => T[]): T[] {
+export function eachRun<T>(record: Measured, read: (run: LoadRun) => T[]): T[] {
   return (record.load?.runs ?? []).flatMap(read);
 }
 
-export function eachPhase<T>(record: RunRecord, read: (run: LoadRun, phase: LoadPhase) => T[]): T[] {
+export function eachPhase<T>(record: Measured, read: (run: LoadRun, phase: LoadPhase) => T[]): T[] {
   return eachRun(record, (run) => run.phases.flatMap((phase) => read(run, phase)));
 }
 

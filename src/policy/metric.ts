@@ -1,5 +1,8 @@
 import type { Added, LoadClass, RunRecord } from "../record/index.ts";
 
+/** What figures are read from. */
+export type Measured = Pick<RunRecord, "checks" | "load" | "overhead">;
+
 /** Statistics of a distribution. */
 export const STATS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
 export type Stat = (typeof STATS)[number];
@@ -43,11 +46,11 @@ export interface DifferenceSeries {
 }
 
 export type Metric =
-  | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: RunRecord): DistributionSeries[] }
-  | { readonly kind: "difference"; readonly labels: readonly string[]; read(record: RunRecord): DifferenceSeries[] }
+  | { readonly kind: "distribution"; readonly labels: readonly string[]; read(record: Measured): DistributionSeries[] }
+  | { readonly kind: "difference"; readonly labels: readonly string[]; read(record: Measured): DifferenceSeries[] }
   /** `sum`: counts add up. `share`: counts over their totals. `each`: one figure per series, the worst counts. */
   | {
       readonly kind: "sum" | "share" | "each";
       readonly labels: readonly string[];
-      read(record: RunRecord): CountSeries[];
+      read(record: Measured): CountSeries[];
     };

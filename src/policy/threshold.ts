@@ -23,18 +23,21 @@ export interface Threshold {
 const FORM = /^\s*([a-z_.]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z]\w*)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
 const NUMBER = "[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
 const PLAIN = new RegExp(`^${NUMBER}$`, "i");
+const PERCENT = new RegExp(`^(${NUMBER})\\s*%$`, "i");
 const RELATIVE = new RegExp(`^baseline(?:\\s*\\*\\s*(${NUMBER}))?(?:\\s*([+-])\\s*(\\d+(?:\\.\\d+)?))?$`, "i");
 
 /**
- * Parses a threshold: `metric{label=value,…} stat operator bound`. The bound is a number, or `baseline`, `baseline * 1.1`,
- * `baseline * 1.1 + 5`.
+ * Parses a threshold: `metric{label=value,…} stat operator bound`. The bound is a number, a percentage, or `baseline`,
+ * `baseline * 1.1`, `baseline * 1.1 + 5`. With a percentage, a count stands for its share: `failed < 0.5 %`.
  *
  * @returns the threshold, or a text that says why it is invalid.
  */
 export function parseThreshold(text: string): Threshold | string {
   const match = FORM.exec(text);
   if (match === null) return "is not a threshold; expected for example `ttft_ms{stream=true} p99 < 800`";
-  const [, name = "", labelText, stat, operator, boundText = ""] = match;
+  const [, written = "", labelText, stat, operator, boundText = ""] = match;
+  const isPercent = PERCENT.test(boundText);
+  const name = isPercent && isMetricName(`${written}_share`) ? `${written}_share` : written;
   if (!isMetricName(name)) return `knows no metric "${name}"; there are ${METRIC_NAMES.join(", ")}`;
   const metric = metricOf(name);
   const labels = parseLabels(labelText ?? "", metric.labels);
@@ -46,12 +49,13 @@ export function parseThreshold(text: string): Threshold | string {
   } else if (stat !== undefined) {
     return `has the statistic "${stat}", but "${name}" is one figure`;
   }
+  if (isPercent && metric.kind !== "share") return `has the bound "${boundText}", but "${name}" is not a share`;
   const bound = parseBound(boundText);
   if (bound === undefined) {
-    return `has the bound "${boundText}"; expected a number, or \`baseline * 1.1\`, or \`baseline * 1.1 + 5\``;
+    return `has the bound "${boundText}"; expected a number, a percentage, \`baseline * 1.1\`, or \`baseline * 1.1 + 5\``;
   }
   return {
-    text: canonical(name, labels, stat, operator as Operator, boundText),
+    text: canonical(written, labels, stat, operator as Operator, boundText),
     metric: name,
     labels,
     stat: stat as Stat | undefined,
@@ -77,6 +81,8 @@ function parseLabels(text: string, known: readonly string[]): Record<string, str
 
 function parseBound(text: string): Bound | undefined {
   if (PLAIN.test(text)) return { kind: "number", value: Number(text) };
+  const [, percent] = PERCENT.exec(text) ?? [];
+  if (percent !== undefined) return { kind: "number", value: Number(percent) / 100 };
   const match = RELATIVE.exec(text);
   if (match === null) return undefined;
   const [, factor = "1", sign = "+", offset = "0"] = match;

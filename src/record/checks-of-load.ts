@@ -14,6 +14,7 @@ const phaseCheckId = (run: Named, { name }: Named): string => `${runCheckId(run)
 export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {
   return (load?.runs ?? []).flatMap((run) => [
     judgedRun(run),
+    ...judgedThresholds(run),
     ...run.phases.flatMap((phase) => [
       judgedPhase(run, phase),
       ...phase.invariants.map((result) => ({ ...result, id: `${phaseCheckId(run, phase)}.${result.id}` })),
@@ -37,7 +38,7 @@ export function checksOfUnsent(names: readonly string[], why: string): CheckResu
 /** The figures of a load run; its findings are among the checks. */
 export function figuresOfLoad(load: JudgedLoad): LoadSection {
   return {
-    runs: load.runs.map(({ verdict: _verdict, reasons: _reasons, phases, ...run }) => ({
+    runs: load.runs.map(({ verdict: _verdict, reasons: _reasons, thresholds: _thresholds, phases, ...run }) => ({
       ...run,
       phases: phases.map(
         ({ verdict: _of, message: _message, findings: _findings, invariants: _invariants, ...phase }) => phase,
@@ -86,6 +87,30 @@ function judgedRun(run: JudgedRun): CheckResult {
     message: isOpen ? open.join("; ") || "nothing was sent" : "the generator kept its schedule",
     durationMs: run.durationS * 1_000,
   };
+}
+
+/** `load.starter.thresholds`. */
+const thresholdsCheckId = (run: Named): string => `${runCheckId(run)}.thresholds`;
+
+/** The check of a run's thresholds; `undefined` if its workload has none. */
+export function checkOfThresholds(checks: readonly CheckResult[], run: Named): CheckResult | undefined {
+  const id = thresholdsCheckId(run);
+  return checks.find((check) => check.id === id);
+}
+
+function judgedThresholds(run: JudgedRun): CheckResult[] {
+  if (run.thresholds === undefined) return [];
+  return [
+    {
+      ...FRAME,
+      ...run.thresholds,
+      id: thresholdsCheckId(run),
+      check: "load.thresholds",
+      title: "The thresholds of the workload are met",
+      axes: { run: run.name },
+      durationMs: 0,
+    },
+  ];
 }
 
 function judgedPhase(run: JudgedRun, phase: JudgedPhase): CheckResult {

@@ -1,7 +1,14 @@
 export { type Cause, explainedBy } from "./cause.ts";
 export { checkChanges } from "./check-changes.ts";
 export { type Attestation, type CheckResult, checkResultSchema, LAYERS, type Waiver } from "./check-result.ts";
-export { checkOfPhase, checksOfLoad, checksOfRun, checksOfUnsent, figuresOfLoad } from "./checks-of-load.ts";
+export {
+  checkOfPhase,
+  checkOfThresholds,
+  checksOfLoad,
+  checksOfRun,
+  checksOfUnsent,
+  figuresOfLoad,
+} from "./checks-of-load.ts";
 export { compareSeparateRuns } from "./compare-separate-runs.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
 export {

@@ -1,3 +1,4 @@
+import type { CheckResult } from "./check-result.ts";
 import type { JudgedPhase, LoadRun, LoadVerdict } from "./load-section.ts";
 
 /** A load run before its verdicts are added to the checks. */
@@ -5,6 +6,8 @@ export interface JudgedRun extends Omit<LoadRun, "phases"> {
   readonly phases: JudgedPhase[];
   readonly verdict: LoadVerdict;
   readonly reasons: readonly LoadReason[];
+  /** The result of the workload's thresholds, if it has any. */
+  readonly thresholds?: Pick<CheckResult, "status" | "message" | "reason" | "findings">;
 }
 
 /** Why a load run has its verdict. */

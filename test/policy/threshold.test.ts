@@ -26,6 +26,8 @@ test.each<[text: string, read: object]>([
   ["admitted_per_s >= baseline - 2", { bound: { kind: "baseline", factor: 1, offset: -2 } }],
   // A gateway may have its own reasons; phases, tiers and gateways may have any name.
   ["denied{reason=upstream_busy,phase=soak,tier=mine} == 0", { labels: { reason: "upstream_busy" } }],
+  ["failed < 0.5 %", { metric: "failed_share", text: "failed < 0.5 %", bound: { kind: "number", value: 0.005 } }],
+  ["goodput > 95%", { metric: "goodput_share", bound: { kind: "number", value: 0.95 } }],
   ["ttft_ms p99 < baseline", { bound: { kind: "baseline", factor: 1, offset: 0 } }],
 ])("%s", (text, read) => {
   expect(parseThreshold(text)).toMatchObject(read);
@@ -34,6 +36,8 @@ test.each<[text: string, read: object]>([
 test.each<[text: string, says: RegExp]>([
   ["", /is not a threshold/],
   ["ttft_ms p99", /is not a threshold/],
+  ["ttft_ms p99 < 3 %", /"ttft_ms" is not a share/],
+  ["goodput > 3", /no metric "goodput"/],
   ["tftf_ms p99 < 3", /no metric "tftf_ms"/],
   ["ttft_ms < 3", /needs a statistic/],
   ["ttft_ms p94 < 3", /no statistic "p94"/],

@@ -18,7 +18,7 @@ import { Figure, Foreign, Permalink, Section, StatusMark } from "../parts.tsx";
 import { thin } from "../thin-series.ts";
 import { causeAnchor } from "./causes.tsx";
 import { ProcessTable } from "./processes.tsx";
-import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
+import { Denials, LoadFindings, PhaseTable, Thresholds, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
@@ -78,6 +78,7 @@ function Tier({ record, run, anchors }: RunProps) {
       </p>
       <Headline run={run} />
       <Reasons record={record} run={run} anchors={anchors} />
+      <Thresholds record={record} run={run} />
       <PhaseTable record={record} run={run} />
       <TurnTable run={run} />
       <Traffic run={run} />

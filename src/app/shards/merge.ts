@@ -16,7 +16,7 @@ import { checksOfLoad, type LoadInstance, RunFolder, readJournal, readRun } from
 import { composeFrom } from "../compose-record.ts";
 import { isExchangeLine } from "../exchange-line.ts";
 import { keepLoad } from "../finish-load.ts";
-import { judgeSamples, type SampledExchange } from "../judge-samples.ts";
+import { judgeLoad, type SampledExchange } from "../judge-load.ts";
 import { defaultFolder } from "../open-target.ts";
 import type { Outcome } from "../outcome.ts";
 import { type RecordHead, recordHeadSchema, runIdOf } from "../record-head.ts";
@@ -57,7 +57,7 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
   });
   const samples = shards.flatMap(({ dir }) => samplesOf(dir));
   for (const sample of samples) folder.exchange(sample);
-  const section = judgeSamples({ runs: [run] }, samples, recordedRules(head));
+  const section = judgeLoad({ runs: [run] }, samples, recordedRules(head));
   const record = composeFrom({
     head,
     qualifiers,

@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { flag, json, k6, mutation, number, out, seed, target, text, variant } from "../options.ts";
+import { baseline, flag, json, k6, mutation, number, out, policy, seed, target, text, variant } from "../options.ts";
 
 export const loadCommand = defineCommand({
   command: "load <what..>",
@@ -49,6 +49,8 @@ export const loadCommand = defineCommand({
           ...number("with --until: maximum duration, seconds; default: the duration of the workload"),
           implies: "until",
         },
+        policy: { ...policy, describe: "policy file: its gates on load" },
+        baseline,
         "dry-run": flag("print the plan and send nothing"),
       }),
   run: async (argv) => {

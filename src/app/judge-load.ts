@@ -2,6 +2,7 @@ import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, type ReadingRules, type RequestInfo, Response, resultOf } from "../checks/index.ts";
 import { groupBy } from "../core/index.ts";
 import type { Exchange } from "../http-recorder/index.ts";
+import { withThresholds } from "../load/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../record/index.ts";
 
 /** Invariants that count all the traffic of an account: samples would give counts that are too low. */
@@ -20,14 +21,14 @@ export interface SampledExchange {
   readonly exchange: Exchange;
 }
 
-/** Judges the recorded exchanges of every phase by the invariants of the suites. */
-export function judgeSamples(load: JudgedLoad, samples: readonly SampledExchange[], rules: ReadingRules): JudgedLoad {
+/** Judges the recorded exchanges of every phase by the invariants of the suites, and each run by its thresholds. */
+export function judgeLoad(load: JudgedLoad, samples: readonly SampledExchange[], rules: ReadingRules): JudgedLoad {
   const byPhase = groupBy(samples, ({ phase }) => phase);
   const responses = (phase: string) =>
     (byPhase.get(phase) ?? []).map(({ exchange, requested }) => new Response(exchange, requested, rules));
   return {
     runs: load.runs.map((run) => ({
-      ...run,
+      ...withThresholds(run),
       phases: run.phases.map((phase) => judgePhase(phase, responses(`${run.name}/${phase.name}`))),
     })),
   };

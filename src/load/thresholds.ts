@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { describeFacts } from "../../reports/text/index.ts";
+import { formatNumber, isObject, UsageError, wilson } from "../core/index.ts";
+import { conclusionOf } from "../judging/index.ts";
+import { judgeThresholds, parseThreshold, subjectOf, type Threshold } from "../policy/index.ts";
+import type { JudgedPhase, JudgedRun, LoadRun } from "../record/index.ts";
+import type { LoadGuard, LoadTotalsSoFar } from "./load-guard.ts";
+import { type OutcomeCounts, phaseRecord } from "./phase-record.ts";
+import type { Tally } from "./tally.ts";
+
+/** A threshold of a workload. */
+export interface WorkloadThreshold {
+  readonly threshold: Threshold;
+  /** Ends the load as soon as the threshold is crossed for certain. */
+  readonly abortOnFail: boolean;
+  /** Nothing ends the load before this time, seconds from the start of the measurement. */
+  readonly delayAbortEvalS: number;
+}
+
+const text = z.string().superRefine((written, context) => {
+  const read = parseThreshold(written);
+  const problem =
+    typeof read === "string"
+      ? read
+      : read.bound.kind === "baseline"
+        ? "has a baseline, which only a policy has"
+        : undefined;
+  if (problem !== undefined) context.addIssue({ code: "custom", message: `"${written}" ${problem}` });
+});
+
+/** Thresholds of a workload file, in the grammar of policies. */
+export const thresholdsSchema = z
+  .array(
+    z.union([
+      text,
+      z.strictObject({
+        threshold: text,
+        abortOnFail: z.boolean().optional(),
+        delayAbortEvalS: z.number().nonnegative().optional(),
+      }),
+    ]),
+  )
+  .min(1)
+  .superRefine((all, context) => {
+    const seen = new Map<string, number>();
+    for (const [index, entry] of all.entries()) {
+      const read = parseThreshold(typeof entry === "string" ? entry : entry.threshold);
+      if (typeof read === "string") continue;
+      const first = seen.get(subjectOf(read));
+      if (first === undefined) seen.set(subjectOf(read), index);
+      else
+        context.addIssue({
+          code: "custom",
+          message: `is about the same as threshold ${first + 1}; only one of them can be meant`,
+          path: [index],
+        });
+    }
+  });
+
+/** @param written thresholds of a workload as in its file, or in the record of a run; anything else has none. */
+export function readThresholds(written: unknown): WorkloadThreshold[] {
+  const parsed = thresholdsSchema.safeParse(written);
+  return (parsed.success ? parsed.data : []).flatMap((entry) => {
+    const {
+      threshold,
+      abortOnFail = false,
+      delayAbortEvalS = 0,
+    } = typeof entry === "string" ? { threshold: entry } : entry;
+    const read = parseThreshold(threshold);
+    return typeof read === "string" ? [] : [{ threshold: read, abortOnFail, delayAbortEvalS }];
+  });
+}
+
+/** Judges a run by the thresholds of its workload, if that has any. What one of several shards sent is not judged. */
+export function withThresholds(run: JudgedRun): JudgedRun {
+  const thresholds = readThresholds(isObject(run.workload) ? run.workload["thresholds"] : undefined);
+  if (thresholds.length === 0 || run.shard !== undefined) return run;
+  const findings = judgeThresholds(
+    run,
+    thresholds.map(({ threshold }) => threshold),
+  );
+  return { ...run, thresholds: { ...conclusionOf(findings), findings } };
+}
+
+/** Interval between two evaluations of the thresholds that end a load, ms. */
+const LOOK_MS = 1_000;
+/** Required consecutive evaluations: of many, a few cross a bound by chance. */
+const LOOKS = 4;
+
+const ON_TIME: LoadRun["generator"] = {
+  valid: true,
+  problems: [],
+  scheduleLagMs: { p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, max: 0 },
+  loopDelayMs: null,
+  cpuS: 0,
+  cpuShare: 0,
+  peakRssBytes: 0,
+  connectionWaits: 0,
+  workers: 0,
+  calibration: null,
+};
+
+interface Watched {
+  readonly name: string;
+  readonly tally: Tally;
+  readonly outcomes: OutcomeCounts;
+  readonly guard: LoadGuard;
+  /** Seconds since the start of the measurement. */
+  readonly elapsedS: () => number;
+}
+
+/** Ends a load through its guard as soon as a threshold with `abortOnFail` is crossed for certain. */
+export function watchThresholds(
+  thresholds: readonly WorkloadThreshold[] | undefined,
+  { name, tally, outcomes, guard, elapsedS }: Watched,
+): Disposable {
+  const aborting = (thresholds ?? []).filter(({ abortOnFail }) => abortOnFail);
+  if (aborting.length === 0) return { [Symbol.dispose]: () => undefined };
+  let looks = 0;
+  const look = () => {
+    const durationS = elapsedS();
+    const due = aborting.filter(({ delayAbortEvalS }) => delayAbortEvalS <= durationS);
+    if (due.length === 0 || tally.total.sent === 0) return;
+    const facts = { title: name, tally, outcomes, startS: 0, durationS, peakInFlight: 0, connections: 0 };
+    const phase = phaseRecord({ name, ...facts, findings: [], questions: [] });
+    const findings = judgeThresholds(
+      runOf(name, phase),
+      due.map(({ threshold }) => threshold),
+    );
+    const crossed = findings.find(({ outcome }) => outcome === "broken");
+    looks = crossed === undefined ? 0 : looks + 1;
+    if (crossed !== undefined && looks >= LOOKS)
+      guard.cross(`${crossed.name}: ${describeFacts(crossed)}, after ${durationS.toFixed(0)} s`);
+  };
+  const looking = setInterval(look, LOOK_MS);
+  return { [Symbol.dispose]: () => clearInterval(looking) };
+}
+
+function runOf(name: string, phase: JudgedPhase): LoadRun {
+  return {
+    ...{ name, kind: "workload", engine: "native", limits: null, keys: [], workload: null, retryAfter: null },
+    ...{ startedAt: new Date(0).toISOString(), durationS: phase.durationS, phases: [phase], generator: ON_TIME },
+  };
+}
+
+/** Counts of which an engine reports running totals. */
+const OF_TOTALS = ["sent", "admitted", "denied", "failed"] as const;
+
+/**
+ * Checks that an engine which only reports running totals can end a load by these thresholds.
+ *
+ * @throws UsageError otherwise.
+ */
+export function assertOfTotals(thresholds: readonly WorkloadThreshold[] | undefined, engine: string): void {
+  for (const { threshold, abortOnFail } of thresholds ?? []) {
+    if (!abortOnFail || totalOf(threshold) !== undefined) continue;
+    throw new UsageError(`abortOnFail of "${threshold.text}" needs the native engine: ${engine} only reports counts`, {
+      hint: `With ${engine}, abortOnFail works for ${OF_TOTALS.join(", ")} and their shares. Omit it, or use the native engine.`,
+    });
+  }
+}
+
+function totalOf({ metric, labels }: Threshold): (typeof OF_TOTALS)[number] | undefined {
+  return Object.keys(labels).length > 0
+    ? undefined
+    : OF_TOTALS.find((name) => metric === name || metric === `${name}_share`);
+}
+
+/** Ends a load through its guard if running totals cross a threshold with `abortOnFail` for certain. */
+export function noteTotals(
+  thresholds: readonly WorkloadThreshold[] | undefined,
+  guard: LoadGuard,
+  totals: LoadTotalsSoFar & { readonly denied: number; readonly elapsedS: number },
+): void {
+  const ended = totals.admitted + totals.denied + totals.failed;
+  for (const { threshold, abortOnFail, delayAbortEvalS } of thresholds ?? []) {
+    const name = totalOf(threshold);
+    const { operator, bound, metric, text: written } = threshold;
+    if (!abortOnFail || name === undefined || bound.kind !== "number" || totals.elapsedS < delayAbortEvalS) continue;
+    if (ended === 0 || !operator.startsWith("<")) continue;
+    const isShare = metric.endsWith("_share");
+    const { low } = wilson({ count: totals[name], of: ended }, 0.95);
+    const least = isShare ? low : totals[name];
+    if (least > bound.value)
+      guard.cross(
+        `${written}: ${formatNumber(totals[name])} of ${formatNumber(ended)} after ${totals.elapsedS.toFixed(0)} s`,
+      );
+  }
+}

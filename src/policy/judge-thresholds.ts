@@ -1,0 +1,66 @@
+import { formatNumber, formatRounded } from "../core/index.ts";
+import { finding } from "../judging/index.ts";
+import type { Finding, LoadRun } from "../record/index.ts";
+import { type Figure, figureOf, isMet, type NoFigure } from "./figure.ts";
+import { type MetricName, metricOf } from "./metrics.ts";
+import type { Threshold } from "./threshold.ts";
+
+/** Counts that are wrong whatever the schedule was: a generator that was late does not excuse them. */
+const WRONG_AT_ANY_TIME: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
+
+/** Judges a load run by the thresholds of its workload: one finding each, decided by the end of the figure's interval. */
+export function judgeThresholds(run: LoadRun, thresholds: readonly Threshold[]): Finding[] {
+  return thresholds.map((threshold) => judgeThreshold(run, threshold));
+}
+
+function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
+  const { text, operator, bound, metric } = threshold;
+  const subject = text.slice(0, text.lastIndexOf(` ${operator} `));
+  const common = { name: text, title: `Threshold: ${text}`, requirements: [], subject };
+  if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
+  const seen = figureIn(run, threshold);
+  const write = writerOf(metric);
+  if (!("value" in seen)) {
+    const wrong = run.generator.valid || !WRONG_AT_ANY_TIME.includes(metric) ? seen : figureIn(onTime(run), threshold);
+    const isCrossed = "value" in wrong && isMet(wrong, operator, bound.value) === false;
+    if (!isCrossed) return finding({ ...common, undecided: seen.why });
+    return finding({ ...common, ...compared(wrong, threshold, bound.value), met: false });
+  }
+  const met = isMet(seen, operator, bound.value);
+  if (met === undefined)
+    return finding({
+      ...common,
+      undecided: `${figureText(seen, write)}: the interval contains the bound; more requests narrow it`,
+    });
+  return finding({ ...common, ...compared(seen, threshold, bound.value), met });
+}
+
+function compared(seen: Figure, { operator, metric }: Threshold, bound: number) {
+  const write = writerOf(metric);
+  return { expected: `${operator} ${boundText(metric, bound)}`, observed: figureText(seen, write) };
+}
+
+const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
+  figureOf({ checks: [], load: { runs: [run] } }, threshold);
+
+const onTime = (run: LoadRun): LoadRun => ({ ...run, generator: { ...run.generator, valid: true } });
+
+/** `412 ms (390 ms to 440 ms)`. */
+function figureText({ value, low, high }: Figure, write: (value: number) => string): string {
+  const hasInterval = low !== undefined && high !== undefined && write(low) !== write(high);
+  return `${write(value)}${hasInterval ? ` (95 %: ${write(low)} to ${write(high)})` : ""}`;
+}
+
+/** A bound as written, with its unit. */
+function boundText(metric: MetricName, bound: number): string {
+  if (metric.endsWith("_ms")) return `${formatRounded(bound, 3)} ms`;
+  return writerOf(metric)(bound);
+}
+
+/** Figures with their units, which the names of the metrics end with. */
+function writerOf(metric: MetricName): (value: number) => string {
+  if (metric.endsWith("_ms")) return (value) => `${formatNumber(value, value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
+  if (metricOf(metric).kind === "share") return (value) => `${formatRounded(value * 100, 2)} %`;
+  if (metric.endsWith("_per_s")) return (value) => `${formatRounded(value, 2)}/s`;
+  return (value) => formatRounded(value, 2);
+}
