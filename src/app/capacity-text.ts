@@ -1,11 +1,17 @@
 import { formatCount, formatNumber, formatRounded } from "../core/index.ts";
-import type { Capacity, CapacityStep, FrontierPoint, LoadProgress } from "../load/index.ts";
+import { type Capacity, type CapacityStep, type FrontierPoint, HOLD_S, type LoadProgress } from "../load/index.ts";
+import { TIER_LIMITS } from "../target/index.ts";
 import type { Colors } from "./outcome.ts";
 import { withVerdict } from "./verdict-text.ts";
 
+/** The unit of rates. */
+export const RATE = "requests/s";
+
 interface CapacityHead {
-  /** What is counted: `in flight` or `requests per second`. */
+  /** What is counted: `in flight` or `requests/s`. */
   readonly name: string;
+  /** The objective as written. */
+  readonly objective: string;
   readonly exitCode: number;
   /** Requests that the search was allowed to send. */
   readonly budget: number;
@@ -13,67 +19,79 @@ interface CapacityHead {
   readonly signal: string | undefined;
 }
 
-/** A capacity for the terminal. */
+/** A capacity for the terminal: the levels, then what they show. */
 export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colors): string {
-  const { best, held, frontier } = found;
-  const { name } = head;
+  const { best, held, frontier, confidence } = found;
   const outcomes = (held ?? best)?.outcomes ?? [];
   const lines = [
-    best === undefined
-      ? "capacity: no level met the objective"
-      : `capacity: ${levelText(best.level)} ${name} (${confidenceText(found)})`,
+    "levels tried:",
+    ...frontier.map((point) => pointText(point, head.name)),
+    ...(best === undefined ? [] : [`at ${levelText(best.level)} ${head.name}:`]),
     ...outcomes.map(
       ({ clause, observed, sure, needed }) => `  ${clause}: ${observed}${sure ? "" : ` (${undecidedText(needed)})`}`,
     ),
-    `limited by: ${limitText(found, name)}`,
-    "levels tried:",
-    ...frontier.map((point) => pointText(point, name)),
   ];
-  const sentence = sentenceOf(found, head);
-  return withVerdict(`${lines.join("\n")}\n`, { exitCode: head.exitCode, sentence }, colors);
+  const why = doubtOf(found);
+  const conclusion = [
+    sentenceOf(found, head),
+    limitText(found, head),
+    ...(best === undefined ? [] : tierText(found, best, head.name)),
+    ...(best === undefined ? [] : [`Confidence: ${confidence}${why === undefined ? "" : `, because ${why}`}.`]),
+  ];
+  return withVerdict(`${lines.join("\n")}\n`, { exitCode: head.exitCode, sentence: conclusion.join("\n  ") }, colors);
 }
 
-/** What decided the verdict. */
-function sentenceOf({ best, binds, cut, steps }: Capacity, { name, budget, signal }: CapacityHead): string {
+/** What was held, and what was not. */
+function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective }: CapacityHead): string {
   const broken = steps.find((step) => step.binds === "invalid replies");
-  if (broken !== undefined) return `unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}`;
-  if (signal !== undefined) return `interrupted by ${signal} before the search ended`;
-  if (cut === "interrupted") return "interrupted before the search ended";
-  if (cut === "requests") return `limit not found within the budget of ${formatCount(budget, "request")}`;
-  if (cut === "minutes") return "the time ran out before the search ended; use a longer --minutes";
-  if (best === undefined) return "no level met the objective";
-  if (binds === "generator")
-    return "the load generator was too busy to send more, so the limit of the gateway is not known";
-  return `${levelText(best.level)} ${name} met the objective`;
+  if (broken !== undefined) return `Unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}.`;
+  if (best === undefined) return `The gateway met the objective at no level (${objective}).`;
+  const held = `${levelText(best.level)} ${name}`;
+  if (binds === "generator") return `Limit not found: at least ${held}; this machine could not send more.`;
+  if (beyond === undefined) return `Limit not found: at least ${held} with ${objective}.`;
+  return `The gateway held ${held} with ${objective}; at ${levelText(beyond.level)} it did not (${beyond.why}).`;
 }
 
-/** `low confidence: the time ran out before this level was held for 75 s; use a longer --minutes`. */
-function confidenceText({ confidence, held, beyond, cut }: Capacity): string {
-  const why =
-    held === undefined
-      ? `${ENDS[cut ?? "interrupted"]} before this level was held for 75 s${cut === "minutes" ? "; use a longer --minutes" : ""}`
-      : beyond === undefined
-        ? "no higher level missed the objective"
-        : held.outcomes.some(({ sure }) => !sure)
-          ? "too few requests to decide"
-          : undefined;
-  return `${confidence} confidence${why === undefined ? "" : `: ${why}`}`;
+/** What limited, or why the search ended without a limit. */
+function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: CapacityHead): string {
+  if (signal !== undefined) return `Interrupted by ${signal} before the search ended.`;
+  if (cut === "interrupted") return "Interrupted before the search ended.";
+  const end =
+    cut === "requests"
+      ? `The search ended early: the budget of ${formatCount(budget, "request")} was used up.`
+      : cut === "minutes"
+        ? "The search ended early: the time ran out. Use a longer --minutes."
+        : undefined;
+  if (beyond === undefined) return end ?? "Limited by: nothing up to --to.";
+  return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
 }
 
-const ENDS = {
-  minutes: "the time ran out",
-  requests: "the budget was used up",
-  interrupted: "the search ended",
-} as const satisfies Readonly<Record<NonNullable<Capacity["cut"]>, string>>;
+/** For which tiers a held rate is enough. */
+function tierText({ beyond }: Capacity, { level }: CapacityStep, name: string): string[] {
+  if (name !== RATE) return [];
+  const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm }]) => ({ tier, perS: rpm / 60 }));
+  const described = (some: typeof tiers) =>
+    some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`).join(", ");
+  const [enough, short] = [true, false].map((isEnough) => tiers.filter(({ perS }) => perS <= level === isEnough));
+  return [
+    [
+      ...(enough === undefined || enough.length === 0 ? [] : [`Enough for ${described(enough)}.`]),
+      ...(short === undefined || short.length === 0 || beyond === undefined
+        ? []
+        : [`Not enough for ${described(short)}.`]),
+    ].join(" "),
+  ];
+}
+
+/** Why the result is not certain. */
+function doubtOf({ held, beyond }: Capacity): string | undefined {
+  if (held === undefined) return `this level was not held for ${HOLD_S} s`;
+  if (beyond === undefined) return "no higher level missed the objective";
+  return held.outcomes.some(({ sure }) => !sure) ? "there were too few requests to decide" : undefined;
+}
 
 function undecidedText(needed: number | undefined): string {
   return `too few requests to decide${needed === undefined ? "" : `; ${formatNumber(needed)} are needed`}`;
-}
-
-function limitText({ best, beyond, binds, cut }: Capacity, name: string): string {
-  if (beyond !== undefined) return `${binds} (at ${levelText(beyond.level)} ${name}, ${beyond.why})`;
-  if (cut === null) return "nothing found up to --to";
-  return `nothing found${best === undefined ? "" : ` up to ${levelText(best.level)} ${name}`}, where the search ended`;
 }
 
 /** A number of streams, or a rate. */
@@ -90,12 +108,15 @@ export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${formatNumber(admittedPerS)}/s admitted${denials}`;
 }
 
-/** `  12.5 requests per second, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
+/** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
 function pointText({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
     ends === null ? "too few requests for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
-  const seen = figures.map(({ clause, value, interval }) => {
-    const isShare = /^(failed|denied|dropped)/.test(clause);
+  const isShareOf = (clause: string) => /^(failed|denied|dropped)/.test(clause);
+  // Of the shares, only those that are not 0 say something.
+  const shown = figures.filter(({ clause, value }) => value !== 0 || !isShareOf(clause));
+  const seen = shown.map(({ clause, value, interval }) => {
+    const isShare = isShareOf(clause);
     const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${formatNumber(of, 1)} ms`);
     return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
   });

@@ -14,7 +14,7 @@ import {
 import { searchPermit } from "../run/index.ts";
 import { allKeys, keysOf, type Limits, type Target } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
-import { levelText, progressText, renderCapacity, stepText } from "./capacity-text.ts";
+import { levelText, progressText, RATE, renderCapacity, stepText } from "./capacity-text.ts";
 import { findWorkload } from "./find-workload.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
@@ -60,7 +60,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const { limits } = account;
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";
-  const name = options.streams ? "in flight" : "requests per second";
+  const name = options.streams ? "in flight" : RATE;
   onProgress({
     kind: "note",
     text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})`,
@@ -105,7 +105,13 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
     text: (colors) =>
       renderCapacity(
         found,
-        { name, exitCode, budget: permit.budget.allowed.requests, signal: interruption.by() },
+        {
+          name,
+          objective: options.objective,
+          exitCode,
+          budget: permit.budget.allowed.requests,
+          signal: interruption.by(),
+        },
         colors,
       ),
   };

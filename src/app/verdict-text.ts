@@ -9,12 +9,14 @@ interface Judged {
 }
 
 /**
- * The text of a command that writes no record: the verdict first, as in a run, and the exit code last.
+ * The text of a command that writes no record: the verdict and the exit code last, as in a run.
  *
- * @param body lines in between; each ends with a line feed.
+ * @param body what is above them; each line ends with a line feed.
  */
 export function withVerdict(body: string, { exitCode, sentence }: Judged, colors: Colors): string {
   const result = exitCode === EXIT.pass ? "pass" : exitCode === EXIT.gateFailed ? "fail" : "inconclusive";
   const headline = `${result.toUpperCase()}: ${sentence}`;
-  return `${paintedHeadline({ result, headline }, colors)}\n${body}${describeExitCode(exitCode)}\n`;
+  const [first = "", ...more] = headline.split("\n");
+  const verdict = [paintedHeadline({ result, headline: first }, colors), ...more].join("\n");
+  return `${body}${verdict}\n${describeExitCode(exitCode)}\n`;
 }

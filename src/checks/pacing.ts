@@ -68,7 +68,8 @@ export class Pacing {
   /** Records the final response to a request, after all its repetitions. */
   noteFinal(response: Response): void {
     const { admitted, requested } = response;
-    if (admitted) this.throttleOf(requested.account).admitted();
+    // A limit need not count the model list: that it is served says nothing about the account.
+    if (admitted && requested.endpoint !== "models") this.throttleOf(requested.account).admitted();
     if (requested.intent === "denied" && requested.repeats !== undefined && this.#ambientWaitMs(response) !== undefined)
       this.#retryAfterIgnored = true;
   }

@@ -1,5 +1,5 @@
 export { isLimitReason } from "../limits/index.ts";
-export { type Capacity, type CapacityStep, findCapacity } from "./analysis/capacity/find-capacity.ts";
+export { type Capacity, type CapacityStep, findCapacity, HOLD_S } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
 export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";

@@ -30,7 +30,7 @@ describe.concurrent("sent <= printed plan <= budget", () => {
     expect(sent).toBeLessThanOrEqual(planned);
     expect(stdout).toMatch(new RegExp(`within the budget of ${budget} requests`));
     if (!command.startsWith("overhead"))
-      expect(stdout).toMatch(/^INCONCLUSIVE: [\s\S]*\nexit code 4 \(inconclusive\)\n$/);
+      expect(stdout).toMatch(/^INCONCLUSIVE: [\s\S]*\nexit code 4 \(inconclusive\)\n$/m);
     expect(code).toBe(4);
   });
 

@@ -62,7 +62,7 @@ export interface Capacity extends Searched<CapacityStep> {
 }
 
 /** A limit on requests per minute shows within this time, s. */
-const HOLD_S = 75;
+export const HOLD_S = 75;
 /** After rate denials, nothing sent earlier counts after this time, ms. */
 const QUIET_MS = 61_000;
 const WITHIN = 0.05;
