@@ -1,4 +1,5 @@
 import { renderAnnotations } from "./annotations.ts";
+import { renderComment } from "./comment.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { renderEvents } from "./events.ts";
 import { type Layout, renderHtml } from "./html/render-html.tsx";
@@ -18,6 +19,7 @@ const RENDERERS = {
   junit: ({ record }) => one("junit.xml", renderJunit(record)),
   ctrf: ({ record }) => one("ctrf.json", renderCtrf(record)),
   markdown: ({ record }) => one("summary.md", renderMarkdown(record)),
+  comment: (source) => one("comment.md", renderComment(source)),
   annotations: ({ record }) => one("annotations.txt", renderAnnotations(record)),
   sarif: ({ record }) => one("report.sarif", renderSarif(record)),
   events: ({ record }) => one("events.ndjson", renderEvents(record)),

@@ -209,7 +209,7 @@ function preformatted(text: string): string {
 }
 
 /** Plain text: Markdown and HTML are escaped. */
-function inline(text: string): string {
+export function inline(text: string): string {
   const escaped = html(oneLine(text, MAX_TEXT_CHARACTERS)).replace(
     /[\\`*_{}[\]()#+!|~@:]/g,
     (sign) => `&#${sign.charCodeAt(0)};`,
@@ -226,7 +226,7 @@ function html(text: string): string {
 }
 
 /** Inline code that contains backquotes, on one line. */
-function code(text: string): string {
+export function code(text: string): string {
   return `<code>${html(oneLine(text, 600)).replace(/[\\`*_[\]|@:]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
 }
 

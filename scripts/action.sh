@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
-# What the composite action does: run, annotate, summarise, and end with the exit code of the run.
+# What the composite action does: run, annotate, and end with the exit code of the run, which adds its summary to the job's.
 set -uo pipefail
 
 main="$(cd "$(dirname "$0")/.." && pwd)/dist/src/main.js"
 out=${GAUNTLET_OUT:-gauntlet-run}
 arguments=(--target "$GAUNTLET_TARGET" --out "$out")
 if [ -n "${GAUNTLET_POLICY:-}" ]; then
-  if [ "${GAUNTLET_COMMAND:-run}" = load ]; then
-    echo "::error title=Gauntlet::The command load takes no policy. Use the command run and name the load under load: in the policy, or leave the input policy empty."
-    exit 2
-  fi
   arguments+=(--policy "$GAUNTLET_POLICY")
 fi
 while IFS= read -r line; do
@@ -28,7 +24,6 @@ echo "::$pause::"
 
 if [ -f "$out/run.json" ]; then
   node "$main" report "$out" --print annotations
-  [ -n "${GITHUB_STEP_SUMMARY:-}" ] && cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
   if [ -n "${GITHUB_OUTPUT:-}" ]; then
     {
       echo "verdict=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).verdict.result' "$out/run.json")"

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEFAULT_FORMATS } from "../../reports/index.ts";
 import { StorageError } from "../core/index.ts";
 import type { RunFolder, RunRecord } from "../record/index.ts";
+import { reportToCi } from "./report-to-ci.ts";
 import type { Interruption } from "./run-control.ts";
 import { openSource, writeReport } from "./write-reports.ts";
 
@@ -59,6 +60,7 @@ async function writeInTime(path: string, interruption: Interruption | undefined)
     if (isLate()) return false;
     writeReport(path, format, source);
   }
+  reportToCi(source);
   return true;
 }
 

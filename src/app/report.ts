@@ -8,6 +8,7 @@ import {
 } from "../../reports/index.ts";
 import { EXIT, escapedJson } from "../core/index.ts";
 import type { Colors, Outcome } from "./outcome.ts";
+import { readOrRecover } from "./recover-record.ts";
 import type { OnProgress } from "./run-control.ts";
 import { openSource, writeReports } from "./write-reports.ts";
 
@@ -19,15 +20,23 @@ export interface ReportOptions {
   /** Default: what every run writes to its folder. */
   readonly format: readonly Format[];
   readonly layout: Layout;
+  /** Folder of an earlier run that a comment compares with. */
+  readonly base?: string | undefined;
+  /** Address of the report, for the link of a comment. */
+  readonly reportUrl?: string | undefined;
   /** Print this to stdout instead of writing files. */
   readonly print?: Printed | undefined;
 }
 
 /** Renders the reports of stored runs again. Judges nothing and sends nothing. */
-export function report({ dirs, format, layout, print }: ReportOptions, onProgress: OnProgress): Outcome {
+export function report(
+  { dirs, format, layout, print, base, reportUrl }: ReportOptions,
+  onProgress: OnProgress,
+): Outcome {
   const written: string[] = [];
+  const before = base === undefined ? undefined : readOrRecover(base);
   const texts = dirs.map((dir): Outcome["text"] => {
-    const source = openSource(dir);
+    const source = { ...openSource(dir), base: before, reportUrl };
     if (!source.record.complete)
       onProgress({ kind: "notice", text: `${dir} belongs to a run that was cut off: the report is partial` });
     if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });

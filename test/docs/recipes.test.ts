@@ -146,6 +146,7 @@ describe.each(recipes)("$name", ({ name, job, failing, also }) => {
       ...environment(),
       NODE_ENV: "production",
       GITHUB_ACTION_PATH: clone,
+      GITHUB_ACTIONS: "true",
       GITHUB_STEP_SUMMARY: summary,
       GITHUB_OUTPUT: outputs,
     });

@@ -38,6 +38,8 @@ const READERS: Readonly<Record<Format, (text: string) => unknown>> = {
   // A column of figures is aligned; nothing else of ours has an attribute.
   markdown: (text) =>
     markdownElements(text).flatMap(({ attrs }) => attrs.filter(({ value }) => value !== "text-align:right")),
+  comment: (text) =>
+    markdownElements(text).flatMap(({ attrs }) => attrs.filter(({ value }) => value !== "text-align:right")),
   annotations: (text) =>
     text
       .trimEnd()

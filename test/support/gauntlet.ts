@@ -30,7 +30,7 @@ export function startGauntlet(
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     // In CI a target must be named: tests for CI set it explicitly.
-    env: { ...process.env, CI: "", NO_COLOR: "1", ...environment },
+    env: { ...process.env, CI: "", GITHUB_ACTIONS: "", NO_COLOR: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

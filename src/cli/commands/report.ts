@@ -1,5 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand } from "../define-command.ts";
+import { text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
 
 export const reportCommand = defineCommand({
@@ -7,6 +8,10 @@ export const reportCommand = defineCommand({
   describe: "Render the reports of stored runs again",
   examples: [
     ["gauntlet report gauntlet-runs/my-run", "the default reports, into the folder of the run"],
+    [
+      "gauntlet report gauntlet-run --format comment --base main-run",
+      "a comment for a pull request, compared with a run of the main branch",
+    ],
     ["gauntlet report gauntlet-runs/my-run --print markdown", "one report, to stdout"],
   ],
   builder: (yargs) =>
@@ -15,7 +20,17 @@ export const reportCommand = defineCommand({
         type: "string",
         array: true,
         nargs: 1,
-        choices: ["html", "junit", "ctrf", "markdown", "annotations", "sarif", "events", "openmetrics"] as const,
+        choices: [
+          "html",
+          "junit",
+          "ctrf",
+          "markdown",
+          "comment",
+          "annotations",
+          "sarif",
+          "events",
+          "openmetrics",
+        ] as const,
         default: [],
         describe: "report to write; may be repeated; default: those of every run",
       },
@@ -24,6 +39,8 @@ export const reportCommand = defineCommand({
         default: "single" as const,
         describe: "HTML as one file, or as a folder for servers that forbid inline styles",
       },
+      base: text("folder of an earlier run that the comment compares with"),
+      "report-url": text("address of the report, for the link in the comment"),
       print: {
         choices: [
           "terminal",
@@ -31,6 +48,7 @@ export const reportCommand = defineCommand({
           "junit",
           "ctrf",
           "markdown",
+          "comment",
           "annotations",
           "sarif",
           "events",

@@ -1,0 +1,67 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { gauntlet, MAIN, temporaryFolder } from "../support/gauntlet.ts";
+
+const PAGE = readFileSync(join(ROOT, "docs/ci.md"), "utf8");
+const SECTION = PAGE.slice(PAGE.indexOf("## A comment on the pull request"), PAGE.indexOf("## Jenkins"));
+const BLOCKS = [...SECTION.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => parse(text));
+
+/** The script of each recipe that posts the comment. */
+const SCRIPTS = {
+  GitHub: BLOCKS[0].find((step: { run?: string }) => step.run?.includes("--format comment")).run as string,
+  GitLab: BLOCKS[1].gauntlet.after_script.at(-1) as string,
+};
+
+/** Stands in for the platform's client: prints the comments that exist, and records its arguments. */
+const client = (comments: string) => `#!/bin/sh
+printf '%s\\n' "$*" >>calls.txt
+case "$*" in *PATCH*|*PUT*|*POST*|*"-F body"*) ;; *) printf '%s' '${comments}' ;; esac
+`;
+
+async function posted(script: string, clients: Readonly<Record<string, string>>) {
+  using folder = temporaryFolder();
+  const bin = join(folder.path, "node_modules/.bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "gauntlet"), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
+  for (const [name, text] of Object.entries(clients)) writeFileSync(join(bin, name), text);
+  for (const name of ["gauntlet", ...Object.keys(clients)]) chmodSync(join(bin, name), 0o755);
+  const run = ["conform", "models", "--target", "embedded", "--out", "gauntlet-run"];
+  await gauntlet(run, {}, folder.path);
+  cpSync(join(folder.path, "gauntlet-run"), join(folder.path, "base-run"), { recursive: true });
+  const done = spawnSync("bash", ["-e", "-c", script], {
+    cwd: folder.path,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      ...{ PATH: `${bin}:${process.env["PATH"]}`, RUN_URL: "https://ci.example/1", CI_JOB_URL: "https://ci.example/1" },
+      ...{ GITHUB_REPOSITORY: "o/r", PULL_REQUEST: "7", CI_API_V4_URL: "https://ci.example/api", CI_PROJECT_ID: "3" },
+      ...{ CI_MERGE_REQUEST_IID: "7", GAUNTLET_TOKEN: "t", GITHUB_ACTIONS: "" },
+    },
+  });
+  expect(done.status, done.stdout + done.stderr).toBe(0);
+  const comment = readFileSync(join(folder.path, "gauntlet-run/comment.md"), "utf8");
+  return { comment, calls: readFileSync(join(folder.path, "calls.txt"), "utf8").trim().split("\n") };
+}
+
+describe.concurrent("recipes for a comment", () => {
+  test("GitHub: creates a comment, and replaces it the next time", { timeout: 60_000 }, async () => {
+    const first = await posted(SCRIPTS.GitHub, { gh: client("") });
+    expect(first.comment).toContain("No check changed.");
+    expect(first.calls.at(-1)).toBe("api --silent repos/o/r/issues/7/comments -F body=@gauntlet-run/comment.md");
+    const again = await posted(SCRIPTS.GitHub, { gh: client("41") });
+    expect(again.calls.at(-1)).toContain("-X PATCH repos/o/r/issues/comments/41 -F body=@gauntlet-run/comment.md");
+  });
+
+  test("GitLab: creates a note, and replaces it the next time", { timeout: 60_000 }, async () => {
+    const first = await posted(SCRIPTS.GitLab, { curl: client("[]") });
+    expect(first.comment).toContain("[Report](https://ci.example/1/artifacts/browse)");
+    expect(first.calls.at(-1)).toMatch(/-X POST .*body@gauntlet-run\/comment\.md .*merge_requests\/7\/notes$/);
+    const marker = first.comment.split("\n")[0];
+    const again = await posted(SCRIPTS.GitLab, { curl: client(JSON.stringify([{ id: 41, body: `${marker}\nold` }])) });
+    expect(again.calls.at(-1)).toMatch(/-X PUT .*merge_requests\/7\/notes\/41$/);
+  });
+});

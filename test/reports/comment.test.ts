@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { FORMATS } from "../../reports/index.ts";
+import { causesOf } from "../../src/judging/index.ts";
+import type { JudgedRun, LoadClass, RunRecord } from "../../src/record/index.ts";
+import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { recordOf, result } from "../support/records.ts";
+
+/** Latencies around a p50, with intervals of 2 % to either side. */
+function latency(p50: number): NonNullable<LoadClass["responseMs"]> {
+  const at = quantiles(p50);
+  const around = (value: number): [number, number] => [value * 0.98, value * 1.02];
+  const intervals = { p50: around(at.p50), p90: around(at.p90), p95: around(at.p95), p99: around(at.p99), p999: null };
+  return { ...at, intervals };
+}
+
+function load(perS: number, ttft: number, response: number): JudgedRun {
+  const around: [number, number] = [perS * 0.99, perS * 1.01];
+  const none: [number, number] = [0, 0];
+  const intervals = { offered: around, sent: around, admitted: around, denied: none, failed: none, invalid: none };
+  const rates = { offered: perS, sent: perS, admitted: perS, denied: 0, failed: 0, invalid: 0, intervals };
+  const classes = [loadClass({ ttftMs: latency(ttft), responseMs: latency(response) })];
+  return loadRun("checkout", { phases: [loadPhase("checkout", { rates, classes })] });
+}
+
+function record(checks: Parameters<typeof recordOf>[0], run: JudgedRun): RunRecord {
+  return { ...recordOf(checks, { load: { runs: [run] } }), causes: causesOf(checks) };
+}
+
+const BASE = record(
+  [result("auth.unknown-key[chat]", "pass"), result("models.list", "fail"), result("chat.minimal", "pass")],
+  load(29.8, 90, 420),
+);
+const NOW = record(
+  [result("auth.unknown-key[chat]", "fail"), result("models.list", "pass"), result("chat.minimal", "pass")],
+  load(30.1, 120, 421),
+);
+
+const commentOf = (source: Partial<Parameters<typeof FORMATS.comment>[0]>) =>
+  [...FORMATS.comment({ record: NOW, evidence: () => undefined, ...source }, "single").values()].join("");
+
+describe("a comment for a pull request", () => {
+  test("compares a run with one of the base branch", async () => {
+    const text = commentOf({ base: BASE, reportUrl: "https://ci.example/artifacts/gauntlet run" });
+    await expect(text).toMatchFileSnapshot("comment.md");
+  });
+
+  test("without a base it has the verdict, the causes and the marker by which a job finds it", () => {
+    const text = commentOf({});
+    expect(text.split("\n")[0]).toBe(`<!-- gauntlet: ${encodeURIComponent(NOW.target.name)} -->`);
+    expect(text).toMatch(/^### ✗ FAIL/m);
+    expect(text).not.toMatch(/base|Newly/);
+  });
+});
