@@ -60,10 +60,17 @@ export function finding(facts: FindingFacts): Finding {
     ...(response === undefined ? {} : { response }),
     exchanges: [...(facts.exchanges ?? [])],
     ...(control === undefined || outcome !== "broken" ? {} : { control }),
-    ...(subject === undefined ? {} : { subject: excerptOf(subject) }),
+    ...(subject === undefined ? {} : { subject: shortened(subject) }),
     ...(outcome === "broken" && Number.isFinite(magnitude) ? { magnitude } : {}),
   };
   return outcome === "broken" ? { ...made, deviation: deviationOf(made) } : made;
+}
+
+/** Maximum length of a subject, which may quote what the gateway sent. */
+const MAX_SUBJECT_CHARACTERS = 600;
+
+function shortened(text: string): string {
+  return text.length <= MAX_SUBJECT_CHARACTERS ? excerptOf(text) : `${excerptOf(text, MAX_SUBJECT_CHARACTERS)}…`;
 }
 
 const toCondition = (text: string): Expected => ({ kind: "condition", text });

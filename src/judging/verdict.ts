@@ -51,6 +51,9 @@ export class Undecided extends Error {
   }
 }
 
+/** Maximum number of equal deviations in one response that are recorded. */
+const MAX_ALIKE = 100;
+
 /**
  * Collects the findings of a judge. The level of a requirement determines which methods accept it: `must` takes MUST
  * requirements, `should` those of SHOULD and MAY, `compat` the requirements of real clients, and an OPEN requirement compiles
@@ -61,6 +64,8 @@ export class Verdict {
   readonly findings: Finding[] = [];
   /** Comparisons that were met, by key. */
   readonly #met = new Map<string, Finding>();
+  /** How often the same deviation was found in the same response. */
+  readonly #broken = new Map<string, number>();
   /** The control request that was served last. */
   #control: string | undefined;
   #open: OpenQuestion | undefined;
@@ -174,13 +179,22 @@ export class Verdict {
       known.count = (known.count ?? 1) + 1;
       return true;
     }
+    const shown = observed ?? toObserved(value);
+    // The same deviation in every event of a stream, for example: a response may have tens of thousands of them.
+    if (!met && this.#repetitions(`${kind} ${JSON.stringify(shown)} ${seen.in?.id}`) > MAX_ALIKE) return false;
     const added = this.#add(
       requirement,
-      { weight, met, expected, observed: observed ?? toObserved(value), magnitude: magnitude?.(value) },
+      { weight, met, expected, observed: shown, magnitude: magnitude?.(value) },
       seen,
     );
     if (met) this.#met.set(kind, added);
     return met;
+  }
+
+  #repetitions(deviation: string): number {
+    const count = (this.#broken.get(deviation) ?? 0) + 1;
+    this.#broken.set(deviation, count);
+    return count;
   }
 
   #add(
