@@ -22,7 +22,10 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
         tableOf(some, colors),
       ]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
-    paint(verdict, colors.bold(`${verdict.toUpperCase()}: ${sentenceOf(history)}`)),
+    paint(
+      verdict,
+      colors.bold(`${isCollecting(history) ? "COLLECTING" : verdict.toUpperCase()}: ${sentenceOf(history)}`),
+    ),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -30,6 +33,14 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
 /** Whether a group has enough runs for a table; the reasons name the others in one line. */
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
   trends.some(({ values }) => values.length >= MIN_RUNS);
+
+const mostRuns = (trends: readonly Trend[]): number => Math.max(0, ...trends.map(({ values }) => values.length));
+
+/** Whether nothing but the number of runs so far keeps the history from a verdict. */
+function isCollecting({ verdict, trends, lostChecks, notImported }: HistoryReport): boolean {
+  const isWhole = lostChecks.length === 0 && notImported.length === 0;
+  return verdict === "inconclusive" && isWhole && trends.length > 0 && mostRuns(trends) < MIN_RUNS;
+}
 
 /** What decided the verdict. */
 function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport): string {
@@ -41,7 +52,7 @@ function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport)
   if (lostChecks.length > 0) return "checks that earlier runs decided are no longer decided";
   if (notImported.length > 0) return "some runs could not be imported";
   if (trends.length === 0) return "no run has a metric";
-  const most = Math.max(...trends.map(({ values }) => values.length));
+  const most = mostRuns(trends);
   return most < MIN_RUNS ? `${most} of ${MIN_RUNS} runs that a trend needs` : "some metrics could not be decided";
 }
 

@@ -39,7 +39,28 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...(control === null ? [] : [colors.dim(`A/A control: ${oneLine(control.message, 200)}`)]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
   ];
-  return `${[...lines, paintedHeadline(verdict, colors)].join("\n")}\n`;
+  const sides = [comparison.a, comparison.b].map(({ label, runId, startedAt }, index) => {
+    const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId} of ${startedAt.slice(0, 10)})`;
+    return `  ${"AB"[index]}: ${oneLine(label, 120)}${run}`;
+  });
+  const end = [paintedHeadline(verdict, colors), ...sides, ...mainFigures(metrics)];
+  return `${[...lines, ...end].join("\n")}\n`;
+}
+
+const MAX_FIGURES = 3;
+
+/** The figures that decided, or the first ones: `  E2E p50: 420.0 in A, 436.2 in B (+3.9 %, not worse)`. */
+function mainFigures(metrics: readonly ComparedMetric[]): string[] {
+  const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
+  const measured = metrics.filter(({ a, b }) => a !== null && b !== null);
+  const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
+  const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
+  return sorted.slice(0, MAX_FIGURES).map((metric) => {
+    const { name, a, b, change, unit, verdict } = metric;
+    const shown = unit === "share" ? "" : ` ${unit}`;
+    const verdictText = verdict === "inconclusive" ? "not decided" : verdict;
+    return `  ${oneLine(name, 60)}: ${number(metric, a)}${shown} in A, ${number(metric, b)}${shown} in B (${percent(change)}, ${verdictText})`;
+  });
 }
 
 /** `status`, `header x-request-id`, `error text`: what differs, with its kind unless it says so itself. */
