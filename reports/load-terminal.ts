@@ -51,6 +51,9 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   return lines.join("\n");
 }
 
+/** Outcomes that a sound gateway does not have, and arrivals that could not be sent. */
+const RARE = ["failed", "invalid", "dropped"] as const;
+
 /** How many requests were sent, and how they ended: in sentences for one phase, otherwise in a table. */
 function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string[] {
   const [only] = run.phases;
@@ -60,21 +63,20 @@ function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors
       outputLine(only),
       ...(only.goodput === undefined ? [] : [`  goodput: ${goodputText(only.goodput)}`]),
     ];
-  const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
-  const counts = [
-    "sent",
-    "admitted",
-    "denied",
-    "failed",
-    "invalid",
-    ...(hasDropped ? (["dropped"] as const) : []),
-  ] as const;
+  // Columns of zeros would make the table too wide for a terminal of 80 columns.
+  const [rare, absent] = [true, false].map((isShown) =>
+    RARE.filter((name) => run.phases.some((phase) => phase[name] > 0) === isShown),
+  );
+  const counts = ["sent", "admitted", "denied", ...(rare ?? [])] as const;
   const rows = run.phases.map((phase) => {
     const verdict = checkOfPhase(checks, run, phase)?.status ?? "not-applicable";
     const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
     return [phase.name, paint(verdict), ...counts.map((name) => formatNumber(phase[name]))];
   });
-  return [terminalTable(["phase", "verdict", ...figures(...counts)], rows)];
+  return [
+    terminalTable(["phase", "verdict", ...figures(...counts)], rows),
+    ...(absent === undefined || absent.length === 0 ? [] : [`  0 ${absent.join(", 0 ")}`]),
+  ];
 }
 
 /** `requests: 280 sent (28.0/s): 280 admitted (28.0/s), 0 denied, 0 failed, 0 invalid; at most 49 in flight`. */
