@@ -33,6 +33,7 @@ import { dropUndeclaredSuites } from "./drop-undeclared-suites.ts";
 import { dryRun } from "./dry-run.ts";
 import { journalStart } from "./journal-start.ts";
 import { keepRecord } from "./keep-record.ts";
+import { lastFailed } from "./latest-run.ts";
 import { limitAdvice } from "./limit-advice.ts";
 import { openFolder } from "./open-folder.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
@@ -65,6 +66,8 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
   readonly baseline?: string | undefined;
   /** Measure failed performance gates once more. */
   readonly confirm?: boolean | undefined;
+  /** Only the check instances that failed in the latest run of this target. */
+  readonly lastFailed?: boolean | undefined;
   /** How often every check runs; default 1. */
   readonly repeat?: number | undefined;
   /** Say what would be sent, and send nothing. */
@@ -82,7 +85,9 @@ const MAX_ROUNDS = 100;
 export async function conform(options: ConformOptions, control: RunControl): Promise<Outcome> {
   const { interruption, onProgress } = control;
   const checks = await checksWith(options.suite ?? []);
-  const selected = select(checks, options);
+  if (options.lastFailed === true && options.only.length + options.suites.length > 0)
+    throw new UsageError("--last-failed selects the checks: do not name others as well");
+  const named = select(checks, options);
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
   const policy = policyOf(options, checks);
@@ -90,7 +95,9 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
   const { target } = opened;
-  const requested = dropUndeclaredSuites(selected, options, target);
+  const only = options.lastFailed === true ? lastFailed(target.name) : options.only;
+  const selected = options.lastFailed === true ? select(checks, { only }) : named;
+  const requested = dropUndeclaredSuites(selected, { ...options, only }, target);
   const instances = options.quick === true ? quickOf(requested) : requested;
   const notSelected = notSelectedOf(instances, checks);
   const qualifiers =

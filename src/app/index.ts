@@ -28,6 +28,7 @@ export const useCase = {
   proposeFile: () => import("./propose/propose-file.ts"),
   rejudge: () => import("./rejudge.ts"),
   report: () => import("./report.ts"),
+  showReport: () => import("./show-report.ts"),
   size: () => import("./size.ts"),
   upstream: () => import("./upstream.ts"),
   version: () => import("./version-document.ts"),

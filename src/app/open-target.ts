@@ -109,7 +109,10 @@ export function mainFile(): string {
   return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
 }
 
+/** Where runs are kept by default, relative to the working directory. */
+export const RUNS_FOLDER = "gauntlet-runs";
+
 export function defaultFolder(startedAt: Date, target: Pick<Target, "name">): string {
   const time = startedAt.toISOString().replace(/[:.]/g, "-").slice(0, 23);
-  return `gauntlet-runs/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
+  return `${RUNS_FOLDER}/${time}-${target.name.replace(/[^A-Za-z0-9.-]+/g, "-").slice(0, 40)}`;
 }

@@ -24,6 +24,7 @@ import { overheadCommand } from "./commands/overhead.ts";
 import { rejudgeCommand } from "./commands/rejudge.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
+import { showReportCommand } from "./commands/show-report.ts";
 import { sizeCommand } from "./commands/size.ts";
 import { upstreamCommand } from "./commands/upstream.ts";
 import { waiversCommand } from "./commands/waivers.ts";
@@ -50,6 +51,7 @@ const COMMANDS = [
   capacityCommand,
   sizeCommand,
   reportCommand,
+  showReportCommand,
   compareCommand,
   overheadCommand,
   clientCommand,

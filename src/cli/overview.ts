@@ -9,7 +9,7 @@ export interface Described {
 
 /** The commands by purpose. A command that is in no group would be missing: a test compares this with the commands. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ["Judge a gateway", ["run", "conform", "rejudge", "report"]],
+  ["Judge a gateway", ["run", "conform", "rejudge", "report", "show-report"]],
   ["Load and limits", ["load", "merge", "limits", "capacity", "size", "overhead"]],
   ["Compare and gate", ["compare", "baseline", "history", "waivers"]],
   ["Set up", ["init", "doctor", "checks", "explain", "completion"]],

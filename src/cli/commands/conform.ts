@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { conformOptions } from "../options.ts";
+import { conformOptions, flag } from "../options.ts";
 
 export const conformCommand = defineCommand({
   command: "conform [suites..]",
@@ -18,7 +18,10 @@ export const conformCommand = defineCommand({
         defaultDescription: "all",
         describe: "suites to run",
       })
-      .options(conformOptions),
+      .options({
+        ...conformOptions,
+        "last-failed": flag("only the check instances that failed in the latest run of this target in gauntlet-runs"),
+      }),
   run: async (argv) => {
     const { conform } = await useCase.conform();
     return withControl((control) => conform({ ...argv, command: "conform" }, control), { quiet: argv.json });

@@ -12,7 +12,6 @@ export const reportCommand = defineCommand({
       "gauntlet report gauntlet-run --format comment --base main-run",
       "a comment for a pull request, compared with a run of the main branch",
     ],
-    ["gauntlet report gauntlet-runs/my-run --print markdown", "one report, to stdout"],
   ],
   builder: (yargs) =>
     yargs.positional("dirs", { type: "string", array: true, demandOption: true, describe: "folders of runs" }).options({

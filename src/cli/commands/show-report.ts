@@ -1,0 +1,28 @@
+import { useCase } from "../../app/index.ts";
+import { EXIT } from "../../core/index.ts";
+import { defineCommand } from "../define-command.ts";
+import { untilStopped } from "../until-stopped.ts";
+
+export const showReportCommand = defineCommand({
+  command: "show-report [dir]",
+  describe: "Serve the report of a run on 127.0.0.1 and open it in a browser",
+  examples: [
+    ["gauntlet show-report", "the latest report in gauntlet-runs"],
+    ["gauntlet show-report gauntlet-run --no-open", "that of a folder; only prints its address"],
+  ],
+  builder: (yargs) =>
+    yargs
+      .positional("dir", { type: "string", describe: "folder of a run; default: the latest in gauntlet-runs" })
+      .options({
+        port: { type: "number", default: 0, describe: "TCP port; 0 takes a free one" },
+        open: { type: "boolean", default: true, describe: "open a browser; --no-open only prints the address" },
+      }),
+  run: async (argv) => {
+    const { showReport } = await useCase.showReport();
+    await using shown = await showReport(argv);
+    const keepAlive = setInterval(() => undefined, 60_000);
+    await untilStopped(() => process.stdout.write(`${shown.origin} shows ${shown.dir}; Ctrl-C ends\n`));
+    clearInterval(keepAlive);
+    return { exitCode: EXIT.pass, text: () => "" };
+  },
+});
