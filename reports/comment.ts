@@ -20,7 +20,7 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
   const counted = STATUSES.filter((status) => (counts[status] ?? 0) > 0).map((status) => `${counts[status]} ${status}`);
   const sign = { pass: SIGNS.pass, fail: SIGNS.fail, inconclusive: SIGNS.inconclusive, error: SIGNS["harness-error"] };
   const facts = `${counted.join(", ")}${counted.length === 0 ? "" : "; "}${formatNumber(record.traffic.requests)} requests in ${formatNumber(record.durationMs / 1_000)} s.`;
-  const link = reportUrl === undefined ? "" : ` [Report](${encodeURI(reportUrl)})`;
+  const link = reportUrl === undefined ? "" : ` [Report](${encodeURI(reportUrl).replaceAll(")", "%29")})`;
   const parts = [
     commentMarker(record),
     `### ${sign[verdict.result]} ${inline(verdict.headline)}`,

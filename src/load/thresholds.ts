@@ -153,12 +153,21 @@ const OF_TOTALS = ["sent", "admitted", "denied", "failed"] as const;
  */
 export function assertOfTotals(thresholds: readonly WorkloadThreshold[] | undefined, engine: string): void {
   for (const { threshold, abortOnFail } of thresholds ?? []) {
-    if (!abortOnFail || totalOf(threshold) !== undefined) continue;
+    if (!abortOnFail || canDecide(threshold)) continue;
     throw new UsageError(`abortOnFail of "${threshold.text}" needs the native engine: ${engine} only reports counts`, {
-      hint: `With ${engine}, abortOnFail works for ${OF_TOTALS.join(", ")} and their shares. Omit it, or use the native engine.`,
+      hint: `With ${engine}, abortOnFail works for upper bounds of ${OF_TOTALS.join(", ")}, and for their shares. Omit it, or use the native engine.`,
     });
   }
 }
+
+/** Running totals never show that a count will not be reached. */
+function canDecide(threshold: Threshold): boolean {
+  const { metric, operator } = threshold;
+  return totalOf(threshold) !== undefined && (operator.startsWith("<") || metric.endsWith("_share"));
+}
+
+/** Confidence of a share that is looked at many times. */
+const CONFIDENCE = 0.999;
 
 function totalOf({ metric, labels }: Threshold): (typeof OF_TOTALS)[number] | undefined {
   return Object.keys(labels).length > 0
@@ -177,11 +186,10 @@ export function noteTotals(
     const name = totalOf(threshold);
     const { operator, bound, metric, text: written } = threshold;
     if (!abortOnFail || name === undefined || bound.kind !== "number" || totals.elapsedS < delayAbortEvalS) continue;
-    if (ended === 0 || !operator.startsWith("<")) continue;
-    const isShare = metric.endsWith("_share");
-    const { low } = wilson({ count: totals[name], of: ended }, 0.95);
-    const least = isShare ? low : totals[name];
-    if (least > bound.value)
+    if (ended === 0) continue;
+    const { low, high } = wilson({ count: totals[name], of: ended }, CONFIDENCE);
+    const [least, most] = metric.endsWith("_share") ? [low, high] : [totals[name], Number.POSITIVE_INFINITY];
+    if (operator.startsWith("<") ? least > bound.value : most < bound.value)
       guard.cross(
         `${written}: ${formatNumber(totals[name])} of ${formatNumber(ended)} after ${totals.elapsedS.toFixed(0)} s`,
       );
