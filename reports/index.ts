@@ -4,7 +4,7 @@ export { type Evidence, readEvidence } from "./evidence.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";
 export { readHistogramLog } from "./histogram-log.ts";
 export { renderHistory } from "./history-terminal.ts";
-export { type Layout, renderHistoryPage } from "./html/render-html.tsx";
+export { type Layout, renderHistoryPage, renderResultPage } from "./html/render-html.tsx";
 export { TOKENS } from "./html/style.ts";
 export { jsonDocument } from "./json-document.ts";
 export { renderLoad, renderLoadRuns } from "./load-terminal.ts";

@@ -6,6 +6,7 @@ import type { ReportSource } from "../source.ts";
 import type { Head } from "./document.tsx";
 import { HistoryPage } from "./history-page.tsx";
 import { Page } from "./page.tsx";
+import { ResultPage, type ResultPageSource } from "./result-page.tsx";
 import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
 
@@ -33,6 +34,11 @@ export function renderHtml(source: ReportSource, layout: Layout): ReportFiles {
 /** The trends of a history as one file. */
 export function renderHistoryPage(history: HistoryReport): string {
   return written(<HistoryPage history={history} head={inOneFile()} />);
+}
+
+/** What a command without a record printed, as one file. */
+export function renderResultPage(source: ResultPageSource): string {
+  return written(<ResultPage source={source} head={inOneFile()} />);
 }
 
 function inOneFile(): Head {

@@ -20,8 +20,10 @@ import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
+import { writeResult } from "./write-result.ts";
 
 export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
+  readonly out?: string | undefined;
   readonly objective: string;
   readonly account: string;
   readonly workload?: string | undefined;
@@ -99,7 +101,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   // A 2xx promises a reply. A gateway that has none must reject the request, at any level of load.
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
-  return {
+  const outcome: Outcome = {
     exitCode,
     document: documentOf(found, { exitCode, unit, objective: options.objective }),
     text: (colors) =>
@@ -115,6 +117,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
         colors,
       ),
   };
+  return writeResult(outcome, "capacity", options.out);
 }
 
 /** The figures of a step are in the frontier. */

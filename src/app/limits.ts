@@ -8,9 +8,11 @@ import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
+import { writeResult } from "./write-result.ts";
 import { assertKeysAccepted } from "./wrong-key.ts";
 
 export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
+  readonly out?: string | undefined;
   readonly account: string;
   readonly requests?: number | undefined;
   readonly minutes?: number | undefined;
@@ -50,7 +52,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   // Not before: the analysis must start with an idle account.
   if (rejected.signal.aborted) await assertKeysAccepted({ ...permit, target }, [key]);
   const exitCode = exitAfter(interruption, exitOf(analysis));
-  return {
+  const outcome: Outcome = {
     exitCode,
     document: {
       exitCode,
@@ -65,6 +67,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       return renderLimits(analysis, head, colors);
     },
   };
+  return writeResult(outcome, "limits", options.out);
 }
 
 function boundsOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {

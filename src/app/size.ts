@@ -22,6 +22,7 @@ import type { Outcome } from "./outcome.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
 import { renderSizing } from "./size-text.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
+import { writeResult } from "./write-result.ts";
 
 /** Maximum difference between shares that agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
@@ -38,11 +39,12 @@ export async function size(options: SizeOptions, control: RunControl): Promise<O
   const sizing = sizeWorkload(workload, assumed, { seed });
   const verified = options.verify ? await verify(workload, assumed, { ...options, ...control }) : undefined;
   const exitCode = exitAfter(control.interruption, verified === undefined ? EXIT.pass : exitOf(verified));
-  return {
+  const outcome: Outcome = {
     exitCode,
     document: { exitCode, workload: workload.name, ...sizing, verified: verified ?? null },
     text: (colors) => renderSizing({ sizing, verified, options, exitCode }, colors),
   };
+  return writeResult(outcome, "size", options.out);
 }
 
 function exitOf({ broken, undecided, agrees }: Verified): number {

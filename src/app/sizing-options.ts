@@ -9,6 +9,7 @@ export interface SizeOptions {
   readonly account: string;
   readonly seed: number;
   readonly json: boolean;
+  readonly out?: string | undefined;
 }
 
 /** The result of running the workload, next to a prediction based on the measured durations. */

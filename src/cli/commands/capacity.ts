@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { flag, json, mutation, number, seed, target, text, variant } from "../options.ts";
+import { flag, json, mutation, number, out, seed, target, text, variant } from "../options.ts";
 
 /** `gauntlet capacity`: how much load still meets an objective. */
 export const capacityCommand = defineCommand({
@@ -26,6 +26,7 @@ export const capacityCommand = defineCommand({
       minutes: { ...number("longest duration of the search, minutes"), default: 10 },
       seed,
       json,
+      out: { ...out, describe: "folder for result.json and report.html; default: none is written" },
       mutation,
       variant,
     }),

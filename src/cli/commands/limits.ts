@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { json, mutation, number, target, text, variant } from "../options.ts";
+import { json, mutation, number, out, target, text, variant } from "../options.ts";
 
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
@@ -17,6 +17,7 @@ export const limitsCommand = defineCommand({
       "budget-requests": number("largest number of requests; default: from the limits of the account"),
       minutes: number("longest duration, minutes; default 6"),
       json,
+      out: { ...out, describe: "folder for result.json and report.html; default: none is written" },
       mutation,
       variant,
     }),

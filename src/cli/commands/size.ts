@@ -1,6 +1,6 @@
 import { useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
-import { flag, json, number, text } from "../options.ts";
+import { flag, json, number, out, text } from "../options.ts";
 
 /** `gauntlet size`: which tier a workload needs. */
 export const sizeCommand = defineCommand({
@@ -21,6 +21,7 @@ export const sizeCommand = defineCommand({
         account: { ...text("with --verify: account to load: valid, growth, …"), default: "valid" },
         seed: { ...number("seed of everything random in the workload"), default: 1 },
         json,
+        out: { ...out, describe: "folder for result.json and report.html; default: none is written" },
       }),
   run: async (argv) => {
     const { size } = await useCase.size();
