@@ -11,7 +11,7 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
   const paint = painter(colors);
   const lines = [
     colors.dim(
-      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already in the file, ${runs.length} shown`,
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already in the file, ${formatCount(runs.length, "run")} in the trends`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)
@@ -53,7 +53,9 @@ function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport)
   if (notImported.length > 0) return "some runs could not be imported";
   if (trends.length === 0) return "no run has a metric";
   const most = mostRuns(trends);
-  return most < MIN_RUNS ? `${most} of ${MIN_RUNS} runs that a trend needs` : "some metrics could not be decided";
+  return most < MIN_RUNS
+    ? `the longest series has ${most} of the ${MIN_RUNS} runs that a trend needs`
+    : "some metrics could not be decided";
 }
 
 function tableOf(trends: readonly Trend[], colors: Colors): string {

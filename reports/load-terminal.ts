@@ -44,7 +44,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
-    `  load generator: schedule lag p50 ${lag.p50.toFixed(1)} p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `, loop delay p99 ${loop.p99.toFixed(1)} ms`}, ${generator.cpuS.toFixed(1)} CPU s, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
+    `  load generator: schedule lag p50 ${lag.p50.toFixed(1)} ms, p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `; event loop delay p99 ${loop.p99.toFixed(1)} ms`}; ${generator.cpuS.toFixed(1)} s of CPU time, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
   );
   lines.push(...watchedLines(run, colors));
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);

@@ -36,10 +36,10 @@ export function quantileText(
 /** What the signs of `quantileText` mean, as far as they occur. @param texts cells of a table. */
 export function quantileLegend(texts: readonly string[]): string[] {
   return [
-    ...(texts.some((text) => text.includes("(")) ? ["(low–high): 95 % interval"] : []),
+    ...(texts.some((text) => text.includes("(")) ? ["(low–high): 95 % interval, where it is wide"] : []),
     ...(texts.some((text) => text.startsWith("≈")) ? ["≈: too few requests for an interval"] : []),
     ...(texts.includes("–")
-      ? [`–: needs ${NEEDED.p90} requests for p90, ${NEEDED.p95} for p95, ${NEEDED.p99} for p99`]
+      ? [`–: too few requests for the percentile (${NEEDED.p90} for p90, ${NEEDED.p95} for p95, ${NEEDED.p99} for p99)`]
       : []),
   ];
 }

@@ -40,7 +40,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
   ];
   const sides = [comparison.a, comparison.b].map(({ label, runId, startedAt }, index) => {
-    const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId} of ${startedAt.slice(0, 10)})`;
+    const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;
     return `  ${"AB"[index]}: ${oneLine(label, 120)}${run}`;
   });
   const end = [paintedHeadline(verdict, colors), ...sides, ...mainFigures(metrics)];

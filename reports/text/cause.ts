@@ -51,7 +51,9 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
     case "refused-late":
       return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
     case "served":
-      return "Refuse these requests. Compare the exchange with its control request, which is correctly served: the difference between the two is the reason to refuse.";
+      return worst.response?.reason === undefined
+        ? "Reject these requests. The control request is valid and was served: what differs from it makes this request invalid."
+        : "These responses carry the reason of a denial with a status that means success. Send the denial with its own status.";
     case "reason":
       return `${observed.kind === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
     case "status":
@@ -62,7 +64,7 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
     case "header":
       return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again on its own.`;
     case "field":
-      return `${observed.kind === "absent" ? "Add" : "Correct"} this member of the body, and run the first of these checks again on its own.`;
+      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, and run the first of these checks again on its own.`;
     case "bound":
       if (!LIMITS.test(worst.requirements[0] ?? "")) break;
       return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";

@@ -47,8 +47,9 @@ function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective 
   if (broken !== undefined) return `Unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}.`;
   if (best === undefined) return `The gateway met the objective at no level (${objective}).`;
   const held = `${levelText(best.level)} ${name}`;
-  if (binds === "generator") return `Limit not found: at least ${held}; this machine could not send more.`;
-  if (beyond === undefined) return `Limit not found: at least ${held} with ${objective}.`;
+  if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
+  if (beyond === undefined)
+    return `No limit found. The highest level tried, ${held}, met the objective (${objective}).`;
   return `The gateway held ${held} with ${objective}; at ${levelText(beyond.level)} it did not (${beyond.why}).`;
 }
 
@@ -58,9 +59,9 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
   if (cut === "interrupted") return "Interrupted before the search ended.";
   const end =
     cut === "requests"
-      ? `The search ended early: the budget of ${formatCount(budget, "request")} was used up.`
+      ? `The budget of ${formatCount(budget, "request")} was used up before the search ended.`
       : cut === "minutes"
-        ? "The search ended early: the time ran out. Use a longer --minutes."
+        ? "The time ran out before the search ended. Increase --minutes."
         : undefined;
   if (beyond === undefined) return end ?? "Limited by: nothing up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
@@ -71,14 +72,14 @@ function tierText({ beyond }: Capacity, { level }: CapacityStep, name: string): 
   if (name !== RATE) return [];
   const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm }]) => ({ tier, perS: rpm / 60 }));
   const described = (some: typeof tiers) =>
-    some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`).join(", ");
+    some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`).join(" and ");
   const [enough, short] = [true, false].map((isEnough) => tiers.filter(({ perS }) => perS <= level === isEnough));
   return [
     [
-      ...(enough === undefined || enough.length === 0 ? [] : [`Enough for ${described(enough)}.`]),
+      ...(enough === undefined || enough.length === 0 ? [] : [`That is enough for the rate of ${described(enough)}.`]),
       ...(short === undefined || short.length === 0 || beyond === undefined
         ? []
-        : [`Not enough for ${described(short)}.`]),
+        : [`It is not enough for ${described(short)}.`]),
     ].join(" "),
   ];
 }
@@ -99,8 +100,8 @@ export function levelText(level: number): string {
   return formatRounded(level, 2);
 }
 
-export function stepText({ level, durationS, met, binds, why }: CapacityStep, name: string): string {
-  return `${levelText(level)} ${name} for ${Math.round(durationS)} s: objective ${met ? "met" : `missed (${binds}): ${why}`}`;
+export function stepText({ level, durationS, met, binds, why, outcomes }: CapacityStep, name: string): string {
+  return `${levelText(level)} ${name} for ${Math.round(durationS)} s: objective ${met ? (outcomes.every(({ sure }) => sure) ? "met" : "met so far (too few requests to decide)") : `missed (${binds}): ${why}`}`;
 }
 
 export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {

@@ -1,7 +1,7 @@
 import { unblockYaml } from "../../reports/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../checks/index.ts";
-import { EXIT, formatCount, formatNumber } from "../core/index.ts";
+import { EXIT, formatCount, formatNumber, UsageError } from "../core/index.ts";
 import { readRateLimit } from "../dialects/index.ts";
 import { permitFor, requestsOnly, type SendingPlan, sumOf } from "../run/index.ts";
 import { type KeyName, loadTarget, type Target, TIER_LIMITS } from "../target/index.ts";
@@ -30,6 +30,10 @@ export interface DoctorControl {
  * @returns exit code 0 when everything is ready, 3 when nothing responds, 4 when a key or model does not match the file.
  */
 export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
+  if (file === "embedded")
+    throw new UsageError("doctor checks a target file, and the embedded gateway has none", {
+      hint: "`gauntlet conform --target embedded` needs no set-up.",
+    });
   const target = loadTarget(file, process.env);
   const controller = new AbortController();
   const { budget } = permitFor(target, doctorPlan(target), "checks");

@@ -157,10 +157,10 @@ function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
     const names = some.slice(0, MAX_NAMED).map(({ name, unit, change }) => {
       const isShown = change !== null && unit !== "share";
-      return isShown ? `${name} changed by ${(change * 100).toFixed(0)} %` : name;
+      return isShown ? `${name} changed by ${(change * 100).toFixed(1)} %` : name;
     });
     const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
-    return `${names.join(", ")}${more}: not decided: ${why}`;
+    return `not decided (${why}): ${names.join(", ")}${more}`;
   });
 }
 

@@ -81,12 +81,14 @@ function figuresOf(run: LoadRun): Map<string, Figure> {
   const figures = new Map<string, Figure>();
   for (const phase of run.phases) {
     const { sent } = phase;
+    // The phase of a workload has the name of the run.
+    const where = phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
     for (const what of COMPARED_COUNTS)
-      figures.set(`${run.name} ${phase.name} ${what}_share`, {
+      figures.set(`${where} ${what}_share`, {
         ...{ value: sent === 0 ? 0 : phase[what] / sent, samples: sent, unit: "share", worse: "higher" },
       });
     for (const entry of phase.classes.filter(({ outcome, count }) => outcome === "admitted" && count > 0))
-      for (const [name, figure] of ofClass(entry)) figures.set(`${run.name} ${phase.name} ${name}`, figure);
+      for (const [name, figure] of ofClass(entry)) figures.set(`${where} ${name}`, figure);
   }
   return figures;
 }

@@ -52,17 +52,17 @@ export function judgeTrends({
   return { verdict: isOpen ? "inconclusive" : "pass", reasons };
 }
 
-/** `no trend yet: starter (1 of 8 runs), checks (2 series, at most 3 of 8 runs)`. */
+/** `no trend yet, 8 runs are needed: starter has 1 run, checks has 3 runs in the longest of 2 series`. */
 function tooFewLines(trends: readonly Trend[]): string[] {
   if (trends.length === 0) return [];
   const byName = [...groupBy(trends, ({ group }) => group.name)];
   const named = byName.slice(0, MAX_NAMED).map(([name, some]) => {
     const series = new Set(some.map(({ group }) => JSON.stringify(group))).size;
     const runs = Math.max(...some.map(({ values }) => values.length));
-    return `${name} (${series === 1 ? "" : `${series} series, at most `}${runs} of ${MIN_RUNS} runs)`;
+    return `${name} has ${formatCount(runs, "run")}${series === 1 ? "" : ` in the longest of ${series} series`}`;
   });
   const more = byName.length > MAX_NAMED ? ` and ${byName.length - MAX_NAMED} more` : "";
-  return [`no trend yet: ${named.join(", ")}${more}`];
+  return [`no trend yet, ${MIN_RUNS} runs are needed: ${named.join(", ")}${more}`];
 }
 
 const MAX_NAMED = 5;

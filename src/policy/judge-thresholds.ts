@@ -45,10 +45,10 @@ const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
 
 const onTime = (run: LoadRun): LoadRun => ({ ...run, generator: { ...run.generator, valid: true } });
 
-/** `412 ms (390 ms to 440 ms)`. */
+/** `412 ms (95 % interval: 390 ms to 440 ms)`. */
 function figureText({ value, low, high }: Figure, write: (value: number) => string): string {
   const hasInterval = low !== undefined && high !== undefined && write(low) !== write(high);
-  return `${write(value)}${hasInterval ? ` (95 %: ${write(low)} to ${write(high)})` : ""}`;
+  return `${write(value)}${hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : ""}`;
 }
 
 /** A bound as written, with its unit. */

@@ -36,7 +36,7 @@ const listDeniedInEveryForm = defineCheck({
   judge(recording, verdict, { case: caller }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
     const { plain, responses } = recording;
-    verdict.assume((plain.status ?? 0) >= 400, `a plain request for the list of ${caller} is denied`);
+    verdict.assume((plain.status ?? 0) >= 400, `a plain GET /models with the key "${caller}" is denied`);
     // A page for people instead of the list reveals nothing.
     for (const response of responses)
       verdict.must(NO_LIST[caller as Listless], success.test(response.status) && response.json !== undefined, false, {

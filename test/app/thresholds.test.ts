@@ -81,7 +81,7 @@ describe.concurrent.each(ENGINES)("thresholds with %s", (engine) => {
     if (wasLate(ran)) return;
     const { code, stdout } = ran;
     expect(stdout).toMatch(/✗ response_ms p50 < 5: \d[\d.]* ms/);
-    expect(stdout).toMatch(/✗ failed < 0.5 %: \d[\d.]* % \(95 %: [\d.]+ % to [\d.]+ %\)/);
+    expect(stdout).toMatch(/✗ failed < 0.5 %: \d[\d.]* % \(95 % interval: [\d.]+ % to [\d.]+ %\)/);
     expect(stdout).toMatch(/^FAIL: /m);
     expect(stdout).toMatch(/^ {2}fail: w: response_ms p50: expected < 5 ms, got \d/m);
     expect(code).toBe(1);

@@ -213,13 +213,13 @@ describe("what the latest run lost", () => {
       "a check that it did not select and that is therefore not lost",
       conformed(11, { "auth.a": "pass" }, { notSelected: ["auth.b", "auth.z", "chat.c"] }),
       4,
-      /^no trend yet: checks \(1 of 8 runs\)$/,
+      /^no trend yet, 8 runs are needed: checks has 1 run$/,
     ],
     [
       "a check of another version, which is therefore not lost",
       conformed(11, { "auth.a": "pass", "chat.c": "pass" }, NEWER),
       4,
-      /^no trend yet: checks \(1 of 8 runs\)$/,
+      /^no trend yet, 8 runs are needed: checks has 1 run$/,
     ],
   ])("%s", async (_what, latest, code, says) => {
     for (let day = 1; day <= 10; day++) keep(conformed(day, ALL));
