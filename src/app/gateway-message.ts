@@ -61,5 +61,5 @@ export function headerHint(response: Response): string | undefined {
   const [first, ...others] = [...new Set(named)].filter((name) => !NOT_EXTRA.test(name)).slice(0, MAX_NAMES);
   if (first === undefined) return undefined;
   const or = others.length === 0 ? "" : ` # or ${others.join(", ")}`;
-  return `The gateway requires an additional header. Add it under extraHeaders, which are sent with every request (docs/target-file.md, "Headers of your gateway"):\nextraHeaders: { all: { ${first}: … } }${or}`;
+  return `The gateway requires an additional header. Add it under extraHeaders.all, which applies to every request (docs/target-file.md, "Headers of your gateway"):\nextraHeaders: { all: { ${first}: … } }${or}`;
 }
