@@ -1,5 +1,5 @@
 import { isObject, member } from "../core/index.ts";
-import { NO_QUANTILES } from "../metrics/index.ts";
+import { UNMEASURED } from "../load/index.ts";
 import {
   type JournalLine,
   type JudgedLoad,
@@ -56,18 +56,7 @@ function recoverRun(run: unknown, at: string, lines: readonly JournalLine[]): Ju
     durationS: last === undefined ? 0 : last.startS + last.durationS,
     phases,
     retryAfter: null,
-    generator: {
-      valid: false,
-      problems: ["the generator's own figures are missing"],
-      scheduleLagMs: NO_QUANTILES,
-      loopDelayMs: null,
-      cpuS: 0,
-      cpuShare: 0,
-      peakRssBytes: 0,
-      connectionWaits: 0,
-      workers: 0,
-      calibration: null,
-    },
+    generator: { ...UNMEASURED, valid: false, problems: ["the generator's own figures are missing"] },
   };
 }
 

@@ -23,6 +23,7 @@ export { type BlockTimes, RequestLane } from "./request-lane.ts";
 export type { RequestSpan } from "./request-span.ts";
 export { DEFAULT_RETRY } from "./retry-rules.ts";
 export { runPeak } from "./run-peak.ts";
+export { UNMEASURED } from "./run-record.ts";
 export { type LoadContext, type RanLoad, runWorkload, type ShardPart } from "./run-workload.ts";
 export type { Sample } from "./sampler.ts";
 export { planOf } from "./schedule.ts";

@@ -6,6 +6,7 @@ import { judgeThresholds, parseThreshold, subjectOf, type Threshold } from "../p
 import type { JudgedPhase, JudgedRun, LoadRun } from "../record/index.ts";
 import type { LoadGuard, LoadTotalsSoFar } from "./load-guard.ts";
 import { type OutcomeCounts, phaseRecord } from "./phase-record.ts";
+import { UNMEASURED } from "./run-record.ts";
 import type { Tally } from "./tally.ts";
 
 /** A threshold of a workload. */
@@ -87,18 +88,7 @@ const LOOK_MS = 1_000;
 /** Required consecutive evaluations: of many, a few cross a bound by chance. */
 const LOOKS = 4;
 
-const ON_TIME: LoadRun["generator"] = {
-  valid: true,
-  problems: [],
-  scheduleLagMs: { p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, max: 0 },
-  loopDelayMs: null,
-  cpuS: 0,
-  cpuShare: 0,
-  peakRssBytes: 0,
-  connectionWaits: 0,
-  workers: 0,
-  calibration: null,
-};
+const ON_TIME: LoadRun["generator"] = { ...UNMEASURED, valid: true, problems: [] };
 
 interface Watched {
   readonly name: string;

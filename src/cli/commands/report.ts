@@ -3,6 +3,9 @@ import { defineCommand } from "../define-command.ts";
 import { text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
 
+/** Reports that are text. */
+const TEXT_FORMATS = ["junit", "ctrf", "markdown", "comment", "annotations", "sarif", "events", "openmetrics"] as const;
+
 export const reportCommand = defineCommand({
   command: "report <dirs..>",
   describe: "Render the reports of stored runs again",
@@ -19,17 +22,7 @@ export const reportCommand = defineCommand({
         type: "string",
         array: true,
         nargs: 1,
-        choices: [
-          "html",
-          "junit",
-          "ctrf",
-          "markdown",
-          "comment",
-          "annotations",
-          "sarif",
-          "events",
-          "openmetrics",
-        ] as const,
+        choices: ["html", ...TEXT_FORMATS] as const,
         default: [],
         describe: "report to write; may be repeated; default: those of every run",
       },
@@ -41,18 +34,7 @@ export const reportCommand = defineCommand({
       base: text("folder of an earlier run that the comment compares with"),
       "report-url": text("address of the report, for the link in the comment"),
       print: {
-        choices: [
-          "terminal",
-          "json",
-          "junit",
-          "ctrf",
-          "markdown",
-          "comment",
-          "annotations",
-          "sarif",
-          "events",
-          "openmetrics",
-        ] as const,
+        choices: ["terminal", "json", ...TEXT_FORMATS] as const,
         describe: "report to print to stdout; nothing is written",
       },
     }),
