@@ -59,7 +59,7 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
   if (cut === "interrupted") return "Interrupted before the search ended.";
   const end =
     cut === "requests"
-      ? `The budget of ${formatCount(budget, "request")} was used up before the search ended.`
+      ? `The search could not end within the budget of ${formatCount(budget, "request")}.`
       : cut === "minutes"
         ? "The time ran out before the search ended. Increase --minutes."
         : undefined;

@@ -212,7 +212,7 @@ describe("refused before anything is sent", () => {
       "a machine that systemd does not run",
       unit,
       "echo 'System has not been booted with systemd as init system (PID 1).' >&2; exit 1",
-      /systemctl does not know where the unit runs: System has not been booted with systemd/,
+      /systemctl cannot find the control group of the unit: System has not been booted with systemd/,
     ],
     [
       "a group that is not there",

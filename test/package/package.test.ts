@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/gauntlet.ts";
 
 /** Bytes of the packed and the unpacked package that are small enough to go unnoticed. */
 const MAX_PACKED_BYTES = 2_300_000;
-const MAX_UNPACKED_BYTES = 8_300_000;
+const MAX_UNPACKED_BYTES = 8_500_000;
 
 /** Packages that run a script at installation: development tools. */
 const SCRIPTED = ["node_modules/esbuild", "node_modules/protobufjs"];
