@@ -37,7 +37,7 @@ type LoadOutcome = Outcome & Pick<RunRecord["verdict"], "headline">;
 /** Judges what was recorded; writes record, histograms and reports. */
 export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
   const { samples, target, folder, shard } = ended;
-  const section = judgeLoad(ended.section, samples, readingRules(target));
+  const section = await judgeLoad(ended.section, samples, readingRules(target), ended.interruption);
   const record = composeRecord({
     command: "load",
     target,

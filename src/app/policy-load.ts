@@ -72,7 +72,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
     if (step.second !== true) folder.file(name, hlog);
     runs.push(...section.runs.map((run) => ({ ...run, hlog: name })));
   }
-  return judgeLoad({ runs }, samples, readingRules(target));
+  return judgeLoad({ runs }, samples, readingRules(target), interruption);
 }
 
 /** The finished tiers, and the further workloads of the policy. */

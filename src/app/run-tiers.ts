@@ -90,7 +90,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
     ...keepEvidence({ folder, redactor: options.redactor, workloads, samples, onProgress }),
   });
   folder.file(HLOG, hlog);
-  const judged = judgeLoad(section, samples, readingRules(target));
+  const judged = await judgeLoad(section, samples, readingRules(target), interruption);
   return { runs: judged.runs.map((run) => ({ ...run, hlog: HLOG })) };
 }
 

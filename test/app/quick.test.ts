@@ -57,7 +57,7 @@ test("the guide says what was measured", () => {
   expect([checks, blamed]).toEqual([QUICK_INSTANCES.length, 0]);
   const share = ((found / mutations) * 100).toFixed(1);
   const text = read("docs/guide.md").replace(/\s+/g, " ");
-  expect(text).toContain(`${checks} check instances with ${requests} requests in ${seconds} s`);
+  expect(text).toContain(`${checks} check instances, using ${requests} requests in ${seconds} s`);
   expect(text).toContain(
     `${found} of a sample of ${mutations} deliberate defects (${share} %), and raised no false alarm on any of ${variants} *variants*`,
   );

@@ -57,7 +57,7 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
   });
   const samples = shards.flatMap(({ dir }) => samplesOf(dir));
   for (const sample of samples) folder.exchange(sample);
-  const section = judgeLoad({ runs: [run] }, samples, recordedRules(head));
+  const section = await judgeLoad({ runs: [run] }, samples, recordedRules(head));
   const record = composeFrom({
     head,
     qualifiers,
