@@ -82,8 +82,6 @@ interface Figure {
   readonly unit: string;
   readonly value: number;
   readonly interval: readonly [number, number] | null | undefined;
-  /** Whether more is better. */
-  readonly isRate?: true;
 }
 
 /** The figures of every load run, next to those of the base. */
@@ -107,7 +105,7 @@ function figuresOf(run: LoadRun): Figure[] {
   const { admitted, intervals } = phase.rates;
   const classes = phase.classes.filter(({ outcome }) => outcome === "admitted");
   return [
-    { name: "admitted requests/s", unit: "/s", value: admitted, interval: intervals?.admitted, isRate: true },
+    { name: "admitted requests/s", unit: "/s", value: admitted, interval: intervals?.admitted },
     ...classes.flatMap((entry) => [...latencies(entry, "TTFT", "ttftMs"), ...latencies(entry, "E2E", "responseMs")]),
   ];
 }
@@ -139,5 +137,6 @@ function changeOf(was: Figure, now: Figure): string {
   const isHigher = now.interval[0] > was.interval[1];
   const isLower = now.interval[1] < was.interval[0];
   if (!isHigher && !isLower) return `${text}, intervals overlap`;
-  return `${text}, ${isHigher === (now.isRate === true) ? "better" : "worse"}`;
+  // Not better or worse: a gateway that returns shorter replies is also faster.
+  return `**${text}**, ${isHigher ? "higher" : "lower"}`;
 }

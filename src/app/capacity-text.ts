@@ -35,7 +35,7 @@ export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colo
   const conclusion = [
     sentenceOf(found, head),
     limitText(found, head),
-    ...(best === undefined ? [] : tierText(found, best, head.name)),
+    ...(held === undefined ? [] : tierText(found, held, head.name)),
     ...(best === undefined ? [] : [`Confidence: ${confidence}${why === undefined ? "" : `, because ${why}`}.`]),
   ];
   return withVerdict(`${lines.join("\n")}\n`, { exitCode: head.exitCode, sentence: conclusion.join("\n  ") }, colors);
@@ -68,20 +68,19 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
 }
 
 /** For which tiers a held rate is enough. */
-function tierText({ beyond }: Capacity, { level }: CapacityStep, name: string): string[] {
-  if (name !== RATE) return [];
+function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {
+  // Unusable replies are not served load. A limit of the account or of this machine does not show what the gateway lacks.
+  if (name !== RATE || steps.some((step) => step.binds === "invalid replies")) return [];
+  const isGateway = beyond !== undefined && (binds === "latency" || binds === "failures");
   const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm }]) => ({ tier, perS: rpm / 60 }));
   const described = (some: typeof tiers) =>
     some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`).join(" and ");
   const [enough, short] = [true, false].map((isEnough) => tiers.filter(({ perS }) => perS <= level === isEnough));
-  return [
-    [
-      ...(enough === undefined || enough.length === 0 ? [] : [`That is enough for the rate of ${described(enough)}.`]),
-      ...(short === undefined || short.length === 0 || beyond === undefined
-        ? []
-        : [`It is not enough for ${described(short)}.`]),
-    ].join(" "),
+  const sentences = [
+    ...(enough === undefined || enough.length === 0 ? [] : [`That is enough for the rate of ${described(enough)}.`]),
+    ...(short === undefined || short.length === 0 || !isGateway ? [] : [`It is not enough for ${described(short)}.`]),
   ];
+  return sentences.length === 0 ? [] : [sentences.join(" ")];
 }
 
 /** Why the result is not certain. */

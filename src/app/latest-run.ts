@@ -27,7 +27,7 @@ export function latestReport(): string {
 /**
  * The check instances that failed in the latest conformance run of a target.
  *
- * @throws UsageError if there is no such run, or if nothing failed in it.
+ * @throws UsageError without such a run, or if nothing failed in it.
  */
 export function lastFailed(targetName: string): string[] {
   for (const folder of runsWith("run.json")) {

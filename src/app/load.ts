@@ -118,8 +118,12 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
 }
 
 /** Loaded only if there is one: it knows every check. */
-async function policyOf({ policy, baseline }: LoadOptions): Promise<Policy | undefined> {
+async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Policy | undefined> {
   if (policy === undefined) return undefined;
+  if (shard !== undefined)
+    throw new UsageError("--policy with --shard would judge one shard's share of the load", {
+      hint: "Omit --policy, and put thresholds into the workload: `gauntlet merge` judges the whole load by them.",
+    });
   const { policyOfLoad, readPolicy } = await import("./policy-step.ts");
   return policyOfLoad(readPolicy(policy, { baseline }));
 }

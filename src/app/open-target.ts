@@ -109,7 +109,7 @@ export function mainFile(): string {
   return fileURLToPath(new URL(`../main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
 }
 
-/** Where runs are kept by default, relative to the working directory. */
+/** The default folder of runs, relative to the working directory. */
 export const RUNS_FOLDER = "gauntlet-runs";
 
 export function defaultFolder(startedAt: Date, target: Pick<Target, "name">): string {

@@ -1,5 +1,4 @@
 import { isObject, member } from "../core/index.ts";
-import { UNMEASURED } from "../load/index.ts";
 import {
   type JournalLine,
   type JudgedLoad,
@@ -7,6 +6,7 @@ import {
   type JudgedRun,
   judgedPhaseSchema,
   type LoadSecond,
+  UNMEASURED,
 } from "../record/index.ts";
 
 type Counts = Pick<JudgedPhase, "offered" | "sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped">;

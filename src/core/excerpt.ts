@@ -1,5 +1,5 @@
 /**
- * A text, or its beginning, as a string of its own. V8 represents a slice as a reference to the whole text, so a short excerpt of
+ * A text, or its beginning, as a separate string. V8 represents a slice as a reference to the whole text, so a short excerpt of
  * a long response would keep all of it in memory.
  */
 export function excerptOf(text: string, maxCharacters = text.length): string {

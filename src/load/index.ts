@@ -23,7 +23,6 @@ export { type BlockTimes, RequestLane } from "./request-lane.ts";
 export type { RequestSpan } from "./request-span.ts";
 export { DEFAULT_RETRY } from "./retry-rules.ts";
 export { runPeak } from "./run-peak.ts";
-export { UNMEASURED } from "./run-record.ts";
 export { type LoadContext, type RanLoad, runWorkload, type ShardPart } from "./run-workload.ts";
 export type { Sample } from "./sampler.ts";
 export { planOf } from "./schedule.ts";
@@ -39,7 +38,7 @@ export {
   writeShardFile,
 } from "./shard-file.ts";
 export { shareValidity } from "./share-validity.ts";
-export { assertOfTotals, noteTotals, withThresholds } from "./thresholds.ts";
+export { assertOfTotals, endIfCrossed, withThresholds } from "./thresholds.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
 export { runTier } from "./tier/run-tier.ts";

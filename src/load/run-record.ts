@@ -1,19 +1,6 @@
-import { NO_QUANTILES } from "../metrics/index.ts";
-import type { JudgedPhase, JudgedRun, LoadGenerator } from "../record/index.ts";
+import type { JudgedPhase, JudgedRun } from "../record/index.ts";
 import type { Limits } from "../target/index.ts";
 import { withoutTiming } from "./phase-record.ts";
-
-/** The figures of a generator that nobody measured. */
-export const UNMEASURED: Omit<LoadGenerator, "valid" | "problems"> = {
-  scheduleLagMs: NO_QUANTILES,
-  loopDelayMs: null,
-  cpuS: 0,
-  cpuShare: 0,
-  peakRssBytes: 0,
-  connectionWaits: 0,
-  workers: 0,
-  calibration: null,
-};
 
 export interface RunParts
   extends Pick<JudgedRun, "name" | "kind" | "engine" | "durationS" | "retryAfter" | "generator">,

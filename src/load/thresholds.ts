@@ -3,10 +3,9 @@ import { describeFacts } from "../../reports/text/index.ts";
 import { formatNumber, isObject, UsageError, wilson } from "../core/index.ts";
 import { conclusionOf } from "../judging/index.ts";
 import { judgeThresholds, parseThreshold, subjectOf, type Threshold } from "../policy/index.ts";
-import type { JudgedPhase, JudgedRun, LoadRun } from "../record/index.ts";
+import { type JudgedPhase, type JudgedRun, type LoadRun, UNMEASURED } from "../record/index.ts";
 import type { LoadGuard, LoadTotalsSoFar } from "./load-guard.ts";
 import { type OutcomeCounts, phaseRecord } from "./phase-record.ts";
-import { UNMEASURED } from "./run-record.ts";
 import type { Tally } from "./tally.ts";
 
 /** A threshold of a workload. */
@@ -166,7 +165,7 @@ function totalOf({ metric, labels }: Threshold): (typeof OF_TOTALS)[number] | un
 }
 
 /** Ends a load through its guard if running totals cross a threshold with `abortOnFail` for certain. */
-export function noteTotals(
+export function endIfCrossed(
   thresholds: readonly WorkloadThreshold[] | undefined,
   guard: LoadGuard,
   totals: LoadTotalsSoFar & { readonly denied: number; readonly elapsedS: number },

@@ -57,4 +57,5 @@ export {
 } from "./run-folder.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export { countStatuses, DECIDED, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
+export { UNMEASURED } from "./unmeasured.ts";
 export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./watched-section.ts";

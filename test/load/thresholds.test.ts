@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LoadGuard } from "../../src/load/load-guard.ts";
-import { assertOfTotals, noteTotals, readThresholds, withThresholds } from "../../src/load/thresholds.ts";
+import { assertOfTotals, endIfCrossed, readThresholds, withThresholds } from "../../src/load/thresholds.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 
 const aborting = (threshold: string) => readThresholds([{ threshold, abortOnFail: true, delayAbortEvalS: 2 }]);
@@ -19,7 +19,7 @@ describe("running totals of an engine", () => {
     ["admitted > 99 %", totals(12), false],
   ])("%s after %j ends the load: %s", (threshold, now, isEnded) => {
     const one = guard();
-    noteTotals(aborting(threshold), one, now);
+    endIfCrossed(aborting(threshold), one, now);
     expect(one.stop?.kind).toBe(isEnded ? "threshold" : undefined);
   });
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
 import { mergeOutputs, type ProgressOfInstances, readOutput, runInstances } from "../../engines/index.ts";
-import { circuitRule, costOf, guardOver, noteTotals, type RanLoad, type Workload } from "../../load/index.ts";
+import { circuitRule, costOf, endIfCrossed, guardOver, type RanLoad, type Workload } from "../../load/index.ts";
 import type { LoadsContext } from "../loads-context.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { type K6Plan, KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
@@ -34,7 +34,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
     abort,
     onProgress: (now) => {
       guard.noteTotals(now);
-      noteTotals(workload.thresholds, guard, now);
+      endIfCrossed(workload.thresholds, guard, now);
       report(now);
     },
   }).catch((error: unknown) => {
