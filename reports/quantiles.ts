@@ -3,7 +3,7 @@ import type { LoadClass, Quantiles } from "../src/record/index.ts";
 /** Quantiles with the intervals that a class has. */
 export type ShownQuantiles = Quantiles & Pick<NonNullable<LoadClass["responseMs"]>, "intervals">;
 
-/** The statistics of a latency that every output shows. */
+/** The statistics of a latency that the latency tables show. */
 export const SHOWN_STATS = ["p50", "p90", "p95", "p99", "max"] as const;
 export type ShownStat = keyof Quantiles;
 
@@ -17,7 +17,7 @@ const WIDE_SHARE = 0.1;
  * A quantile for a reader: `84`; `84 (71–130)` if its 95 % interval is wide; `≈84` if there are too few values for an
  * interval; `–` if there are too few for the quantile.
  *
- * @param count number of values.
+ * @param count number of requests.
  */
 export function quantileText(
   quantiles: ShownQuantiles,

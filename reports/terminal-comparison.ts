@@ -49,7 +49,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
 
 const MAX_FIGURES = 3;
 
-/** The figures that decided, or the first ones: `  E2E p50: 420.0 in A, 436.2 in B (+3.9 %, not worse)`. */
+/** The figures that decided, or the first ones: `  E2E p50: 420.0 ms in A, 436.2 ms in B (+3.9 %, not worse)`. */
 function mainFigures(metrics: readonly ComparedMetric[]): string[] {
   const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
   const measured = metrics.filter(({ a, b }) => a !== null && b !== null);

@@ -13,7 +13,7 @@ export interface WorkloadThreshold {
   readonly threshold: Threshold;
   /** Ends the load as soon as the threshold is crossed for certain. */
   readonly abortOnFail: boolean;
-  /** Nothing ends the load before this time, seconds from the start of the measurement. */
+  /** This threshold does not end the load before this time, in seconds from the start of the measurement. */
   readonly delayAbortEvalS: number;
 }
 
@@ -144,7 +144,7 @@ export function assertOfTotals(thresholds: readonly WorkloadThreshold[] | undefi
   for (const { threshold, abortOnFail } of thresholds ?? []) {
     if (!abortOnFail || canDecide(threshold)) continue;
     throw new UsageError(`abortOnFail of "${threshold.text}" needs the native engine: ${engine} only reports counts`, {
-      hint: `With ${engine}, abortOnFail works for upper bounds of ${OF_TOTALS.join(", ")}, and for their shares. Omit it, or use the native engine.`,
+      hint: `With ${engine}, abortOnFail works for upper bounds of ${OF_TOTALS.join(", ")}, and for the shares of the last three. Omit it, or use the native engine.`,
     });
   }
 }

@@ -8,7 +8,7 @@ import type { Threshold } from "./threshold.ts";
 /** Counts that are wrong whatever the schedule was: a generator that was late does not excuse them. */
 const WRONG_AT_ANY_TIME: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
 
-/** Judges a load run by the thresholds of its workload: one finding each, decided by the end of the figure's interval. */
+/** Judges a load run by the thresholds of its workload: one finding each, decided only if the whole interval is on one side of the bound. */
 export function judgeThresholds(run: LoadRun, thresholds: readonly Threshold[]): Finding[] {
   return thresholds.map((threshold) => judgeThreshold(run, threshold));
 }
@@ -51,7 +51,7 @@ function figureText({ value, low, high }: Figure, write: (value: number) => stri
   return `${write(value)}${hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : ""}`;
 }
 
-/** A bound as written, with its unit. */
+/** A bound with the unit of its metric. */
 function boundText(metric: MetricName, bound: number): string {
   if (metric.endsWith("_ms")) return `${formatRounded(bound, 3)} ms`;
   return writerOf(metric)(bound);

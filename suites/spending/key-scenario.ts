@@ -122,8 +122,8 @@ export async function useUpKey(t: Session, state: UsedUpState): Promise<KeyRecor
     const near = drives.every(({ denial, served }) => denial !== null && served <= FEW_ENOUGH);
     const last = state === "childSmall" && near ? await t.freshKey(`key.${state}`) : undefined;
     if (last !== undefined) drives.push(await drive(t, last, cutOf(t), LAG_S[state], effortFor(drives)));
-    const isAnyServed = drives.some(({ denial }) => denial === null);
-    const fresh = isAnyServed || !(await t.hasModel("stream")) ? undefined : await t.freshKey(`key.${state}`);
+    const isAnyNeverDenied = drives.some(({ denial }) => denial === null);
+    const fresh = isAnyNeverDenied || !(await t.hasModel("stream")) ? undefined : await t.freshKey(`key.${state}`);
     if (fresh !== undefined) drives.push(await driveLong(t, fresh, LAG_S[state]));
   }
   const usedUp = drives[0]?.denial !== null;

@@ -3,7 +3,7 @@ import { defineCommand } from "../define-command.ts";
 import { text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
 
-/** Reports that are text. */
+/** Formats that `--format` and `--print` both accept. */
 const TEXT_FORMATS = ["junit", "ctrf", "markdown", "comment", "annotations", "sarif", "events", "openmetrics"] as const;
 
 export const reportCommand = defineCommand({
