@@ -17,6 +17,8 @@ interface CapacityHead {
   readonly budget: number;
   /** The signal that ended the search. */
   readonly signal: string | undefined;
+  /** Path of the report, if one was written. */
+  readonly report: string | undefined;
 }
 
 /** A capacity for the terminal: the levels, then what they show. */
@@ -38,7 +40,8 @@ export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colo
     ...(held === undefined ? [] : tierText(found, held, head.name)),
     ...(best === undefined ? [] : [`Confidence: ${confidence}${why === undefined ? "" : `, because ${why}`}.`]),
   ];
-  return withVerdict(`${lines.join("\n")}\n`, { exitCode: head.exitCode, sentence: conclusion.join("\n  ") }, colors);
+  const { exitCode, report } = head;
+  return withVerdict(`${lines.join("\n")}\n`, { exitCode, sentence: conclusion.join("\n  "), report }, colors);
 }
 
 /** What was held, and what was not. */

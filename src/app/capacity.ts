@@ -19,8 +19,8 @@ import { findWorkload } from "./find-workload.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
+import { openResultFolder } from "./result-folder.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
-import { writeResult } from "./write-result.ts";
 
 export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
   readonly out?: string | undefined;
@@ -51,6 +51,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
     if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }
+  const write = openResultFolder(options.out, "capacity");
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const permit = searchPermit(opened.target, `capacity of ${options.account}`);
   const mix = mixOf(options, opened.target);
@@ -101,10 +102,10 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   // A 2xx promises a reply. A gateway that has none must reject the request, at any level of load.
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
-  const outcome: Outcome = {
+  return write({
     exitCode,
     document: documentOf(found, { exitCode, unit, objective: options.objective }),
-    text: (colors) =>
+    text: (colors, report) =>
       renderCapacity(
         found,
         {
@@ -113,11 +114,11 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
           exitCode,
           budget: permit.budget.allowed.requests,
           signal: interruption.by(),
+          report,
         },
         colors,
       ),
-  };
-  return writeResult(outcome, "capacity", options.out);
+  });
 }
 
 /** The figures of a step are in the frontier. */

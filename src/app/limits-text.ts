@@ -13,12 +13,14 @@ interface LimitsHead {
   readonly exitCode: number;
   /** The signal that ended the analysis. */
   readonly signal: string | undefined;
+  /** Path of the report, if one was written. */
+  readonly report: string | undefined;
 }
 
 /** The results of the analysis, one per line, each with its confidence and evidence. */
 export function renderLimits(
   analysis: LimitsAnalysis,
-  { declared, budget, exitCode, signal }: LimitsHead,
+  { declared, budget, exitCode, signal, report }: LimitsHead,
   colors: Colors,
 ): string {
   const { rate, concurrency, spent } = analysis;
@@ -59,7 +61,7 @@ export function renderLimits(
   ];
   return withVerdict(
     `${rendered.join("\n")}\n`,
-    { exitCode, sentence: sentenceOf(analysis, { budget, signal }) },
+    { exitCode, sentence: sentenceOf(analysis, { budget, signal }), report },
     colors,
   );
 }

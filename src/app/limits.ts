@@ -1,14 +1,15 @@
 import { EXIT, formatCount, UsageError } from "../core/index.ts";
+import { Redactor } from "../http-recorder/index.ts";
 import { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "../load/index.ts";
 import { permitLine, searchPermit } from "../run/index.ts";
-import type { Limits } from "../target/index.ts";
+import { allKeys, type Limits } from "../target/index.ts";
 import { accountByName } from "./account-by-name.ts";
 import { renderLimits } from "./limits-text.ts";
 import { fillModels } from "./load-target-models.ts";
 import { type OpenTarget, openTarget, type TargetOptions } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
+import { openResultFolder } from "./result-folder.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
-import { writeResult } from "./write-result.ts";
 import { assertKeysAccepted } from "./wrong-key.ts";
 
 export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
@@ -20,6 +21,7 @@ export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
 
 /** Analyses the limits of one account. Exits with 4 when the rate could not be determined or the run was interrupted. */
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  const write = openResultFolder(options.out, "limits");
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const { key, second, limits: declared } = accountByName(opened.target, options.account);
   const bounds = boundsOf(options, declared);
@@ -33,7 +35,9 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   const target = await fillModels(permit);
   const startMs = performance.now();
   const rejected = new AbortController();
-  const analysis = await analyseLimits({
+  // What was observed may quote the gateway, and that text may contain a key.
+  const redactor = new Redactor(allKeys(target).map((one) => one.secret()));
+  const raw = await analyseLimits({
     target,
     key,
     second,
@@ -43,7 +47,8 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
     bounds,
     stop: AbortSignal.any([interruption.signal, rejected.signal]),
     onRejected: () => rejected.abort(),
-    onStep: (text) => {
+    onStep: (step) => {
+      const { text } = redactor.redact(step);
       onProgress({ kind: "note", text });
       const leftS = bounds.minutes * 60 - (performance.now() - startMs) / 1_000;
       onProgress({ kind: "step", text, leftS, atMost: true });
@@ -51,8 +56,9 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   });
   // Not before: the analysis must start with an idle account.
   if (rejected.signal.aborted) await assertKeysAccepted({ ...permit, target }, [key]);
+  const analysis = redactor.redactValue(raw);
   const exitCode = exitAfter(interruption, exitOf(analysis));
-  const outcome: Outcome = {
+  return write({
     exitCode,
     document: {
       exitCode,
@@ -62,12 +68,11 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       budget: { requests: budget.allowed.requests, minutes: bounds.minutes },
       ...analysis,
     },
-    text: (colors) => {
-      const head = { declared, budget: budget.allowed.requests, exitCode, signal: interruption.by() };
+    text: (colors, report) => {
+      const head = { declared, budget: budget.allowed.requests, exitCode, signal: interruption.by(), report };
       return renderLimits(analysis, head, colors);
     },
-  };
-  return writeResult(outcome, "limits", options.out);
+  });
 }
 
 function boundsOf({ requests, minutes }: LimitsOptions, declared: Limits | undefined) {

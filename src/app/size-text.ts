@@ -11,10 +11,12 @@ interface SizeHead {
   readonly verified: Verified | undefined;
   readonly options: Pick<SizeOptions, "ttftMs" | "tokensPerS">;
   readonly exitCode: number;
+  /** Path of the report, if one was written. */
+  readonly report: string | undefined;
 }
 
 /** A sizing for the terminal. */
-export function renderSizing({ sizing, verified, options, exitCode }: SizeHead, colors: Colors): string {
+export function renderSizing({ sizing, verified, options, exitCode, report }: SizeHead, colors: Colors): string {
   const { requests, spanS, peakPerMinute, meanInFlight, peakInFlight, littleInFlight, meanDurationMs } = sizing;
   const lines = [
     `${formatCount(requests, "request")} in ${formatNumber(spanS)} s (${rateText(requests / spanS)}/s); busiest minute: ${formatNumber(peakPerMinute)}`,
@@ -26,8 +28,8 @@ export function renderSizing({ sizing, verified, options, exitCode }: SizeHead, 
     ...(verified === undefined ? [] : [verifiedText(verified)]),
   ];
   const body = `${lines.join("\n")}\n`;
-  if (verified === undefined) return body;
-  return withVerdict(body, { exitCode, sentence: sentenceOf(verified, exitCode) }, colors);
+  if (verified === undefined) return report === undefined ? body : `${body}report: ${report}\n`;
+  return withVerdict(body, { exitCode, sentence: sentenceOf(verified, exitCode), report }, colors);
 }
 
 /** `starter (300/min, 64 in flight): fits. Denied, by kind of limiter: sliding window 0.0 %, …`. */

@@ -19,10 +19,10 @@ import { findWorkload } from "./find-workload.ts";
 import { loadTargetOf } from "./load-target-models.ts";
 import { type OpenTarget, openTarget } from "./open-target.ts";
 import type { Outcome } from "./outcome.ts";
+import { openResultFolder } from "./result-folder.ts";
 import { exitAfter, type RunControl } from "./run-control.ts";
 import { renderSizing } from "./size-text.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
-import { writeResult } from "./write-result.ts";
 
 /** Maximum difference between shares that agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
@@ -35,16 +35,16 @@ export async function size(options: SizeOptions, control: RunControl): Promise<O
   const { ttftMs, tokensPerS, seed } = options;
   if (!(ttftMs >= 0) || !(tokensPerS > 0)) throw new UsageError("--ttft-ms and --tokens-per-s are numbers above 0.");
   const workload = findWorkload(options.workload);
+  const write = openResultFolder(options.out, "size");
   const assumed: DurationOf = ({ maxTokens }) => ttftMs + (maxTokens / tokensPerS) * 1_000;
   const sizing = sizeWorkload(workload, assumed, { seed });
   const verified = options.verify ? await verify(workload, assumed, { ...options, ...control }) : undefined;
   const exitCode = exitAfter(control.interruption, verified === undefined ? EXIT.pass : exitOf(verified));
-  const outcome: Outcome = {
+  return write({
     exitCode,
     document: { exitCode, workload: workload.name, ...sizing, verified: verified ?? null },
-    text: (colors) => renderSizing({ sizing, verified, options, exitCode }, colors),
-  };
-  return writeResult(outcome, "size", options.out);
+    text: (colors, report) => renderSizing({ sizing, verified, options, exitCode, report }, colors),
+  });
 }
 
 function exitOf({ broken, undecided, agrees }: Verified): number {
@@ -91,18 +91,21 @@ async function verify(
   const target = await loadTargetOf(permit, [workload]);
   // A load that a threshold ends early says less about the limits.
   const { thresholds: _, ...load } = workload;
-  const { run } = await runWorkload(load, {
+  const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
+  const measured = await runWorkload(load, {
     target,
     budget: permit.budget,
     keys: keysOf(account),
     seed: options.seed,
     stop: interruption.signal,
     abort: interruption.now,
-    redactor: new Redactor(allKeys(target).map((key) => key.secret())),
+    redactor,
     onSample: () => undefined,
     onProgress: (progress) => onProgress({ kind: "load", progress }),
     calibration: null,
   });
+  // What was found may quote the gateway, and that text may contain a key.
+  const run = redactor.redactValue(measured.run);
   const [phase] = run.phases as [JudgedPhase];
   const again: Sizing = sizeWorkload(workload, measuredDurations(phase, assumed), {
     seed: options.seed,

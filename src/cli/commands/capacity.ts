@@ -26,7 +26,7 @@ export const capacityCommand = defineCommand({
       minutes: { ...number("longest duration of the search, minutes"), default: 10 },
       seed,
       json,
-      out: { ...out, describe: "folder for result.json and report.html; default: none is written" },
+      out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
       mutation,
       variant,
     }),

@@ -17,7 +17,7 @@ export const limitsCommand = defineCommand({
       "budget-requests": number("largest number of requests; default: from the limits of the account"),
       minutes: number("longest duration, minutes; default 6"),
       json,
-      out: { ...out, describe: "folder for result.json and report.html; default: none is written" },
+      out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
       mutation,
       variant,
     }),

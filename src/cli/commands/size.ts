@@ -21,7 +21,7 @@ export const sizeCommand = defineCommand({
         account: { ...text("with --verify: account to load: valid, growth, …"), default: "valid" },
         seed: { ...number("seed of everything random in the workload"), default: 1 },
         json,
-        out: { ...out, describe: "folder for result.json and report.html; default: none is written" },
+        out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
       }),
   run: async (argv) => {
     const { size } = await useCase.size();
