@@ -23,7 +23,7 @@ const LAYERS: ReadonlyMap<string, number> = new Map(
 /**
  * The few deviations behind many findings: the same deviation is one cause, in whatever dialect, mode, state, endpoint or
  * requirement it occurs. If the status of a response was wrong, everything else wrong with it follows from that. Failures come
- * before warnings, then what explains most checks, then the more basic requirement.
+ * before warnings, then what explains most checks, then the more basic requirement; of warnings, the specification first.
  *
  * @param results of a run; waived ones have no cause.
  */
@@ -113,14 +113,19 @@ function typical(symptoms: readonly Symptom[]): Finding {
   for (const { check, finding } of symptoms)
     checksOf.set(mainOf(finding), (checksOf.get(mainOf(finding)) ?? new Set()).add(check));
   const specific = moreSpecificThanRoot(symptoms);
+  const isNamedByRoot = !isOfOneDialect(symptoms);
   const order = (finding: Finding): readonly number[] => {
     const requirement = mainOf(finding);
     return [
-      specific.has(requirement) && finding.weight === "fail" ? 0 : isRoot(finding) ? 1 : 2,
+      specific.has(requirement) && finding.weight === "fail"
+        ? 0
+        : isRoot(finding) && (isNamedByRoot || !isAboutShape(finding))
+          ? 1
+          : 2,
       Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isAboutPath(finding)),
       Number(finding.weight !== "fail"),
       Number(repeatsAnother(finding)),
-      LAYERS.get(requirement) ?? LAYERS.size,
+      layerOf(requirement),
       // Which limit is exceeded says more than whose limit it is.
       Number(requirement === "LIMIT-1" || requirement === "LIMIT-2"),
       isAboutPath(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
@@ -133,7 +138,7 @@ function typical(symptoms: readonly Symptom[]): Finding {
 }
 
 /**
- * Requirements that all responses of a root deviation break. They say more than the root: that HEAD has a body, rather than that
+ * Requirements that most responses of a root deviation break. They say more than the root: that HEAD has a body, rather than that
  * its response is badly framed.
  */
 function moreSpecificThanRoot(symptoms: readonly Symptom[]): ReadonlySet<string> {
@@ -143,12 +148,23 @@ function moreSpecificThanRoot(symptoms: readonly Symptom[]): ReadonlySet<string>
   const broken = new Set((ofRoot ?? []).flatMap(({ finding }) => finding.exchanges));
   if (broken.size === 0) return new Set();
   const byRequirement = groupBy(others ?? [], ({ finding }) => mainOf(finding));
-  const isCovered = (own: ReadonlySet<string>) => [...broken].every((exchange) => own.has(exchange));
+  const isCovered = (own: ReadonlySet<string>) =>
+    [...broken].filter((exchange) => own.has(exchange)).length > broken.size / 2;
   return new Set(
     [...byRequirement].flatMap(([requirement, some]) =>
       isCovered(new Set(some.flatMap(({ finding }) => finding.exchanges))) ? requirement : [],
     ),
   );
+}
+
+/** JSON that lacks what makes it a reply. In one dialect alone, the requirement on its replies says more. */
+const isAboutShape = ({ observed }: Finding): boolean => observed.kind === "absent";
+
+const DIALECT_AREAS: readonly string[] = ["chat", "messages"];
+
+function isOfOneDialect(symptoms: readonly Symptom[]): boolean {
+  const areas = new Set(symptoms.map(({ finding }) => areaOf(mainOf(finding)) ?? ""));
+  return DIALECT_AREAS.filter((area) => areas.has(area)).length === 1;
 }
 
 function isBefore(a: readonly number[], b: readonly number[]): boolean {
@@ -199,11 +215,20 @@ function requirementOfCause(worst: Finding): string {
   return broken === undefined || areaOf(broken) === areaOf(mainOf(worst)) ? mainOf(worst) : broken;
 }
 
+const layerOf = (requirement: string): number => LAYERS.get(requirement) ?? LAYERS.size;
+
+/** Of warnings, one of the specification says more than one of a standard or a client's need; failures of a standard are basic. */
+function specificationFirst(a: Cause, b: Cause): number {
+  if (a.weight !== "warn" || b.weight !== "warn") return 0;
+  return Number(layerOf(a.requirement) > 0) - Number(layerOf(b.requirement) > 0);
+}
+
 function byWeight(a: Cause, b: Cause): number {
   return (
     Number(b.weight === "fail") - Number(a.weight === "fail") ||
     // A gateway that stopped explains why everything else is missing.
     Number(b.requirement === "KEEPS-RESPONDING") - Number(a.requirement === "KEEPS-RESPONDING") ||
+    specificationFirst(a, b) ||
     b.checks.length - a.checks.length ||
     ORDER.indexOf(a.requirement) - ORDER.indexOf(b.requirement)
   );

@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { member } from "../../src/core/index.ts";
 import { parseJson } from "../../src/dialects/index.ts";
-import { absent, oneOf, type Verdict } from "../../src/judging/index.ts";
+import { absent, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { isOfInterface } from "../shared/of-interface.ts";
 
 const successIsAReply = defineInvariant({
@@ -24,6 +24,8 @@ const successIsAReply = defineInvariant({
 const IN_TIME = "a stream with output, or a refusal by its status";
 const LATE = "200 with an error instead of output";
 
+const aList = that<number | undefined>("a list", (members) => members !== undefined);
+
 function judgeSuccess(response: Response, verdict: Verdict): void {
   const seen = { in: response };
   if (response.streamed) {
@@ -42,10 +44,7 @@ function judgeSuccess(response: Response, verdict: Verdict): void {
   // A reply to an unusual request may have another form.
   if (response.requested.intent !== "good") return;
   const place = response.requested.endpoint === "messages" ? "content" : "choices";
-  verdict.must("ERR-200-1", response.reply.parts === undefined, false, {
-    ...seen,
-    because: `no list "${place}" in the reply`,
-  });
+  verdict.must("ERR-200-1", response.reply.parts, aList, { ...seen, because: `"${place}" of the reply` });
 }
 
 const everyDenialIsNamed = defineInvariant({

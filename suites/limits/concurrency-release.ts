@@ -8,13 +8,14 @@ import type { Wave } from "./release-waves.ts";
 const RATE_TOO_LOW = "the account's rate is too low for repeated full waves";
 
 /** Judges that a wave was admitted up to the limit. This is a MUST if the requests before it ended normally. */
-function judgeWave({ what, disconnected, expected, responses, later }: Wave, unnamed: Unnamed, verdict: Verdict): void {
+function judgeWave(wave: Wave, room: number, unnamed: Unnamed, verdict: Verdict): void {
+  const { what, disconnected, expected, responses, later } = wave;
   const last = later ?? responses;
   const served = admittedIn(last);
   // A rate denial says nothing about concurrency.
-  if (served < expected && last.some(limitDenials(unnamed).isRate)) return;
+  if (served < room && last.some(limitDenials(unnamed).isRate)) return;
   const seen = { in: last.find(limitDenials(unnamed).isConcurrency), because: `admitted after ${what}` };
-  const least = atLeast(expected - strayFailures(last).length);
+  const least = atLeast(room - strayFailures(last).length);
   if (disconnected) verdict.should("LIMIT-CONC-5", served, least, seen);
   else verdict.must("LIMIT-CONC-4", served, least, seen);
   const running = mostInFlight(last);
@@ -24,9 +25,25 @@ function judgeWave({ what, disconnected, expected, responses, later }: Wave, unn
   });
 }
 
-function judgeWaves(waves: readonly Wave[], unnamed: Unnamed, verdict: Verdict): void {
-  if (waves.length === 0) verdict.notApplicable(RATE_TOO_LOW);
-  for (const wave of waves) judgeWave(wave, unnamed, verdict);
+/**
+ * How many requests a wave has room for: as many as the one before it. Places that requests lost earlier say nothing about those
+ * that have ended since. If no place was left, or the rate denied a part, the whole limit is expected.
+ */
+function roomFor(waves: readonly Wave[], index: number, unnamed: Unnamed): number {
+  const { expected } = waves[index] as Wave;
+  const before = waves[index - 1];
+  const responses = before?.later ?? before?.responses ?? [];
+  const { isRate, isConcurrency } = limitDenials(unnamed);
+  const found = responses.filter((response) => !isConcurrency(response)).length;
+  return found === 0 || responses.some(isRate) ? expected : Math.min(expected, found);
+}
+
+/** Judges those waves in front of which clients had disconnected, or the others. */
+function judgeWaves(all: readonly Wave[], disconnected: boolean, unnamed: Unnamed, verdict: Verdict): void {
+  const isOwn = (wave: Wave) => wave.disconnected === disconnected;
+  if (!all.some(isOwn)) verdict.notApplicable(RATE_TOO_LOW);
+  for (const [index, wave] of all.entries())
+    if (isOwn(wave)) judgeWave(wave, roomFor(all, index, unnamed), unnamed, verdict);
   if (verdict.findings.length === 0) verdict.inconclusive("the rate denied a part of every wave");
 }
 
@@ -39,8 +56,7 @@ const released = defineCheck({
   explains:
     "After finished, denied, rejected and failed requests and broken streams, twice the limit of each, concurrent streams up to the limit must be admitted, and one more denied. A wave that was denied too early is sent again 1.5 s later, because the specification names no time. A failure names the requests that still count, or were counted down twice.",
   judge({ waves, unnamedLater }, verdict) {
-    const own = waves.filter(({ disconnected }) => !disconnected);
-    judgeWaves(own, unnamedLater, verdict);
+    judgeWaves(waves, false, unnamedLater, verdict);
   },
 });
 
@@ -72,8 +88,7 @@ const abandoned = defineCheck({
   explains:
     "Clients disconnect mid-stream and before non-streaming replies. After 2 s, and again after 10 s (the specification names no time), streams up to the limit should be admitted. A warning means that requests of disconnected clients count for too long, or forever.",
   judge({ waves, unnamedLater }, verdict) {
-    const left = waves.filter(({ disconnected }) => disconnected);
-    judgeWaves(left, unnamedLater, verdict);
+    judgeWaves(waves, true, unnamedLater, verdict);
   },
 });
 

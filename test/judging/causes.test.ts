@@ -121,7 +121,42 @@ test("what else is wrong with a response that is not well-framed, in any check, 
   ]);
 });
 
-test("a requirement that all badly framed responses break says more than their framing", () => {
+test("JSON without a reply is about its shape in one dialect, and about success in both", () => {
+  const lacks = (exchange: string) =>
+    of("ERR-200-1", {
+      pointer: undefined,
+      expected: { kind: "condition", text: "a list" },
+      observed: ABSENT,
+      exchanges: [exchange],
+    });
+  const shape = (requirement: string, exchange: string) =>
+    of(requirement, {
+      pointer: "/choices",
+      expected: { kind: "condition", text: "an array" },
+      observed: ABSENT,
+      exchanges: [exchange],
+    });
+  const chat = failed("chat.minimal", [shape("CHAT-2", "x1")]);
+  const found = (results: ReturnType<typeof failed>[]) => causesOf(results).map(({ requirement }) => requirement);
+  expect(found([chat, failed("errors.success", [lacks("x1"), lacks("x2")])])).toEqual(["CHAT-2"]);
+  const messages = failed("messages.minimal", [shape("MSG-2", "x3")]);
+  expect(found([chat, messages, failed("errors.success", ["x1", "x2", "x3"].map(lacks))])).toEqual(["ERR-200-1"]);
+});
+
+test("of warnings, one of the specification comes first", () => {
+  const warned = (id: string, requirement: string, exchange: string) =>
+    result(id, "warn", {
+      findings: [{ ...of(requirement, { pointer: `/${requirement}`, exchanges: [exchange] }), weight: "warn" }],
+    });
+  const causes = causesOf([
+    warned("compat.usage[a]", "COMPAT-USAGE", "x1"),
+    warned("compat.usage[b]", "COMPAT-USAGE", "x2"),
+    warned("messages.count", "MSG-6", "x3"),
+  ]);
+  expect(causes.map(({ requirement }) => requirement)).toEqual(["MSG-6", "COMPAT-USAGE"]);
+});
+
+test("a requirement that most badly framed responses break says more than their framing", () => {
   const framing = of("HTTP-FRAMING", {
     pointer: undefined,
     expected: value(0),
