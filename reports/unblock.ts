@@ -22,7 +22,7 @@ export function unblockYaml(
   configuration: unknown,
 ): string | undefined {
   const texts = [...new Set(checks.map(({ unblock }) => unblock.join("\n")))].filter((text) => text !== "");
-  const parts = texts.map((text) => ({ text, document: parseDocument(text) }));
+  const parts = texts.map((text) => ({ text, document: parseDocument(text, { uniqueKeys: false }) }));
   const merged = new Document({}) as Document<YAMLMap, false>;
   const unreadable: string[] = [];
   for (const { text, document } of parts) {

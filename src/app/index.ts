@@ -5,6 +5,7 @@ export { VERSION } from "./version.ts";
 
 /** Use cases. Each is loaded on demand, so that `--help` loads none, and a load run does not load the code that judges it. */
 export const useCase = {
+  acceptGaps: () => import("./accept-gaps.ts"),
   baseline: () => import("./baseline.ts"),
   calibrate: () => import("./calibrate.ts"),
   capacity: () => import("./capacity.ts"),

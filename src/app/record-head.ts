@@ -66,9 +66,18 @@ export function targetQualifiers(target: Target): string[] {
   const { dialects } = target;
   return [
     ...(dialects.length === 1 ? [`${dialects[0]} dialect only`] : []),
-    ...(gaps.length === 0 ? [] : [`partial: declared gaps ${gaps.join(", ")}`]),
+    ...(gaps.length === 0 ? [] : [`partial: ${describeGaps(gaps)}`]),
     ...(contract.length === 0 ? [] : [`judged with overrides from contract: ${contract.join(", ")}`]),
   ];
+}
+
+/** Maximum number of gaps that a headline names; the target file in the record has all. */
+const MAX_GAPS = 5;
+
+function describeGaps(gaps: readonly string[]): string {
+  const more = gaps.length - MAX_GAPS;
+  if (more <= 0) return `declared gaps ${gaps.join(", ")}`;
+  return `${gaps.length} declared gaps: ${gaps.slice(0, MAX_GAPS).join(", ")} and ${more} more`;
 }
 
 function sha256(value: unknown): string {

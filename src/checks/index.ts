@@ -28,7 +28,7 @@ export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.t
 export type { Need } from "./need.ts";
 export { describeOutage, isForGood, type Outage, outagesIn } from "./outage.ts";
 export { outputTokensOf } from "./output-tokens.ts";
-export { type Plan, planOf, preflightOf } from "./plan.ts";
+export { gapsOf, type Plan, planOf, preflightOf } from "./plan.ts";
 export { readingRules, recordedRules } from "./reading-rules.ts";
 export { freeze, type Recordable, thaw } from "./recording.ts";
 export type { RequestSpec } from "./request-spec.ts";

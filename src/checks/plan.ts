@@ -1,4 +1,4 @@
-import type { Target } from "../target/index.ts";
+import { STATES, type State, type Target } from "../target/index.ts";
 import { dialectOf, type Instance, needsOf, type RunKind, suiteOf, waitSOf } from "./check.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
 import { verificationRequests } from "./role-verification.ts";
@@ -137,6 +137,29 @@ function missingOf(instance: Instance, target: Target, hooked: boolean) {
     const fixture = staticFixture(need, target, dialectOf(instance, target));
     return fixture.ok || (hooked && fixture.skipped === undefined && need.startsWith("key.")) ? [] : [fixture];
   });
+}
+
+/** States of `skip` that instances need and the target file lacks. */
+export interface Gaps {
+  /** Lacking in every dialect that needs them. */
+  readonly none: readonly State[];
+  /** Lacking in one dialect, and named in the other. */
+  readonly partly: readonly State[];
+}
+
+/** What a target file lacks that its hook cannot create. */
+export function gapsOf(instances: readonly Instance[], target: Target): Gaps {
+  const hooked = target.provision !== undefined;
+  const needed = instances.flatMap((instance) => {
+    const dialect = dialectOf(instance, target);
+    return needsOf(instance, target).map((need) => ({ need, ...staticFixture(need, target, dialect) }));
+  });
+  const lacking = STATES.filter((state) => {
+    if (hooked && state.startsWith("key.")) return false;
+    return needed.some((fixture) => fixture.need === state && !fixture.ok && fixture.skipped === undefined);
+  });
+  const isThere = (state: State) => needed.some(({ need, ok }) => need === state && ok);
+  return { none: lacking.filter((state) => !isThere(state)), partly: lacking.filter(isThere) };
 }
 
 /** Whether an instance can run with the fixtures of the target file or of a hook. */

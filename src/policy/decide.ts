@@ -1,5 +1,5 @@
 import { groupUndecided } from "../../reports/text/index.ts";
-import { EXIT, type ExitCode } from "../core/index.ts";
+import { EXIT, type ExitCode, formatCount } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
 import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../record/index.ts";
 
@@ -51,7 +51,7 @@ export function decide(
   const isCut = interruptedBy !== undefined || cutOff !== undefined;
   // A violated MUST is true however the run ended; anything else may be an effect of the early end.
   const result = isCut && found !== "fail" ? "inconclusive" : found;
-  const decisive = reasonsOf(deciding, cutOff);
+  const decisive = reasonsOf(deciding, cutOff, results);
   const reasons: Reason[] = [
     ...(cutOff === undefined ? [] : [{ kind: "run", text: cutOff } as const]),
     ...breaches.map(({ text, check }): Reason => ({ kind: "waiver", text, ...(check === undefined ? {} : { check }) })),
@@ -80,12 +80,18 @@ type Reason = RunVerdict["reasons"][number];
 /**
  * One reason for each cause of a failure, with the first check that it explains; then the results without a cause.
  *
- * @param cutOff the same sentence is not repeated as a cause.
+ * @param cutOff the same sentence is not repeated as a cause. @param all results of the run, for the share that passed.
  */
-function reasonsOf(deciding: readonly CheckResult[], cutOff: string | undefined): Reason[] {
+function reasonsOf(
+  deciding: readonly CheckResult[],
+  cutOff: string | undefined,
+  all: readonly CheckResult[],
+): Reason[] {
   const causes = causesOf(deciding).filter(({ weight }) => weight === "fail");
   const explained = explainedBy(causes);
+  const lacking = deciding.filter(lacksFixture);
   return [
+    ...lackingText(lacking, all),
     ...causes
       .filter(({ title }) => title !== cutOff)
       .map(
@@ -95,7 +101,7 @@ function reasonsOf(deciding: readonly CheckResult[], cutOff: string | undefined)
           check: first,
         }),
       ),
-    ...groupUndecided(deciding.filter(({ id }) => !explained.has(id))).map(
+    ...groupUndecided(deciding.filter((one) => !explained.has(one.id) && !lacking.includes(one))).map(
       ({ status, sentence, results: [{ id }, ...more] }): Reason => ({
         kind: "checks",
         text: `${status}: ${sentence}${instances(more.length + 1)}`,
@@ -103,6 +109,22 @@ function reasonsOf(deciding: readonly CheckResult[], cutOff: string | undefined)
       }),
     ),
   ];
+}
+
+/** Whether the target file lacks a key, model or account that the check needs. */
+const lacksFixture = ({ status, reason }: CheckResult): boolean =>
+  status === "blocked" &&
+  reason?.kind === "missing-preconditions" &&
+  reason.missing.every(({ why }) => why === undefined);
+
+/** One reason for everything that the target file lacks: its parts are listed above the verdict, and by `doctor`. */
+function lackingText([first, ...more]: readonly CheckResult[], all: readonly CheckResult[]): Reason[] {
+  if (first === undefined) return [];
+  const canRun = all.filter((one) => !lacksFixture(one) && one.status !== "not-applicable");
+  const passed = canRun.filter(({ status }) => status === "pass").length;
+  const lack = `${formatCount(more.length + 1, "other")} ${more.length === 0 ? "needs" : "need"}`;
+  const text = `${passed} of ${formatCount(canRun.length, "check instance")} that can run passed; ${lack} keys, models or accounts that the target file does not name. \`gauntlet doctor\` lists them; \`gauntlet init --accept-gaps\` declares that the gateway does not have them`;
+  return [{ kind: "checks", text, check: first.id }];
 }
 
 const instances = (count: number): string => (count === 1 ? "" : ` (${count} check instances)`);

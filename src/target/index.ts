@@ -1,7 +1,7 @@
 export type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
 export { messageProblem } from "./denial-message.ts";
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./embedded.ts";
-export type { State } from "./fixture-names.ts";
+export { STATES, type State } from "./fixture-names.ts";
 export { hookProvisioner } from "./hook-provisioner.ts";
 export { Key } from "./key.ts";
 export { loadTarget, parseTarget } from "./load-target.ts";

@@ -1,11 +1,11 @@
 import { Document, isMap, parseDocument } from "yaml";
 
-/** A line of a target file, and the evidence for it. */
+/** A line of a target file, and the evidence for it, if it was found out. */
 export interface ProposedLine {
   /** Section, and the names below it. */
   readonly path: readonly string[];
   readonly value: unknown;
-  readonly evidence: string;
+  readonly evidence?: string;
 }
 
 /** Evidence is shortened to fit behind a line; remarks are on separate lines. */
@@ -13,7 +13,7 @@ const MAX_EVIDENCE_CHARACTERS = 160;
 const MAX_REMARK = 600;
 
 /**
- * A target file with added lines. Existing content is unchanged; each added line has its evidence as a comment.
+ * A target file with added lines. Existing content is unchanged; each added line has its evidence, if any, as a comment.
  *
  * @param remarks comments at the end of the file.
  */
@@ -32,7 +32,7 @@ export function withLines(file: string, lines: readonly ProposedLine[], remarks:
 
 function addLine(document: Document, { path, value, evidence }: ProposedLine): void {
   const node = document.createNode(value, { flow: true });
-  node.comment = ` ${inOneLine(evidence)}`;
+  if (evidence !== undefined) node.comment = ` ${inOneLine(evidence)}`;
   for (let depth = 1; depth < path.length; depth++) {
     const section = path.slice(0, depth);
     const known = document.getIn(section);

@@ -8,8 +8,8 @@ export const initCommand = defineCommand({
   command: "init",
   describe: "Write a target file, a policy and a CI job",
   examples: [
-    ["gauntlet init", "prompts for the values"],
     ["gauntlet init --yes --base-url https://gw.example.test/v1 --ci gitlab", "no prompts"],
+    ["gauntlet init --accept-gaps", "declare what gauntlet.yaml lacks as gaps, so that a run can pass"],
   ],
   builder: (yargs) =>
     yargs.options({
@@ -21,8 +21,11 @@ export const initCommand = defineCommand({
       limits: text("starter, growth, scale, or RPM:INFLIGHT"),
       ci: { choices: ["github", "gitlab", "none"] as const, default: "github" as const, describe: "CI job to write" },
       force: flag("overwrite existing files"),
+      "accept-gaps": flag("declare what an existing target file lacks as gaps, so that a run can pass"),
+      target: { ...text("target file for --accept-gaps"), default: "gauntlet.yaml" },
     }),
   run: async (argv) => {
+    if (argv.acceptGaps) return (await useCase.acceptGaps()).acceptGaps(argv.target);
     const { init, assertNothingThere, programHere } = await useCase.init();
     assertNothingThere(argv.ci, argv.force);
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
