@@ -29,6 +29,8 @@ export function describeUndecided(reason: UndecidedReason): string {
       return `the response is larger than Gauntlet records${reason.detail === undefined ? "" : ` (${reason.detail})`}`;
     case "generator-late":
       return `Gauntlet was delayed by ${Math.round(reason.lagMs)} ms during this check (limit ${reason.boundMs} ms), so its timing cannot be judged. Run it again on a quieter machine.`;
+    case "machine-busy":
+      return `this machine was too busy to judge timing: ${reason.problems.join("; ")}. Run it again on a quieter machine, or with less load`;
     case "open":
       return reason.text;
   }
@@ -82,4 +84,7 @@ export function groupUndecided(results: readonly CheckResult[]): UndecidedGroup[
 }
 
 /** A reason without measured values, which differ from result to result. */
-const withoutMeasures = (reason: UndecidedReason): unknown => (reason.kind === "generator-late" ? reason.kind : reason);
+const withoutMeasures = (reason: UndecidedReason): unknown => (OF_MACHINE.includes(reason.kind) ? reason.kind : reason);
+
+/** Reasons of the machine, not of one check. */
+const OF_MACHINE: readonly UndecidedReason["kind"][] = ["generator-late", "machine-busy"];

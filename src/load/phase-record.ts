@@ -1,5 +1,5 @@
 import { conclusionOf, finding } from "../judging/index.ts";
-import type { Finding, JudgedPhase, LoadVerdict } from "../record/index.ts";
+import type { Finding, JudgedPhase, LoadVerdict, UndecidedReason } from "../record/index.ts";
 import type { EventScanner } from "./http/event-scanner.ts";
 import type { PreparedRequest } from "./http/load-exchange.ts";
 import type { RequestOutcome } from "./outcome.ts";
@@ -151,12 +151,17 @@ export function verdictOf(findings: readonly Finding[]): { verdict: LoadVerdict;
   }
 }
 
-/** A phase whose generator was not valid: wrong responses remain wrong, and nothing else is decided. */
-export function withoutTiming(phase: JudgedPhase): JudgedPhase {
-  const wrong = phase.findings.filter(
-    ({ outcome, basis, weight }) => outcome === "broken" && basis !== "timing" && weight === "fail",
-  );
-  return wrong.length === 0 ? { ...phase, verdict: "inconclusive" } : { ...phase, ...verdictOf(wrong) };
+/**
+ * A phase whose generator was not valid, or of which a part is missing: what depends on timing and counts is undecided, and the
+ * content of responses stays judged.
+ */
+export function withoutTiming(phase: JudgedPhase, reason: UndecidedReason): JudgedPhase {
+  const findings = phase.findings.map((one) => (one.basis === "timing" ? undecidedFor(one, reason) : one));
+  return { ...phase, findings, ...verdictOf(findings) };
+}
+
+function undecidedFor({ name, title, requirements, basis, subject }: Finding, undecided: UndecidedReason): Finding {
+  return finding({ name, title, requirements, basis, subject, undecided });
 }
 
 /** A count as a share, for a magnitude. */

@@ -1,4 +1,5 @@
-import type { JudgedPhase, JudgedRun } from "../record/index.ts";
+import { describeUndecided } from "../../reports/text/index.ts";
+import type { JudgedPhase, JudgedRun, LoadGenerator, LoadReason, UndecidedReason } from "../record/index.ts";
 import type { Limits } from "../target/index.ts";
 import { withoutTiming } from "./phase-record.ts";
 
@@ -22,7 +23,8 @@ export interface RunParts
 /** Creates the record of a run from its judged phases, for every engine and kind. */
 export function runRecord(parts: RunParts): JudgedRun {
   const { phases: all, stopped = [], missing = [], startedAtMs, ...run } = parts;
-  const phases = run.generator.valid && missing.length === 0 ? [...all] : all.map(withoutTiming);
+  const unsure = unsureOf(run.generator, missing);
+  const phases = unsure === undefined ? [...all] : all.map((phase) => withoutTiming(phase, unsure));
   return {
     ...run,
     ...verdictOfRun(run, phases, { stopped, missing }),
@@ -31,6 +33,19 @@ export function runRecord(parts: RunParts): JudgedRun {
     keys: [...run.keys],
     startedAt: new Date(startedAtMs).toISOString(),
   };
+}
+
+/** Why nothing that depends on timing and counts is decided. */
+function unsureOf({ valid, problems }: LoadGenerator, missing: readonly string[]): UndecidedReason | undefined {
+  if (!valid) return { kind: "machine-busy", problems };
+  return missing.length === 0 ? undefined : { kind: "open", text: missing.join("; ") };
+}
+
+/** A run in whose process another one was late. @param problems of that one. */
+export function withLateGenerator(run: JudgedRun, problems: string[]): JudgedRun {
+  const generator = { ...run.generator, valid: false, problems };
+  const phases = run.phases.map((phase) => withoutTiming(phase, { kind: "machine-busy", problems }));
+  return { ...run, ...verdictOfRun({ ...run, generator }, phases, { stopped: [], missing: [] }), phases, generator };
 }
 
 /** The worst phase decides. A run that is incomplete, or whose generator was not valid, passes nothing. */
@@ -44,7 +59,11 @@ function verdictOfRun(
       .filter((phase) => phase.verdict === verdict)
       .map(({ name, message }) => ({ text: name === run ? message : `${name}: ${message}`, phase: name }));
   const ofRun = (texts: readonly string[]) => texts.map((text) => ({ text }));
-  const problems = ofRun([...missing, ...generator.problems.map((problem) => `generator: ${problem}`)]);
+  const busy: UndecidedReason = { kind: "machine-busy", problems: generator.problems };
+  const problems: LoadReason[] = [
+    ...ofRun(missing),
+    ...(generator.valid ? [] : [{ text: describeUndecided(busy), reason: busy }]),
+  ];
   const failed = reasonsOf("fail");
   if (failed.length > 0) return { verdict: "fail", reasons: [...ofRun(stopped), ...failed, ...problems] };
   if (!generator.valid || stopped.length + missing.length > 0)

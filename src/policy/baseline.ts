@@ -142,7 +142,7 @@ export function acceptBaseline(before: BaselineFile | undefined, record: RunReco
   const invalid = runs.find(({ generator }) => !generator.valid);
   if (invalid !== undefined) {
     throw new UsageError(
-      `the generator exceeded its bounds in ${invalid.name}: ${invalid.generator.problems.join("; ")}`,
+      `this machine was too busy to judge timing in ${invalid.name}: ${invalid.generator.problems.join("; ")}`,
       {
         hint: "Run it on a machine that only runs the generator.",
       },

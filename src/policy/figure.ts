@@ -47,7 +47,7 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   const series = all.filter((entry) => matches(withOutcome, entry.labels) && entry.quantiles !== null);
   if (series.length === 0) return nothing(all, withOutcome);
   const samples = Math.min(...series.map((entry) => entry.samples));
-  if (series.some(({ valid }) => !valid)) return { why: "the generator exceeded its bounds", samples };
+  if (series.some(({ valid }) => !valid)) return { why: "this machine was too busy to judge timing", samples };
   const needed = MIN_SAMPLES[stat];
   if (samples < needed) return { why: `${samples} samples are too few for ${stat}, which needs ${needed}`, samples };
   const unsure = series.find(({ intervals }) => stat !== "max" && intervals?.[stat] === null);
@@ -105,7 +105,7 @@ function ofCounts(
   if (samples === 0) return nothing(all, threshold.labels);
   if (kind === "sum" && unmatchedLabel(threshold.labels, all, { isCount: true, isMatch: matches }) !== undefined)
     return nothing(all, threshold.labels, true);
-  if (about.some(({ valid }) => !valid)) return { why: "the generator exceeded its bounds", samples };
+  if (about.some(({ valid }) => !valid)) return { why: "this machine was too busy to judge timing", samples };
   if (kind !== "sum" && series.some(({ interval }) => interval === null))
     return { why: "a phase was too short to tell how exact the rate is", samples };
   if (kind === "each") {

@@ -5,8 +5,8 @@ import { type Figure, figureOf, isMet, type NoFigure } from "./figure.ts";
 import { type MetricName, metricOf } from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
-/** Counts that are wrong whatever the schedule was: a generator that was late does not excuse them. */
-const WRONG_AT_ANY_TIME: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
+/** Counts that hold whatever the schedule was: a generator that was late does not change them. */
+const OF_CONTENT: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
 
 /** Judges a load run by the thresholds of its workload: one finding each, decided only if the whole interval is on one side of the bound. */
 export function judgeThresholds(run: LoadRun, thresholds: readonly Threshold[]): Finding[] {
@@ -18,13 +18,11 @@ function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   const subject = text.slice(0, text.lastIndexOf(` ${operator} `));
   const common = { name: text, title: `Threshold: ${text}`, requirements: [], subject };
   if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
-  const seen = figureIn(run, threshold);
+  const seen = figureIn(OF_CONTENT.includes(metric) ? onTime(run) : run, threshold);
   const write = writerOf(metric);
   if (!("value" in seen)) {
-    const wrong = run.generator.valid || !WRONG_AT_ANY_TIME.includes(metric) ? seen : figureIn(onTime(run), threshold);
-    const isCrossed = "value" in wrong && isMet(wrong, operator, bound.value) === false;
-    if (!isCrossed) return finding({ ...common, undecided: seen.why });
-    return finding({ ...common, ...compared(wrong, threshold, bound.value), met: false });
+    const { valid, problems } = run.generator;
+    return finding({ ...common, undecided: valid ? seen.why : { kind: "machine-busy", problems } });
   }
   const met = isMet(seen, operator, bound.value);
   if (met === undefined)

@@ -1,4 +1,5 @@
 import type { CheckResult } from "./check-result.ts";
+import type { Finding } from "./finding.ts";
 import type { JudgedLoad, JudgedRun } from "./judged-load.ts";
 import type { JudgedPhase, LoadRun, LoadSection } from "./load-section.ts";
 
@@ -75,7 +76,8 @@ const FRAME = {
 
 /** What no phase covers: that the generator was not valid, that the run was stopped, that nothing was sent. */
 function judgedRun(run: JudgedRun): CheckResult {
-  const open = run.reasons.flatMap(({ text, phase }) => (phase === undefined ? [text] : []));
+  const open = run.reasons.filter(({ phase }) => phase === undefined);
+  const [{ reason } = {}, ...more] = open;
   const undecided = run.verdict === "inconclusive" && run.phases.every(({ verdict }) => verdict !== "inconclusive");
   const isOpen = open.length > 0 || undecided || run.phases.length === 0;
   return {
@@ -84,7 +86,8 @@ function judgedRun(run: JudgedRun): CheckResult {
     check: "load.run",
     title: RUN_TITLE,
     status: isOpen ? "inconclusive" : "pass",
-    message: isOpen ? open.join("; ") || "nothing was sent" : "the generator kept its schedule",
+    message: isOpen ? open.map(({ text }) => text).join("; ") || "nothing was sent" : "the generator kept its schedule",
+    ...(reason !== undefined && more.length === 0 && { reason }),
     durationMs: run.durationS * 1_000,
   };
 }
@@ -124,10 +127,21 @@ function judgedPhase(run: JudgedRun, phase: JudgedPhase): CheckResult {
     axes: { run: run.name },
     status: phase.verdict,
     message: phase.message,
+    ...(phase.verdict === "inconclusive" && reasonOf(findings)),
     requirements: [...new Set(findings.flatMap(({ requirements }) => requirements))],
     violated: [...new Set(broken.flatMap(({ requirements }) => requirements))],
     findings,
     exchanges: [...new Set(findings.flatMap(({ exchanges }) => exchanges))],
     durationMs: phase.durationS * 1_000,
   };
+}
+
+/** The reason for which nothing of a phase could be decided, if it is one for all of it. */
+function reasonOf(findings: readonly Finding[]): Pick<CheckResult, "reason"> {
+  const reasons = findings.flatMap(({ outcome, reason }) =>
+    outcome === "undecided" && reason !== undefined ? [reason] : [],
+  );
+  const busy = reasons.find(({ kind }) => kind === "machine-busy");
+  const isOne = busy !== undefined && reasons.every(({ kind }) => kind === busy.kind);
+  return isOne ? { reason: busy } : {};
 }

@@ -94,6 +94,8 @@ export const undecidedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("no-response"), how: z.string() }),
   z.strictObject({ kind: z.literal("size-bound"), detail: z.string().optional() }),
   z.strictObject({ kind: z.literal("generator-late"), lagMs: z.number(), boundMs: z.number() }),
+  /** The load generator was not on time: nothing that depends on timing is decided. `problems` name what exceeded its bound. */
+  z.strictObject({ kind: z.literal("machine-busy"), problems: z.array(z.string()) }),
   /** What prevented the judge from deciding, in words. */
   z.strictObject({ kind: z.literal("open"), text: z.string() }),
 ]);

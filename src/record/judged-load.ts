@@ -1,4 +1,5 @@
 import type { CheckResult } from "./check-result.ts";
+import type { UndecidedReason } from "./finding.ts";
 import type { JudgedPhase, LoadRun, LoadVerdict } from "./load-section.ts";
 
 /** A load run before its verdicts are added to the checks. */
@@ -15,6 +16,8 @@ export interface LoadReason {
   readonly text: string;
   /** The phase that says so; absent: the run as a whole. */
   readonly phase?: string;
+  /** The same as data, if it is a reason for which nothing could be decided. */
+  readonly reason?: UndecidedReason;
 }
 
 export interface JudgedLoad {

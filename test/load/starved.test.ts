@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -39,5 +39,8 @@ test.skipIf(!pins)(
     expect(run.status).toBe(4);
     expect(document).toMatchObject({ verdict: "inconclusive", exitCode: 4 });
     expect(document.generator.problems.length).toBeGreaterThan(0);
+    const { verdict } = JSON.parse(readFileSync(join(folder, "run", "run.json"), "utf8"));
+    const texts = verdict.reasons.map(({ text }: { readonly text: string }) => text);
+    expect(texts).toEqual([expect.stringMatching(/^inconclusive: this machine was too busy to judge timing: /)]);
   },
 );
