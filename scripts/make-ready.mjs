@@ -48,8 +48,10 @@ export async function hand(command, args) {
   const { spawn } = await import("node:child_process");
   const child = spawn(command, args, { cwd: process.cwd(), stdio: "inherit" });
   // A terminal already sends Ctrl-C to the whole group; the child must stay alive to handle it, and so must we.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  const wait = () => {};
+  const end = () => child.kill("SIGTERM");
+  process.on("SIGINT", wait).on("SIGTERM", end);
   const [code, signal] = await new Promise((done) => child.on("exit", (...how) => done(how)));
+  process.off("SIGINT", wait).off("SIGTERM", end);
   process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
 }

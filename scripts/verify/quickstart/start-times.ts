@@ -1,12 +1,12 @@
-// How long `npm start` takes after its set-up: until the verdict of the first suite, and in total. Writes docs/npm-start.json,
-// which the README repeats. The machine must be idle.
+// How long `npm start` takes after its set-up: until the first verdict, which the quick checks give, and in total. Writes
+// docs/npm-start.json, which the README repeats. The machine must be idle.
 //
 //   npm run verify:start
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { RunRecord } from "../../../src/record/index.ts";
 import { ROOT } from "../../docs/generated-files.ts";
@@ -15,14 +15,16 @@ import { ROOT } from "../../docs/generated-files.ts";
  * The promised times, seconds. A tier alone takes 136: its rate window is filled, waited for and then overloaded for a minute.
  */
 const FIRST_VERDICT_S = 30;
-const WHOLE_S = 180;
+const WHOLE_S = 210;
 
 /** Content of docs/npm-start.json. */
 export interface StartTimes {
   readonly measuredOn: string;
   readonly machine: string;
-  /** From the end of the set-up to the verdict of the first suite; `null`: not measured. */
+  /** From the end of the set-up to the first verdict; `null`: not measured. */
   readonly firstVerdictS: number | null;
+  /** The whole run, as its summary says. */
+  readonly runS: number;
   /** From the end of the set-up to the end. */
   readonly wholeS: number;
   readonly requests: number;
@@ -31,25 +33,35 @@ export interface StartTimes {
 }
 
 async function measure(folder: string) {
-  const startMs = performance.now();
+  let startMs = performance.now();
   const sinceS = () => Number(((performance.now() - startMs) / 1_000).toFixed(1));
-  const args = [join(ROOT, "dist", "src", "main.js"), "run", "--target", "embedded", "--out", folder];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [join(ROOT, "scripts", "start.mjs")], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = once(child, "close");
-  let firstVerdictS = Number.NaN;
-  for await (const line of createInterface({ input: child.stderr })) {
+  // The set-up is not measured: it ends when the first part is announced.
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    if (line.startsWith("First verdict")) startMs = performance.now();
     console.log(`${String(sinceS()).padStart(6)} s  ${line}`);
-    if (Number.isNaN(firstVerdictS) && /: (PASS|FAIL|INCONCLUSIVE) \(/.test(line)) firstVerdictS = sinceS();
+  });
+  let firstVerdictS = Number.NaN;
+  let report = "";
+  for await (const line of createInterface({ input: child.stdout })) {
+    console.log(`${String(sinceS()).padStart(6)} s  ${line}`);
+    if (Number.isNaN(firstVerdictS) && /^(PASS|FAIL|INCONCLUSIVE): /.test(line)) firstVerdictS = sinceS();
+    report = /; report: (\S+)$/.exec(line)?.[1] ?? report;
   }
   await ended;
   const wholeS = sinceS();
-  const record = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
+  const record = JSON.parse(readFileSync(join(folder, dirname(report), "run.json"), "utf8")) as RunRecord;
   const checks: Record<string, number> = {};
   for (const { status } of record.checks) checks[status] = (checks[status] ?? 0) + 1;
   const found = {
     measuredOn: record.startedAt.slice(0, 10),
     machine: `${cpus()[0]?.model ?? "unknown processor"}, ${cpus().length} cores, Node ${process.versions.node}`,
     firstVerdictS,
+    runS: Number((record.durationMs / 1_000).toFixed(1)),
     wholeS,
     requests: record.traffic.requests,
     checks,
@@ -58,10 +70,8 @@ async function measure(folder: string) {
   return found satisfies StartTimes;
 }
 
-const built = spawnSync("npm", ["run", "--silent", "build"], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
-if (built.status !== 0) throw new Error(`the build ended with ${built.status}`);
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-start-"));
-const times = await measure(join(folder, "run"));
+const times = await measure(folder);
 rmSync(folder, { recursive: true, force: true });
 const problems = [
   ...(times.firstVerdictS <= FIRST_VERDICT_S
