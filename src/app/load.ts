@@ -1,8 +1,8 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
+  assertDecidableByTotals,
   assertMeasurable,
-  assertOfTotals,
   assertReachable,
   boundedBy,
   parseUntil,
@@ -131,7 +131,7 @@ async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Polic
 /** A load that several threads or processes send cannot be ended by what one of them has counted. */
 function checkThresholds({ workers, shard }: LoadOptions, workloads: readonly Workload[]): void {
   for (const { thresholds = [], engine } of workloads) {
-    if (engine === "k6") assertOfTotals(thresholds, engine);
+    if (engine === "k6") assertDecidableByTotals(thresholds, engine);
     const aborting = thresholds.find(({ abortOnFail }) => abortOnFail);
     if (aborting === undefined || (workers === 0 && shard === undefined)) continue;
     const option = workers > 0 ? "--workers" : "--shard";
