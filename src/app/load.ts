@@ -121,7 +121,7 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
 async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Policy | undefined> {
   if (policy === undefined) return undefined;
   if (shard !== undefined)
-    throw new UsageError("--policy with --shard would judge one shard's share of the load", {
+    throw new UsageError("--policy cannot be combined with --shard: it would judge one shard's share of the load", {
       hint: "Omit --policy, and put thresholds into the workload: `gauntlet merge` judges the whole load by them.",
     });
   const { policyOfLoad, readPolicy } = await import("./policy-step.ts");
