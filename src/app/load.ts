@@ -117,7 +117,7 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
   return { until, named, k6, requested: shardRequest(options, named), policy: await policyOf(options) };
 }
 
-/** Loaded only if there is one: it knows every check. */
+/** Reads the policy, if one is named. Its code is imported on demand, because it loads every check. */
 async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Policy | undefined> {
   if (policy === undefined) return undefined;
   if (shard !== undefined)

@@ -75,7 +75,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #headers: HeaderList = [];
   #trailers: HeaderList = [];
   readonly #interim: number[] = [];
-  /** Of the fields of all interim responses. */
+  /** Size of the fields of all interim responses so far, bytes. */
   #interimBytes = 0;
   readonly #pieces: PieceList;
   #receivedBytes = 0;

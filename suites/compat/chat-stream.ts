@@ -18,7 +18,7 @@ export const inSeconds = that(
   (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e11,
 );
 
-/** Chunks of a stream: its events up to the end marker. What follows the marker is judged as that alone. */
+/** Chunks of a stream: its events before the end marker. That events follow the marker is judged separately. */
 function chunksOf({ stream: { events } }: Response): readonly StreamEvent[] {
   const end = events.findIndex(({ raw, json }) => isEndMarker(raw, json));
   return end === -1 ? events : events.slice(0, end);

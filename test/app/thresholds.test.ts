@@ -26,7 +26,7 @@ const ENGINES = (Object.keys(ARRIVALS) as Engine[]).filter((engine) => engine !=
 
 interface Loaded {
   readonly engine?: Engine;
-  /** Of how many requests one fails; 0: none. */
+  /** One in this many requests fails; 0: none. */
   readonly oneFailsIn?: number;
   readonly durationS?: number;
   readonly args?: readonly string[];
