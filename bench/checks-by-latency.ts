@@ -1,5 +1,5 @@
 /**
- * How long the checks take by the latency of the gateway: quick and full runs against the embedded gateway, one after another.
+ * How the duration of quick and full runs depends on the latency of the gateway. Tests the embedded gateway, one run at a time.
  *
  *     npm run build && npm run bench:latency [-- --full]
  */

@@ -1,5 +1,12 @@
 import { formatNumber, formatRounded } from "../src/core/index.ts";
-import { checkChanges, type LoadClass, type LoadRun, type RunRecord, STATUSES } from "../src/record/index.ts";
+import {
+  checkChanges,
+  type LoadClass,
+  type LoadPhase,
+  type LoadRun,
+  type RunRecord,
+  STATUSES,
+} from "../src/record/index.ts";
 import { headlinePhase, kindOf } from "./latency-table.ts";
 import { code, inline } from "./markdown.ts";
 import type { ReportSource } from "./source.ts";
@@ -76,12 +83,15 @@ function changesPart(record: RunRecord, base: RunRecord): string[] {
   return lines.length === 0 ? ["No check changed."] : [lines.join("\n\n")];
 }
 
-/** A figure with its 95 % interval, if it has one. */
+/** A figure of a load run. */
 interface Figure {
   readonly name: string;
-  readonly unit: string;
+  readonly unit: "/s" | " ms" | " %" | "";
   readonly value: number;
+  /** 95 %; `null`: too few requests for one; `undefined`: the record never has one for this figure. */
   readonly interval: readonly [number, number] | null | undefined;
+  /** Shown only next to the figure of the base. */
+  readonly isOnlyCompared?: true;
 }
 
 /** The figures of every load run, next to those of the base. */
@@ -89,10 +99,11 @@ function figuresPart(record: RunRecord, base: RunRecord): string[] {
   return (record.load?.runs ?? []).flatMap((run) => {
     const before = base.load?.runs.find(({ name }) => name === run.name);
     const known = new Map((before === undefined ? [] : figuresOf(before)).map((figure) => [figure.name, figure]));
-    const rows = figuresOf(run).map((now) => {
+    const rows = figuresOf(run).flatMap((now) => {
       const was = known.get(now.name);
-      const cells = [was === undefined ? "–" : textOf(was), textOf(now), was === undefined ? "" : changeOf(was, now)];
-      return `| ${now.name} | ${cells.join(" | ")} |`;
+      if (was === undefined && now.isOnlyCompared) return [];
+      const cells = was === undefined ? ["–", textOf(now), ""] : [textOf(was), textOf(now), changeOf(was, now)];
+      return [`| ${now.name} | ${cells.join(" | ")} |`];
     });
     if (rows.length === 0) return [];
     return [[`| ${inline(run.name)} | base | this run | change |`, "|---|--:|--:|--:|", ...rows].join("\n")];
@@ -105,9 +116,35 @@ function figuresOf(run: LoadRun): Figure[] {
   const { admitted, intervals } = phase.rates;
   const classes = phase.classes.filter(({ outcome }) => outcome === "admitted");
   return [
-    { name: "admitted requests/s", unit: "/s", value: admitted, interval: intervals?.admitted },
-    ...classes.flatMap((entry) => [...latencies(entry, "TTFT", "ttftMs"), ...latencies(entry, "E2E", "responseMs")]),
+    { name: "admitted requests/s", unit: "/s", value: admitted, interval: intervals?.admitted ?? null },
+    ...classes.flatMap((entry) => [
+      ...latencies(entry, "TTFT", "ttftMs"),
+      ...latencies(entry, "E2E", "responseMs"),
+      ...tokensPerReply(entry),
+    ]),
+    ...shares(phase),
   ];
+}
+
+function tokensPerReply(entry: LoadClass): Figure[] {
+  const { count, outputTokens } = entry;
+  if (count === 0 || outputTokens === 0) return [];
+  const name = `output tokens per reply, ${kindOf(entry)}`;
+  return [{ name, unit: "", value: outputTokens / count, interval: undefined, isOnlyCompared: true }];
+}
+
+function shares({ shares: all }: LoadPhase): Figure[] {
+  if (all === undefined) return [];
+  return (["failed", "invalid"] as const).map((what) => {
+    const ends = all.intervals[what];
+    return {
+      name: `${what} requests`,
+      unit: " %",
+      value: all[what] * 100,
+      interval: ends && [ends[0] * 100, ends[1] * 100],
+      isOnlyCompared: true,
+    };
+  });
 }
 
 function latencies(entry: LoadClass, name: string, field: "ttftMs" | "responseMs"): Figure[] {
@@ -117,22 +154,26 @@ function latencies(entry: LoadClass, name: string, field: "ttftMs" | "responseMs
     name: `${name} ${stat}, ${kindOf(entry)}`,
     unit: " ms",
     value: quantiles[stat],
-    interval: quantiles.intervals?.[stat],
+    interval: quantiles.intervals?.[stat] ?? null,
   }));
 }
 
-const number = (value: number): string => formatRounded(value, value < 100 ? 1 : 0);
-
 function textOf({ value, interval, unit }: Figure): string {
-  const ends = interval ? ` (${number(interval[0])}–${number(interval[1])})` : "";
-  return `${number(value)}${ends}${unit}`;
+  const write = (one: number) => formatRounded(one, unit === " %" ? 2 : one < 100 ? 1 : 0);
+  const ends = interval ? ` (${write(interval[0])}–${write(interval[1])})` : "";
+  return `${write(value)}${ends}${unit}`;
 }
 
-/** The change in percent; marked if the intervals do not overlap. */
+/** The change, of a share in percentage points and of anything else in percent; marked if the intervals do not overlap. */
 function changeOf(was: Figure, now: Figure): string {
-  if (was.value === 0) return "";
-  const percent = ((now.value - was.value) / was.value) * 100;
-  const text = `${percent < 0 ? "−" : "+"}${formatRounded(Math.abs(percent), 1)} %`;
+  const change = now.value - was.value;
+  if (was.unit !== " %" && was.value === 0) return "";
+  const amount =
+    was.unit === " %"
+      ? `${formatRounded(Math.abs(change), 2)} pp`
+      : `${formatRounded(Math.abs(change / was.value) * 100, 1)} %`;
+  const text = `${change < 0 ? "−" : "+"}${amount}`;
+  if (was.interval === undefined || now.interval === undefined) return text;
   if (!was.interval || !now.interval) return `${text}, too few requests to tell`;
   const isHigher = now.interval[0] > was.interval[1];
   const isLower = now.interval[1] < was.interval[0];

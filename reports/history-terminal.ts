@@ -36,7 +36,7 @@ const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
 
 const mostRuns = (trends: readonly Trend[]): number => Math.max(0, ...trends.map(({ values }) => values.length));
 
-/** Whether nothing but the number of runs so far keeps the history from a verdict. */
+/** Whether the history has no verdict only because it has too few runs so far. */
 function isCollecting({ verdict, trends, lostChecks, notImported }: HistoryReport): boolean {
   const isWhole = lostChecks.length === 0 && notImported.length === 0;
   return verdict === "inconclusive" && isWhole && trends.length > 0 && mostRuns(trends) < MIN_RUNS;

@@ -47,7 +47,7 @@ export function latencyTitle(run: LoadRun): string {
   return `latency${run.phases.length > 1 && phase !== undefined ? ` in ${oneLine(phase.name, 40)}` : ""}, ms`;
 }
 
-/** Width of the first column of a terminal. */
+/** Width of the first column in the terminal, and minimum width of the others, characters. */
 const NAME_WIDTH = 18;
 const MIN_WIDTH = 7;
 

@@ -33,7 +33,7 @@ export function quantileText(
   return isWide && write(low) !== write(high) ? `${write(value)} (${write(low)}–${write(high)})` : write(value);
 }
 
-/** What the signs of `quantileText` mean, as far as they occur. @param texts cells of a table. */
+/** Explains the signs of `quantileText` that occur in the texts. @param texts cells of a table. */
 export function quantileLegend(texts: readonly string[]): string[] {
   return [
     ...(texts.some((text) => text.includes("(")) ? ["(low–high): 95 % interval, where it is wide"] : []),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the composite action does: run, annotate, and end with the exit code of the run, which adds its summary to the job's.
+# The composite action: runs Gauntlet and ends with its exit code. The run adds its summary to the job summary and annotates its causes.
 set -uo pipefail
 
 main="$(cd "$(dirname "$0")/.." && pwd)/dist/src/main.js"

@@ -105,7 +105,7 @@ const notStreamed = defineCheck({
       else if (!verdict.must("CHAT-1", response.status, success, { in: response, at: "status" })) continue;
       const framing = that("one JSON document", (value) => value === "single-json");
       const seen = { in: response, because: response.text.slice(0, 80) };
-      // A stream lacks everything else that a reply has.
+      // A stream would fail every other expectation as well.
       if (!verdict.must("CHAT-7", response.stream.framing, framing, seen)) continue;
       verdict.must("CHAT-7", response.reply.parts !== undefined, true, { in: response, at: "/choices" });
       judgeNonStreamingReply(verdict, response);

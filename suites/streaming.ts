@@ -297,7 +297,7 @@ const everyStream = defineInvariant({
     verdict.must("STREAM-1", documents.length, 0, {
       in: documents[0] ?? served[0],
       at: "Content-Type",
-      because: `streams that were sent as one JSON document, of ${served.length}`,
+      because: `streams (of ${served.length}) that were sent as one JSON document`,
     });
   },
 });

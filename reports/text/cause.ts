@@ -52,8 +52,8 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
       return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
     case "served":
       return worst.response?.reason === undefined
-        ? "Reject these requests. The control request is valid and was served: what differs from it makes this request invalid."
-        : "These responses carry the reason of a denial with a status that means success. Send the denial with its own status.";
+        ? "Reject these requests. Each differs from its control request, which is valid: the difference makes it invalid."
+        : "These responses name the reason for a denial, but their status means success. Send denials with their own status.";
     case "reason":
       return `${observed.kind === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
     case "status":

@@ -2,7 +2,7 @@ import type { Expected, Finding, Observed, ResponseFacts } from "../../src/recor
 import { describeResponse } from "./response.ts";
 import { describeUndecided } from "./undecided.ts";
 
-/** The condition of a place that may hold anything. */
+/** What is expected of a place that may hold any value. */
 const PRESENT = "present";
 
 /** What had to hold: `401`, `"a" or "b"`, `at most 64`, `a non-empty string`. */

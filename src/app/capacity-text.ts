@@ -33,7 +33,7 @@ export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colo
       ({ clause, observed, sure, needed }) => `  ${clause}: ${observed}${sure ? "" : ` (${undecidedText(needed)})`}`,
     ),
   ];
-  const why = doubtOf(found);
+  const why = whyUncertain(found);
   const conclusion = [
     sentenceOf(found, head),
     limitText(found, head),
@@ -48,7 +48,7 @@ export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colo
 function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective }: CapacityHead): string {
   const broken = steps.find((step) => step.binds === "invalid replies");
   if (broken !== undefined) return `Unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}.`;
-  if (best === undefined) return `The gateway met the objective at no level (${objective}).`;
+  if (best === undefined) return `The gateway did not meet the objective at any level (${objective}).`;
   const held = `${levelText(best.level)} ${name}`;
   if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
   if (beyond === undefined)
@@ -62,32 +62,34 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
   if (cut === "interrupted") return "Interrupted before the search ended.";
   const end =
     cut === "requests"
-      ? `The search could not end within the budget of ${formatCount(budget, "request")}.`
+      ? `The budget of ${formatCount(budget, "request")} ran out before the search ended.`
       : cut === "minutes"
         ? "The time ran out before the search ended. Increase --minutes."
         : undefined;
-  if (beyond === undefined) return end ?? "Limited by: nothing up to --to.";
+  if (beyond === undefined) return end ?? "No limit up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
 }
 
-/** For which tiers a held rate is enough. */
+/** `20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).` */
 function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {
   // Unusable replies are not served load. A limit of the account or of this machine does not show what the gateway lacks.
   if (name !== RATE || steps.some((step) => step.binds === "invalid replies")) return [];
   const isGateway = beyond !== undefined && (binds === "latency" || binds === "failures");
   const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm }]) => ({ tier, perS: rpm / 60 }));
-  const described = (some: typeof tiers) =>
-    some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`).join(" and ");
-  const [enough, short] = [true, false].map((isEnough) => tiers.filter(({ perS }) => perS <= level === isEnough));
-  const sentences = [
-    ...(enough === undefined || enough.length === 0 ? [] : [`That is enough for the rate of ${described(enough)}.`]),
-    ...(short === undefined || short.length === 0 || !isGateway ? [] : [`It is not enough for ${described(short)}.`]),
-  ];
-  return sentences.length === 0 ? [] : [sentences.join(" ")];
+  const enough = tiers.filter(({ perS }) => perS <= level);
+  const short = isGateway ? tiers.filter(({ perS }) => perS > level) : [];
+  const limitsOf = (some: typeof tiers) =>
+    `${some.length === 1 ? "the rate limit" : "the rate limits"} of ${LIST.format(some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`))}`;
+  const rate = `${levelText(level)} ${name}`;
+  if (enough.length === 0) return short.length === 0 ? [] : [`${rate} is not enough for ${limitsOf(short)}.`];
+  return [`${rate} is enough for ${limitsOf(enough)}${short.length === 0 ? "" : `, but not for ${limitsOf(short)}`}.`];
 }
 
+/** `a, b and c`. */
+const LIST = new Intl.ListFormat("en-GB");
+
 /** Why the result is not certain. */
-function doubtOf({ held, beyond }: Capacity): string | undefined {
+function whyUncertain({ held, beyond }: Capacity): string | undefined {
   if (held === undefined) return `this level was not held for ${HOLD_S} s`;
   if (beyond === undefined) return "no higher level missed the objective";
   return held.outcomes.some(({ sure }) => !sure) ? "there were too few requests to decide" : undefined;

@@ -29,7 +29,7 @@ const JUDGED_MS = 700;
 /**
  * Judges the recorded exchanges of every phase by the invariants of the suites, and each run by its thresholds.
  *
- * @param interruption of the run: an interrupted run passes nothing, and its end does not wait for all invariants.
+ * @param interruption of the run. After a signal, only some of the invariants are judged: an interrupted run cannot pass.
  */
 export async function judgeLoad(
   load: JudgedLoad,

@@ -4,7 +4,7 @@ import { UsageError } from "../core/index.ts";
 import { readRecord } from "../record/index.ts";
 import { RUNS_FOLDER } from "./open-target.ts";
 
-/** The run folders of this directory with a file, the latest first. */
+/** Run folders that contain `file`, latest first. */
 function runsWith(file: string): string[] {
   if (!existsSync(RUNS_FOLDER)) return [];
   return readdirSync(RUNS_FOLDER)

@@ -1,8 +1,8 @@
 import { EXIT, UsageError } from "../core/index.ts";
 import { Redactor } from "../http-recorder/index.ts";
 import {
+  assertDecidableByTotals,
   assertMeasurable,
-  assertOfTotals,
   assertReachable,
   boundedBy,
   parseUntil,
@@ -117,11 +117,11 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
   return { until, named, k6, requested: shardRequest(options, named), policy: await policyOf(options) };
 }
 
-/** Loaded only if there is one: it knows every check. */
+/** Reads the policy, if one is named. Its code is imported on demand, because it loads every check. */
 async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Policy | undefined> {
   if (policy === undefined) return undefined;
   if (shard !== undefined)
-    throw new UsageError("--policy with --shard would judge one shard's share of the load", {
+    throw new UsageError("--policy cannot be combined with --shard: it would judge one shard's share of the load", {
       hint: "Omit --policy, and put thresholds into the workload: `gauntlet merge` judges the whole load by them.",
     });
   const { policyOfLoad, readPolicy } = await import("./policy-step.ts");
@@ -131,7 +131,7 @@ async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Polic
 /** A load that several threads or processes send cannot be ended by what one of them has counted. */
 function checkThresholds({ workers, shard }: LoadOptions, workloads: readonly Workload[]): void {
   for (const { thresholds = [], engine } of workloads) {
-    if (engine === "k6") assertOfTotals(thresholds, engine);
+    if (engine === "k6") assertDecidableByTotals(thresholds, engine);
     const aborting = thresholds.find(({ abortOnFail }) => abortOnFail);
     if (aborting === undefined || (workers === 0 && shard === undefined)) continue;
     const option = workers > 0 ? "--workers" : "--shard";

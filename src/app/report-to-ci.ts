@@ -3,8 +3,8 @@ import { FORMATS, type ReportSource } from "../../reports/index.ts";
 import { messageOf } from "../core/index.ts";
 
 /**
- * In a job of GitHub Actions: adds the summary of a run to the job's, and prints its annotations to stderr, so that stdout stays
- * what the command prints anywhere. GitLab and Jenkins read `junit.xml` from the run folder.
+ * In a job of GitHub Actions: adds the summary of a run to the job summary, and annotates its causes. Annotations go to stderr, so
+ * that stdout is the same as everywhere else. GitLab and Jenkins read `junit.xml` from the run folder.
  */
 export function reportToCi(source: ReportSource, environment: NodeJS.ProcessEnv = process.env): void {
   if (environment["GITHUB_ACTIONS"] !== "true") return;

@@ -28,9 +28,9 @@ interface Wire {
 /** TCP and TLS handshake, ms. */
 const CONNECT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
-/** Bytes passed to the parser at a time: it creates two objects per field and can only be stopped between two calls. */
+/** Maximum number of bytes passed to the parser at a time: it creates two objects per field and can only be stopped between two calls. */
 const MAX_AT_ONCE = 8 * 1024;
-/** Maximum number of lines of a head: as many fields as Node's own client reads. Each costs several objects. */
+/** Maximum number of fields of a head, as in Node's own client. Each costs several objects. */
 export const MAX_FIELDS = 2_000;
 const LF = 10;
 /** `HTTP/1.1 100`. */
@@ -59,6 +59,7 @@ export class Connection {
   /** First characters of the current head and its last bytes: enough to recognise its kind and its end. */
   #headStart = "";
   #headEnd: Buffer = NOTHING;
+  /** Of the current head: its status line and its fields, as far as they have arrived. */
   #headLines = 0;
   /** The head being received, or the final one. Rarely read. */
   #head = "";
@@ -128,8 +129,8 @@ export class Connection {
     if (wire === undefined) return;
     wire.carried++;
     if (wire.writeFailure.error === undefined && wire.socket.writableLength === 0) return;
-    // The gateway responded before it had the whole request: the unsent rest would precede the next request. With an error,
-    // because undici takes a close without one for the end of the response, also of one that was aborted.
+    // The gateway responded before it had received the whole request, whose rest would precede the next request. Without an
+    // error, undici would take the close for the end of the response, even of one that was aborted.
     const { InformationalError } = loadUndici().errors;
     wire.socket.destroy(new InformationalError("the request was not fully sent"));
   }
@@ -172,7 +173,6 @@ export class Connection {
         const passed = waiting.subarray(0, MAX_AT_ONCE);
         waiting = waiting.subarray(MAX_AT_ONCE);
         this.#countAfterHead(passed);
-        if (this.#headLines > MAX_FIELDS) this.#listener?.onTooManyFields();
         if (passed.length > 0 && !socket.destroyed) return passed;
       }
     };
@@ -188,7 +188,10 @@ export class Connection {
       this.#headStart += rest.toString("latin1", 0, STATUS_CHARACTERS - this.#headStart.length);
       const seen = Buffer.concat([this.#headEnd, rest]);
       const end = seen.indexOf("\r\n\r\n");
-      for (const byte of end === -1 ? rest : seen.subarray(0, end)) if (byte === LF) this.#headLines++;
+      // Up to the blank line at the end, without the bytes that were counted with the previous piece.
+      const lines = end === -1 ? rest : seen.subarray(this.#headEnd.length, end + 2);
+      for (const byte of lines) if (byte === LF) this.#headLines++;
+      if (this.#headLines > 1 + MAX_FIELDS) this.#listener?.onTooManyFields();
       if (end === -1) {
         this.#headEnd = Buffer.from(seen.subarray(-3));
         return;

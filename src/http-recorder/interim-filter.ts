@@ -4,7 +4,7 @@ const MAX_HEAD_BYTES = 256 * 1024;
  * Maximum number of interim responses before a final one. A gateway that works for an hour and reports every second sends 3,600.
  */
 export const MAX_INTERIM = 4_000;
-/** Of the fields of all interim responses together. */
+/** Maximum size of the fields of all interim responses together, bytes. */
 export const MAX_INTERIM_BYTES = 1_048_576;
 
 /**

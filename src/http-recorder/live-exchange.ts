@@ -75,7 +75,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #headers: HeaderList = [];
   #trailers: HeaderList = [];
   readonly #interim: number[] = [];
-  /** Of the fields of all interim responses. */
+  /** Size of the fields of all interim responses so far, bytes. */
   #interimBytes = 0;
   readonly #pieces: PieceList;
   #receivedBytes = 0;
@@ -86,9 +86,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   #isComplete = false;
   #controller: Dispatcher.DispatchController | undefined;
   #abortReason: OwnAbort | undefined;
-  #deadline: NodeJS.Timeout;
+  readonly #timers: { [kind in "deadline" | "idle-timeout"]?: NodeJS.Timeout } = {};
   #lastUs = 0;
-  #idle: NodeJS.Timeout | undefined;
   #resolveHeaded!: (status: number | undefined) => void;
   #resolveStarted!: (started: boolean) => void;
   #resolveDone!: (exchange: Exchange) => void;
@@ -109,14 +108,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.done = new Promise((resolve) => {
       this.#resolveDone = resolve;
     });
-    const { deadlineMs } = options.bounds;
     const startUs = this.#now();
-    const check = () => {
-      const leftMs = this.#leftMs(startUs, deadlineMs);
-      if (leftMs > 0) this.#deadline = setTimeout(check, leftMs);
-      else this.#leave("deadline");
-    };
-    this.#deadline = setTimeout(check, deadlineMs);
+    this.#endAfter("deadline", options.bounds.deadlineMs, () => startUs);
   }
 
   /** When the last part of the body arrived, µs on the clock of the recorder; 0 if none has. */
@@ -165,7 +158,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#status = status;
     this.#headers = pairs(controller.rawHeaders);
     this.#resolveHeaded(status);
-    this.#watchIdle();
+    this.#lastUs = this.#headersUs;
+    this.#endAfter("idle-timeout", this.#options.bounds.idleMs, () => this.#lastUs);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
@@ -176,7 +170,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#pieces.add(this.#lastUs, bytes);
     if (this.#receivedBytes > this.#options.bounds.maxBodyBytes) this.#leave("size-bound");
     else if (this.#pieces.reads >= MAX_READS) this.#leave("size-bound", `${MAX_READS} pieces`);
-    else this.#idle?.refresh();
+    else this.#timers["idle-timeout"]?.refresh();
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -199,25 +193,19 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     return this.#options.clock.monotonicUs() - this.#options.originUs;
   }
 
-  #watchIdle(): void {
-    const { idleMs } = this.#options.bounds;
-    this.#lastUs = this.#now();
-    const check = () => {
-      const leftMs = this.#leftMs(this.#lastUs, idleMs);
-      if (leftMs > 0) this.#idle = setTimeout(check, leftMs);
-      else this.#leave("idle-timeout");
-    };
-    this.#idle = setTimeout(check, idleMs);
-  }
-
   /**
-   * Remaining part of a bound that started at a moment, ms. Stalls of this process do not count: data that arrived meanwhile
-   * waits to be read, and timers fire first.
+   * Ends the exchange once a bound has passed since a moment, which may move. Stalls of this process do not count: data that
+   * arrived meanwhile waits to be read, and timers fire first.
    */
-  #leftMs(sinceUs: number, boundMs: number): number {
+  #endAfter(kind: "deadline" | "idle-timeout", boundMs: number, sinceUs: () => number): void {
     const { ownLag, originUs } = this.#options;
-    const nowUs = this.#now();
-    return boundMs + ownLag.lostWithin(originUs + sinceUs, originUs + nowUs) - (nowUs - sinceUs) / 1_000;
+    const check = () => {
+      const [fromUs, nowUs] = [sinceUs(), this.#now()];
+      const leftMs = boundMs + ownLag.lostWithin(originUs + fromUs, originUs + nowUs) - (nowUs - fromUs) / 1_000;
+      if (leftMs > 0) this.#timers[kind] = setTimeout(check, leftMs);
+      else this.#leave(kind);
+    };
+    this.#timers[kind] = setTimeout(check, boundMs);
   }
 
   #leave(kind: EndingKind, detail?: string): void {
@@ -241,8 +229,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     const surplus = bodiless ? (this.#connection.bytesAfterHead ?? 0) : 0;
     if (surplus > 0) this.#afterwards = `${surplus} bytes of a body where none belongs`;
     const endUs = this.#now();
-    clearTimeout(this.#deadline);
-    clearTimeout(this.#idle);
+    for (const timer of Object.values(this.#timers)) clearTimeout(timer);
     this.#connection.finish();
     this.#resolveHeaded(this.#status === 0 ? undefined : this.#status);
     this.#resolveStarted(false);

@@ -38,7 +38,7 @@ export {
   writeShardFile,
 } from "./shard-file.ts";
 export { shareValidity } from "./share-validity.ts";
-export { assertOfTotals, endIfCrossed, withThresholds } from "./thresholds.ts";
+export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./thresholds.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
 export { runTier } from "./tier/run-tier.ts";

@@ -1,6 +1,6 @@
-import { finding } from "../judging/index.ts";
+import { type FindingFacts, finding } from "../judging/index.ts";
 import { isLimitReason } from "../limits/index.ts";
-import type { Finding, JudgedPhase } from "../record/index.ts";
+import type { Finding, JudgedPhase, JudgedRun } from "../record/index.ts";
 import { judgeReplies } from "./judge-replies.ts";
 import type { LoadStop } from "./load-guard.ts";
 import { isStatedFailure } from "./outcome.ts";
@@ -9,49 +9,31 @@ import type { Workload } from "./workload.ts";
 /** The finding for a run that was stopped before its end. */
 export function judgeStop(stop: LoadStop | undefined): Finding[] {
   if (stop === undefined) return [];
-  if (stop.kind === "requests")
-    return [
-      finding({
-        name: "load.bound",
-        title: "The number of requests is bounded",
-        requirements: [],
-        observed: stop.why,
-        basis: "timing",
-      }),
-    ];
   const why = `${stop.why}; the rest was not sent`;
-  if (stop.kind === "outputTokens")
-    return [
-      finding({
-        name: "load.budget",
-        title: "The budget covers the run",
-        requirements: [],
-        undecided: why,
-        basis: "timing",
-      }),
-    ];
-  if (stop.kind === "threshold")
-    return [
-      finding({
-        name: "load.aborted",
-        title: "No threshold with abortOnFail is crossed",
-        requirements: [],
-        met: false,
-        expected: "no crossed threshold",
-        observed: why,
-      }),
-    ];
-  return [
-    finding({
-      name: "load.circuit",
-      title: "The target withstands the load",
-      requirements: [],
-      met: false,
-      expected: "every request sent",
-      observed: `load that stopped early: ${why}`,
-      basis: "content",
-    }),
+  const judged = (name: string, title: string, facts: Partial<FindingFacts>) => [
+    finding({ name, title, requirements: [], ...facts }),
   ];
+  switch (stop.kind) {
+    case "requests":
+      return judged("load.bound", "The number of requests is bounded", { observed: stop.why, basis: "timing" });
+    case "threshold":
+      // The threshold itself is judged once, over the whole run.
+      return judged("load.aborted", "A crossed threshold ended the load", { observed: why, basis: "timing" });
+    case "outputTokens":
+      return judged("load.budget", "The budget covers the run", { undecided: why, basis: "timing" });
+    case "circuit":
+      return judged("load.circuit", "The target withstands the load", {
+        met: false,
+        expected: "every request sent",
+        observed: `load that stopped early: ${why}`,
+        basis: "content",
+      });
+  }
+}
+
+/** The threshold that ended a run early, if one did. */
+export function endedByThreshold(stop: LoadStop | undefined): Pick<JudgedRun, "endedBy"> {
+  return stop?.kind === "threshold" ? { endedBy: stop.endedBy } : {};
 }
 
 /** What plain load must decide to pass. */

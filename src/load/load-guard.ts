@@ -1,6 +1,7 @@
 import type { Share } from "../budget/index.ts";
 import { formatCount, formatNumber } from "../core/index.ts";
 import { isLimitReason } from "../limits/index.ts";
+import type { EndingThreshold } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";
 import type { RequestOutcome } from "./outcome.ts";
@@ -27,10 +28,9 @@ interface GuardOptions {
 }
 
 /** Why a load run stopped sending. `requests`: all planned requests were sent, which ends a closed loop. */
-export interface LoadStop {
-  readonly kind: "circuit" | "outputTokens" | "requests" | "threshold";
-  readonly why: string;
-}
+export type LoadStop =
+  | { readonly kind: "circuit" | "outputTokens" | "requests"; readonly why: string }
+  | { readonly kind: "threshold"; readonly why: string; readonly endedBy: EndingThreshold };
 
 /** What an engine has counted so far; `refused`: denied for a reason other than a limit. */
 export type LoadTotalsSoFar = Readonly<Record<"sent" | "admitted" | "refused" | "failed", number>>;
@@ -137,9 +137,10 @@ export class LoadGuard {
     this.#before = totals;
   }
 
-  /** Ends the load because of a crossed threshold. @param why as text. */
-  cross(why: string): void {
-    this.#end("threshold", why);
+  /** Ends the load because of a crossed threshold. */
+  endByThreshold(endedBy: EndingThreshold): void {
+    const { threshold, figure, afterS } = endedBy;
+    this.#stopBy({ kind: "threshold", why: `crossed ${threshold}: ${figure}, after ${afterS.toFixed(0)} s`, endedBy });
   }
 
   #count(outputTokens: number): void {
@@ -170,9 +171,13 @@ export class LoadGuard {
       this.#end("circuit", `${this.#failed} of the last ${requests} requests failed, last with ${what}`);
   }
 
-  #end(kind: LoadStop["kind"], why: string): void {
+  #end(kind: "circuit" | "outputTokens" | "requests", why: string): void {
+    this.#stopBy({ kind, why });
+  }
+
+  #stopBy(stop: LoadStop): void {
     if (this.#stop !== undefined) return;
-    this.#stop = { kind, why };
+    this.#stop = stop;
     this.#stopped.abort();
   }
 }

@@ -6,7 +6,7 @@ import { assertRepeatable } from "./external/plan-workload.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "./generator-health.ts";
 import { CapturedPiece } from "./http/captured-piece.ts";
 import { LoadExchange, nowUs } from "./http/load-exchange.ts";
-import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
+import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import type { LoadGuard } from "./load-guard.ts";
 import { maxRequests } from "./max-requests.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -156,6 +156,7 @@ function recorded(workload: Workload, sent: Sent): RanLoad {
     run: runRecord({
       ...{ name, kind: "workload", engine: "autocannon", phases: [phase], limits: null, keys: [key] },
       ...{ workload: written, startedAtMs, durationS, retryAfter: null, generator },
+      ...endedByThreshold(guard.stop),
     }),
     histograms: tally.histograms(name, startedAtMs, Date.now()),
   };

@@ -5,7 +5,7 @@ import { allKeys, type Key, type Target } from "../target/index.ts";
 import { shareOf } from "./drive.ts";
 import { DEFAULT_BOUNDS } from "./generator-health.ts";
 import { nowUs } from "./http/load-exchange.ts";
-import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
+import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "./judge-totals.ts";
 import { judgeLoneWaits } from "./judge-waits.ts";
 import { maxRequests } from "./max-requests.ts";
 import { phaseRecord } from "./phase-record.ts";
@@ -166,6 +166,7 @@ export function recordShare(
       generator,
       missing: missing ?? [],
       ...(instances === undefined ? {} : { instances: [...instances] }),
+      ...endedByThreshold(share.stop),
     }),
     histograms: tally.histograms(workload.name, originMs, endMs),
   };

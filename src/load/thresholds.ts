@@ -2,8 +2,8 @@ import { z } from "zod";
 import { describeFacts } from "../../reports/text/index.ts";
 import { formatNumber, isObject, UsageError, wilson } from "../core/index.ts";
 import { conclusionOf } from "../judging/index.ts";
-import { judgeThresholds, parseThreshold, subjectOf, type Threshold } from "../policy/index.ts";
-import { type JudgedPhase, type JudgedRun, type LoadRun, UNMEASURED } from "../record/index.ts";
+import { crossedThreshold, judgeThreshold, parseThreshold, subjectOf, type Threshold } from "../policy/index.ts";
+import { type Finding, type JudgedPhase, type JudgedRun, type LoadRun, UNMEASURED } from "../record/index.ts";
 import type { LoadGuard, LoadTotalsSoFar } from "./load-guard.ts";
 import { type OutcomeCounts, phaseRecord } from "./phase-record.ts";
 import type { Tally } from "./tally.ts";
@@ -11,7 +11,7 @@ import type { Tally } from "./tally.ts";
 /** A threshold of a workload. */
 export interface WorkloadThreshold {
   readonly threshold: Threshold;
-  /** Ends the load as soon as the threshold is crossed for certain. */
+  /** Ends the load as soon as the threshold is crossed. */
   readonly abortOnFail: boolean;
   /** This threshold does not end the load before this time, in seconds from the start of the measurement. */
   readonly delayAbortEvalS: number;
@@ -51,7 +51,7 @@ export const thresholdsSchema = z
       else
         context.addIssue({
           code: "custom",
-          message: `is about the same as threshold ${first + 1}; only one of them can be meant`,
+          message: `bounds the same figure in the same direction as threshold ${first + 1}; remove one of them`,
           path: [index],
         });
     }
@@ -75,17 +75,24 @@ export function readThresholds(written: unknown): WorkloadThreshold[] {
 export function withThresholds(run: JudgedRun): JudgedRun {
   const thresholds = readThresholds(isObject(run.workload) ? run.workload["thresholds"] : undefined);
   if (thresholds.length === 0 || run.shard !== undefined) return run;
-  const findings = judgeThresholds(
-    run,
-    thresholds.map(({ threshold }) => threshold),
-  );
+  const findings = thresholds.map(({ threshold }) => withEnd(judgeThreshold(run, threshold), threshold, run));
   return { ...run, thresholds: { ...conclusionOf(findings), findings } };
 }
 
+/**
+ * Adds to the finding of a threshold that it ended the load. The threshold is then crossed even if the interval over the whole
+ * run contains its bound, because responses still arrive after the end; unless the generator was late, which may be the cause.
+ */
+function withEnd(judged: Finding, threshold: Threshold, { endedBy, generator }: JudgedRun): Finding {
+  if (endedBy?.threshold !== threshold.text || (judged.outcome !== "broken" && !generator.valid)) return judged;
+  const figure = judged.outcome === "broken" ? describeFacts(judged) : endedBy.figure;
+  return crossedThreshold(threshold, `${figure}, which ended the load after ${endedBy.afterS.toFixed(0)} s`);
+}
+
 /** Interval between two evaluations of the thresholds that end a load, ms. */
-const LOOK_MS = 1_000;
-/** Required consecutive evaluations: of many, a few cross a bound by chance. */
-const LOOKS = 4;
+const EVALUATION_MS = 1_000;
+/** Evaluations in a row that must cross the same threshold: of many, a few cross it by chance. */
+const CROSSINGS_TO_ABORT = 4;
 
 const ON_TIME: LoadRun["generator"] = { ...UNMEASURED, valid: true, problems: [] };
 
@@ -98,31 +105,30 @@ interface Watched {
   readonly elapsedS: () => number;
 }
 
-/** Ends a load through its guard as soon as a threshold with `abortOnFail` is crossed for certain. */
+/** Ends a load through its guard as soon as a threshold with `abortOnFail` is crossed in several evaluations in a row. */
 export function watchThresholds(
   thresholds: readonly WorkloadThreshold[] | undefined,
   { name, tally, outcomes, guard, elapsedS }: Watched,
 ): Disposable {
   const aborting = (thresholds ?? []).filter(({ abortOnFail }) => abortOnFail);
   if (aborting.length === 0) return { [Symbol.dispose]: () => undefined };
-  let looks = 0;
-  const look = () => {
+  const crossings = new Map<string, number>();
+  const evaluate = () => {
     const durationS = elapsedS();
     const due = aborting.filter(({ delayAbortEvalS }) => delayAbortEvalS <= durationS);
     if (due.length === 0 || tally.total.sent === 0) return;
     const facts = { title: name, tally, outcomes, startS: 0, durationS, peakInFlight: 0, connections: 0 };
     const phase = phaseRecord({ name, ...facts, findings: [], questions: [] });
-    const findings = judgeThresholds(
-      runOf(name, phase),
-      due.map(({ threshold }) => threshold),
-    );
-    const crossed = findings.find(({ outcome }) => outcome === "broken");
-    looks = crossed === undefined ? 0 : looks + 1;
-    if (crossed !== undefined && looks >= LOOKS)
-      guard.cross(`${crossed.name}: ${describeFacts(crossed)}, after ${durationS.toFixed(0)} s`);
+    for (const { threshold } of due) {
+      const judged = judgeThreshold(runOf(name, phase), threshold);
+      const inARow = judged.outcome === "broken" ? (crossings.get(judged.name) ?? 0) + 1 : 0;
+      crossings.set(judged.name, inARow);
+      if (inARow >= CROSSINGS_TO_ABORT)
+        guard.endByThreshold({ threshold: judged.name, figure: describeFacts(judged), afterS: durationS });
+    }
   };
-  const looking = setInterval(look, LOOK_MS);
-  return { [Symbol.dispose]: () => clearInterval(looking) };
+  const evaluating = setInterval(evaluate, EVALUATION_MS);
+  return { [Symbol.dispose]: () => clearInterval(evaluating) };
 }
 
 function runOf(name: string, phase: JudgedPhase): LoadRun {
@@ -140,7 +146,7 @@ const OF_TOTALS = ["sent", "admitted", "denied", "failed"] as const;
  *
  * @throws UsageError otherwise.
  */
-export function assertOfTotals(thresholds: readonly WorkloadThreshold[] | undefined, engine: string): void {
+export function assertDecidableByTotals(thresholds: readonly WorkloadThreshold[] | undefined, engine: string): void {
   for (const { threshold, abortOnFail } of thresholds ?? []) {
     if (!abortOnFail || canDecide(threshold)) continue;
     throw new UsageError(`abortOnFail of "${threshold.text}" needs the native engine: ${engine} only reports counts`, {
@@ -155,7 +161,7 @@ function canDecide(threshold: Threshold): boolean {
   return totalOf(threshold) !== undefined && (operator.startsWith("<") || metric.endsWith("_share"));
 }
 
-/** Confidence of a share that is looked at many times. */
+/** Confidence of a share that is evaluated many times. */
 const CONFIDENCE = 0.999;
 
 function totalOf({ metric, labels }: Threshold): (typeof OF_TOTALS)[number] | undefined {
@@ -179,8 +185,10 @@ export function endIfCrossed(
     const { low, high } = wilson({ count: totals[name], of: ended }, CONFIDENCE);
     const [least, most] = metric.endsWith("_share") ? [low, high] : [totals[name], Number.POSITIVE_INFINITY];
     if (operator.startsWith("<") ? least > bound.value : most < bound.value)
-      guard.cross(
-        `${written}: ${formatNumber(totals[name])} of ${formatNumber(ended)} after ${totals.elapsedS.toFixed(0)} s`,
-      );
+      guard.endByThreshold({
+        threshold: written,
+        figure: `${formatNumber(totals[name])} of ${formatNumber(ended)}`,
+        afterS: totals.elapsedS,
+      });
   }
 }

@@ -103,7 +103,7 @@ export const workloadSchema = z
     name: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must consist of letters, digits, dots and dashes")
-      .refine((name) => name !== "thresholds", "is the name of a result of every workload"),
+      .refine((name) => name !== "thresholds", 'must not be "thresholds": this name is reserved'),
     tier: optional(
       z.union([z.enum(["starter", "growth", "scale", "own"]), limits]),
       "Makes it a tier run, judged by these limits, instead of plain load.",

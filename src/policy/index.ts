@@ -14,7 +14,7 @@ export {
 export { decide, nameWithAddress } from "./decide.ts";
 export { decideByPolicy } from "./decide-by-policy.ts";
 export { figureOf } from "./figure.ts";
-export { judgeThresholds } from "./judge-thresholds.ts";
+export { crossedThreshold, judgeThreshold } from "./judge-threshold.ts";
 export { isPerformance } from "./metrics.ts";
 export { gatesOf, policyJsonSchema, policySchema } from "./policy-file.ts";
 export { parseThreshold, subjectOf, type Threshold } from "./threshold.ts";

@@ -45,7 +45,7 @@ export const policySchema = z
       const first = seen.get(subject);
       if (first === undefined) seen.set(subject, index);
       else {
-        const message = `is about the same as gate ${first + 1} (${subject}); only one of them can be meant`;
+        const message = `bounds the same figure in the same direction as gate ${first + 1} (${subject}); remove one of them`;
         context.addIssue({ code: "custom", message, path: ["gates", index] });
       }
     }

@@ -39,12 +39,14 @@ export function checksOfUnsent(names: readonly string[], why: string): CheckResu
 /** The figures of a load run; its findings are among the checks. */
 export function figuresOfLoad(load: JudgedLoad): LoadSection {
   return {
-    runs: load.runs.map(({ verdict: _verdict, reasons: _reasons, thresholds: _thresholds, phases, ...run }) => ({
-      ...run,
-      phases: phases.map(
-        ({ verdict: _of, message: _message, findings: _findings, invariants: _invariants, ...phase }) => phase,
-      ),
-    })),
+    runs: load.runs.map(
+      ({ verdict: _verdict, reasons: _reasons, thresholds: _thresholds, endedBy: _endedBy, phases, ...run }) => ({
+        ...run,
+        phases: phases.map(
+          ({ verdict: _of, message: _message, findings: _findings, invariants: _invariants, ...phase }) => phase,
+        ),
+      }),
+    ),
   };
 }
 

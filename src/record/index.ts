@@ -23,7 +23,7 @@ export {
   type UndecidedReason,
 } from "./finding.ts";
 export { type JournalLine, readJournal } from "./journal.ts";
-export type { JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
+export type { EndingThreshold, JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
 export {
   generatorSchema,
   type JudgedPhase,

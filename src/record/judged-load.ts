@@ -9,6 +9,18 @@ export interface JudgedRun extends Omit<LoadRun, "phases"> {
   readonly reasons: readonly LoadReason[];
   /** The result of the workload's thresholds, if it has any. */
   readonly thresholds?: Pick<CheckResult, "status" | "message" | "reason" | "findings">;
+  /** The threshold that ended the load early, if one did. */
+  readonly endedBy?: EndingThreshold;
+}
+
+/** A threshold of a workload that ended its load early. */
+export interface EndingThreshold {
+  /** As in the workload. */
+  readonly threshold: string;
+  /** The figure that crossed it, as text. */
+  readonly figure: string;
+  /** Seconds from the start of the measurement. */
+  readonly afterS: number;
 }
 
 /** Why a load run has its verdict. */

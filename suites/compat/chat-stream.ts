@@ -8,13 +8,17 @@ import { chatChoice } from "./tool-calls.ts";
 export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
 const wholeNumber = that("a whole number", Number.isSafeInteger);
+const stringOrNothing = that(
+  "a string, null or absent",
+  (value) => value === undefined || value === null || typeof value === "string",
+);
 /** Seconds since 1970, real or invented: clients fail on fractions, text, and milliseconds. */
 export const inSeconds = that(
   "a time in whole seconds",
   (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 1e11,
 );
 
-/** Chunks of a stream: its events up to the end marker. What follows the marker is judged as that alone. */
+/** Chunks of a stream: its events before the end marker. That events follow the marker is judged separately. */
 function chunksOf({ stream: { events } }: Response): readonly StreamEvent[] {
   const end = events.findIndex(({ raw, json }) => isEndMarker(raw, json));
   return end === -1 ? events : events.slice(0, end);
@@ -64,11 +68,7 @@ function judgeChunks(response: Response, verdict: Verdict): void {
       verdict.compat("COMPAT-CHAT-CHUNKS", member(choice, "index"), 0, { ...seen, at: "/choices/0/index" });
       verdict.compat("COMPAT-CHAT-CHUNKS", member(choice, "delta"), anObject, { ...seen, at: "/choices/0/delta" });
       const content = member(member(choice, "delta"), "content");
-      const plain = that(
-        "a string, null or absent",
-        (value) => value === undefined || value === null || typeof value === "string",
-      );
-      verdict.compat("COMPAT-CHAT-CHUNKS", content, plain, { ...seen, at: "/choices/0/delta/content" });
+      verdict.compat("COMPAT-CHAT-CHUNKS", content, stringOrNothing, { ...seen, at: "/choices/0/delta/content" });
       const role = member(member(choice, "delta"), "role");
       if (role !== undefined && role !== null) roles.push(role);
     }
@@ -103,12 +103,11 @@ function judgeFinish(response: Response, verdict: Verdict): void {
   });
 }
 
-function judgeDone(response: Response, verdict: Verdict): void {
-  const { events } = response.stream;
-  const markers = events.filter(({ raw }) => raw === "[DONE]");
+/** Expects one end marker. @returns whether there is at least one. */
+function judgeEndMarkers(response: Response, verdict: Verdict): boolean {
+  const markers = response.stream.events.filter(({ raw }) => raw === "[DONE]");
   verdict.compat("COMPAT-CHAT-DONE", markers.length, 1, { in: response, because: "end markers" });
-  if (markers.length === 0) return;
-  verdict.compat("COMPAT-CHAT-DONE", events.at(-1)?.raw, "[DONE]", { in: response, because: "the last event" });
+  return markers.length > 0;
 }
 
 const streamShape = defineCompat("chat", {
@@ -145,7 +144,9 @@ const streamShape = defineCompat("chat", {
       if (!judgeFraming(response, verdict)) continue;
       judgeChunks(response, verdict);
       judgeFinish(response, verdict);
-      judgeDone(response, verdict);
+      const last = response.stream.events.at(-1)?.raw;
+      if (judgeEndMarkers(response, verdict))
+        verdict.compat("COMPAT-CHAT-DONE", last, "[DONE]", { in: response, because: "the last event" });
     }
     const ids = streams
       .map((response) => member(replyChunksOf(response)[0]?.json, "id"))
@@ -191,26 +192,23 @@ const streamUsage = defineCompat("chat", {
     if (!verdict.compat("COMPAT-CHAT-USAGE", withUsage.length === 0, false, { ...seen, because: "no chunk has usage" }))
       return;
     const last = withUsage.at(-1);
-    memberJudge(stream, verdict, last?.json)("COMPAT-CHAT-USAGE", "/choices", anEmptyArray);
+    const judge = memberJudge(stream, verdict, last?.json);
+    judge("COMPAT-CHAT-USAGE", "/choices", anEmptyArray);
     // A model's thinking takes longer at some times than at others.
     const thinks = [nonStreaming.json, last?.json].some(
       (json) => Number(atPointer(json, "/usage/completion_tokens_details/reasoning_tokens") ?? 0) > 0,
     );
     for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
-      const count = member(member(last?.json, "usage"), name);
-      verdict.compat("COMPAT-CHAT-USAGE", count, wholeNumber, { ...seen, at: `/usage/${name}` });
+      const at = `/usage/${name}`;
+      judge("COMPAT-CHAT-USAGE", at, wholeNumber);
       const expected = nonStreaming.reply.usage?.[name];
-      if (
-        expected !== undefined &&
-        nonStreaming.replyText === stream.replyText &&
-        (name === "prompt_tokens" || !thinks)
-      ) {
-        verdict.compat("COMPAT-USAGE", count, expected, {
+      const isSame = nonStreaming.replyText === stream.replyText && (name === "prompt_tokens" || !thinks);
+      if (expected !== undefined && isSame)
+        verdict.compat("COMPAT-USAGE", atPointer(last?.json, at), expected, {
           ...seen,
-          at: `/usage/${name}`,
+          at,
           because: "the same reply, non-streaming",
         });
-      }
     }
     const { events } = stream.stream;
     const marker = events.findIndex(({ raw }) => raw === "[DONE]");
@@ -220,10 +218,7 @@ const streamUsage = defineCompat("chat", {
         ...seen,
         because: "usage comes after the end marker",
       });
-    verdict.compat("COMPAT-CHAT-DONE", events.filter(({ raw }) => raw === "[DONE]").length, 1, {
-      ...seen,
-      because: "end markers",
-    });
+    judgeEndMarkers(stream, verdict);
   },
 });
 

@@ -187,7 +187,7 @@ const requestIds = defineInvariant({
     const repeated = withId.filter(({ id }) => seen.size === seen.add(id).size);
     verdict.compat("COMPAT-REQUEST-ID", repeated.length, 0, {
       in: repeated[0]?.response,
-      because: `ids that were seen before, of ${withId.length}`,
+      because: `ids (of ${withId.length}) that were seen before`,
     });
   },
 });

@@ -96,7 +96,7 @@ const heldToTheEnd = defineCheck({
     if (!held.some(limitDenials(unnamedLater).isRate))
       verdict.must("LIMIT-CONC-3", missed.length, 0, {
         in: missed[0],
-        because: `streams denied by the concurrency limit, of ${held.length} concurrent ones (exactly the limit), twice in a row`,
+        because: `streams (of ${held.length} concurrent ones, exactly the limit) denied by the concurrency limit, twice in a row`,
       });
     if (missed.length > 0) return;
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted");
@@ -144,12 +144,12 @@ const runningUnaffected = defineCheck({
     const broken = held.filter(({ admitted }) => !admitted);
     verdict.should("LIMIT-CONC-7", broken.length, 0, {
       in: broken[0],
-      because: `held streams that did not end normally, of ${held.length}${broken[0] === undefined ? "" : ` (${broken[0].summary})`}`,
+      because: `held streams (of ${held.length}) that did not end normally${broken[0] === undefined ? "" : ` (${broken[0].summary})`}`,
     });
     const cut = muchShorter(held);
     verdict.should("LIMIT-CONC-7", cut.length, 0, {
       in: cut[0],
-      because: `held streams that were much shorter than the others, of ${held.length}`,
+      because: `held streams (of ${held.length}) that were much shorter than the others`,
     });
   },
 });
@@ -226,7 +226,7 @@ const notQueued = defineCheck({
     const most = that("fewer than half of them", (count) => (count as number) < denied.length / 2);
     verdict.should("ANSWER-IN-TIME", slow.length, most, {
       in: slow[0],
-      because: `denials that took over ${PROMPT_MS} ms longer than the first byte of an admitted request (${Math.round(usualMs)} ms), of ${denied.length}`,
+      because: `denials (of ${denied.length}) that took over ${PROMPT_MS} ms longer than the first byte of an admitted request (${Math.round(usualMs)} ms)`,
     });
   },
 });

@@ -76,7 +76,7 @@ const otherTraffic = defineCheck({
     const denied = after.filter(isRateDenial);
     const seen = {
       in: denied[0],
-      because: `requests of a quiet account denied by the rate limit after another account had ${served} requests served, of ${after.length}`,
+      because: `requests (of ${after.length}) of a quiet account denied by the rate limit after another account had ${served} requests served`,
     };
     verdict.must("LIMIT-1", denied.length, atMost(after.length - 1), seen);
     verdict.must("LIMIT-RATE-3", denied.length, atMost(after.length - 1), seen);

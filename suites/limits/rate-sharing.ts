@@ -113,7 +113,7 @@ const otherAccounts = defineCheck({
       const all = that("not all of them", (count) => (count as number) < responses.length);
       verdict.must("LIMIT-1", denied.length, all, {
         in: denied[0],
-        because: `requests of another account (${account}) that were denied, of ${responses.length}`,
+        because: `requests (of ${responses.length}) of another account (${account}) that were denied`,
       });
       verdict.must("LIMIT-RATE-3", denied.length, all, { in: denied[0] });
     }

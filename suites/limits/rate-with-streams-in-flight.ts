@@ -59,7 +59,7 @@ const withOthers = defineCheck({
       );
     verdict.must("LIMIT-RATE-3", denied.length, atMost(TOLERATED), {
       in: denied[0],
-      because: `streams denied by the rate limit, of ${first.length} started ${SPACING_MS} ms apart (${first.filter(isServed).length} were served; the second time ${again.length} of ${second.length} were denied)`,
+      because: `streams (of ${first.length} started ${SPACING_MS} ms apart) denied by the rate limit (${first.filter(isServed).length} were served; the second time ${again.length} of ${second.length} were denied)`,
     });
   },
 });

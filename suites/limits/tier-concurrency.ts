@@ -45,7 +45,7 @@ const tierConcurrency = defineCheck({
       );
     const seen = {
       in: denied[0] ?? held[0],
-      because: `streams denied by the concurrency limit, of ${limit} concurrent ones`,
+      because: `streams (of ${limit} concurrent ones) denied by the concurrency limit`,
     };
     verdict.must("LIMIT-2", denied.length, 0, seen);
     verdict.must("LIMIT-CONC-2", denied.length, 0, seen);

@@ -200,7 +200,7 @@ function judgeRate(one: Tried, verdict: Verdict): void {
   }
   if (evenly.length < MIN_EVENLY || !evenly.some(isServed)) return;
   const refused = evenly.filter(isRateDenial);
-  const because = `denied by the rate limit, of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute`;
+  const because = `requests (of ${evenly.length} sent evenly on the ${tier} tier's account at ${safeRpm(rpm)} a minute) denied by the rate limit`;
   const bound = Math.floor(evenly.length * UNEVEN_SHARE);
   must("LIMIT-RATE-3", refused.length, atMost(bound), { in: refused[0], because });
 }

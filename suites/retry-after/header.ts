@@ -120,7 +120,7 @@ const onConcurrencyDenial = defineInvariant({
     verdict.should("LIMIT-CONC-6", without.length, 0, {
       in: without[0],
       at: "Retry-After",
-      because: `denials without Retry-After, of ${denials.length}`,
+      because: `denials (of ${denials.length}) without Retry-After`,
     });
     for (const denial of denials.filter((candidate) => !without.includes(candidate)))
       judgeRetryAfter(verdict, denial, "LIMIT-CONC-6", MAX_CONCURRENCY_WAIT_S);
@@ -139,7 +139,7 @@ const notOnSuccess = defineInvariant({
     verdict.should("HTTP-RETRY-AFTER", withHeader.length, 0, {
       in: withHeader[0],
       at: "Retry-After",
-      because: `successful responses with Retry-After, of ${served.length}`,
+      because: `successful responses (of ${served.length}) with Retry-After`,
     });
   },
 });

@@ -61,7 +61,7 @@ const compression = defineCheck({
   },
 });
 
-/** Whether a body was compressed more often than its Content-Encoding says. Brotli has no signature: it must decode. */
+/** Whether a body is still compressed after its Content-Encoding was undone. Brotli has no signature, so decoding is tried. */
 function isStillCompressed(response: Response): boolean {
   const { bytes, json } = response;
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return true;

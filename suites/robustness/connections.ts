@@ -40,7 +40,7 @@ const keepAlive = defineCheck({
     const most = that("fewer than half of them", (count) => (count as number) < silent.length / 2);
     verdict.should("HTTP-KEEP-ALIVE", lost.length, most, {
       in: lost[0]?.first,
-      because: `connections that were closed without notice after the response, of ${silent.length}`,
+      because: `connections (of ${silent.length}) that were closed without notice after the response`,
     });
   },
 });
@@ -81,7 +81,7 @@ const longLivedConnection = defineCheck({
     });
     verdict.should("STEADY-SERVICE", cut.length, atMost(1), {
       in: cut[0],
-      because: `requests whose connection was cut after they were sent, of ${responses.length}`,
+      because: `requests (of ${responses.length}) whose connection was cut after they were sent`,
     });
   },
 });

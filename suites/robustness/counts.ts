@@ -43,7 +43,7 @@ function judgeZeros(responses: readonly Response[], verdict: Verdict): void {
     verdict.should("COUNTS-ADD-UP", zeros.length, 0, {
       in: zeros[0]?.response,
       at: "/usage",
-      because: `replies with text that count 0 ${what} tokens, of ${known.length}`,
+      because: `replies (of ${known.length}) with text that count 0 ${what} tokens`,
     });
   }
 }

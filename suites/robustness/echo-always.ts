@@ -25,7 +25,7 @@ export const echoAlways = defineInvariant({
       if (entries.length < 10 || entries.length - others.length < entries.length * USUALLY) continue;
       verdict.should("TEXT-INTACT", others.length, 0, {
         in: others[0]?.response,
-        because: `replies without their own prompt, of ${entries.length} (the first: ${JSON.stringify(others[0]?.response.replyText?.slice(0, 60))})`,
+        because: `replies (of ${entries.length}) without their own prompt (the first: ${JSON.stringify(others[0]?.response.replyText?.slice(0, 60))})`,
       });
     }
     if (verdict.findings.length === 0) verdict.notApplicable("no model of the run repeats its prompt");
@@ -54,7 +54,7 @@ function judgeSurroundings(responses: readonly Response[], verdict: Verdict): vo
     if (entries.length < ALIKE_LEAST || entries.length - others.length < entries.length * ALIKE) continue;
     verdict.should("TEXT-INTACT", others.length, 0, {
       in: others[0]?.response,
-      because: `replies with different text around their prompt than the others, of ${entries.length} (the first: ${JSON.stringify(others[0]?.around.slice(0, 60))})`,
+      because: `replies (of ${entries.length}) with different text around their prompt than the others (the first: ${JSON.stringify(others[0]?.around.slice(0, 60))})`,
     });
   }
 }

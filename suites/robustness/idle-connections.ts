@@ -19,7 +19,7 @@ const idleConnections = defineInvariant({
     const most = that("fewer than half of them", (count) => (count as number) < Math.max(FEWEST, rested.length / 2));
     verdict.should("HTTP-KEEP-ALIVE", reset.length, most, {
       in: reset[0] ?? rested[0],
-      because: `requests that were reset, of ${rested.length} on idle connections`,
+      because: `requests (of ${rested.length} on idle connections) that were reset`,
     });
   },
 });

@@ -30,7 +30,7 @@ function none(
   verdict.must(requirement, bad.length, 0, {
     in: bad[0],
     also: bad.slice(1),
-    because: `responses that ${what}, of ${all}`,
+    because: `responses (of ${all}) that ${what}`,
   });
 }
 
@@ -79,7 +79,7 @@ const framing = defineInvariant({
     if (areFew)
       verdict.should("STEADY-SERVICE", cutStreams.length, 0, {
         in: cutStreams[0],
-        because: `${what}, of ${streams.length} streams`,
+        because: `streams (of ${streams.length}) that ${what}`,
       });
     const stuck = seen.filter(
       ({ exchange, status, requested }) =>
@@ -227,7 +227,7 @@ const inTime = defineInvariant({
     );
     verdict.should("ANSWER-IN-TIME", late.length, 0, {
       in: late[0],
-      because: `requests without a response in time, of ${quick.length}`,
+      because: `requests (of ${quick.length}) without a response in time`,
     });
   },
 });
@@ -265,7 +265,7 @@ const stable = defineInvariant({
     });
     verdict.should("STEADY-SERVICE", failed.length, strays.length > 0 ? 0 : atMost(TOLERATED), {
       in: failed[0],
-      because: `valid requests that failed, of ${good.length}${failed[0] === undefined ? "" : ` (the first: ${failed[0].summary})`}`,
+      because: `valid requests (of ${good.length}) that failed${failed[0] === undefined ? "" : ` (the first: ${failed[0].summary})`}`,
     });
   },
 });

@@ -24,7 +24,7 @@ export function everyNonStreaming(dialect: Dialect): Check {
       verdict.must(REQUIREMENT[dialect], streamed.length, 0, {
         in: streamed[0] ?? served[0],
         at: "Content-Type",
-        because: `replies that were streams although none was requested, of ${served.length}`,
+        because: `replies (of ${served.length}) that were streams although none was requested`,
       });
     },
   });

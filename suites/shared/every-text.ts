@@ -19,7 +19,7 @@ export function everyText(dialect: Dialect): Check {
       verdict.must(REQUIREMENT[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: dialect === "chat" ? "/choices/0/message" : "/content",
-        because: `non-streaming replies without their text in its place, of ${replies.length}`,
+        because: `non-streaming replies (of ${replies.length}) without their text in its place`,
       });
     },
   });

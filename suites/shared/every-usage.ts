@@ -27,7 +27,7 @@ export function everyUsage(dialect: Dialect): Check {
       verdict.must(REQUIREMENT[dialect], without.length, 0, {
         in: without[0] ?? replies[0],
         at: "/usage",
-        because: `non-streaming replies without token counts, of ${replies.length}`,
+        because: `non-streaming replies (of ${replies.length}) without token counts`,
       });
     },
   });

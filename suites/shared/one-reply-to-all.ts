@@ -41,7 +41,7 @@ export function repliesDifferByPrompt(dialect: Dialect): Check {
         if (first === undefined || new Set(alike.map(({ nonce }) => nonce)).size < MIN_PROMPTS) continue;
         compared++;
         if (alike.some(({ text }) => text !== first.text)) continue;
-        // Cut off early, every prompt is repeated up to the same place: that is not a stored reply.
+        // An echo that is truncated early is the same for all prompts, but it is not a stored reply.
         if (alike.every(({ prompt, text }) => prompt.startsWith(text))) continue;
         const others = replies.filter((reply) => reply.model === first.model && !alike.includes(reply));
         const what = `the same text for ${alike.length} different prompts (${dialect}, ${first.mode}): ${JSON.stringify(first.text.slice(0, 60))}`;

@@ -261,7 +261,7 @@ const noFalseDenial = defineInvariant({
     );
     verdict.should("SPEND-13", denied.length, 0, {
       in: denied[0],
-      because: `requests with funded keys that were denied for spending, of ${own.length}${denied[0] === undefined ? "" : ` (the first: ${denied[0].summary})`}`,
+      because: `requests (of ${own.length}) with funded keys that were denied for spending${denied[0] === undefined ? "" : ` (the first: ${denied[0].summary})`}`,
     });
   },
 });

@@ -126,7 +126,7 @@ const incremental = defineCheck({
       because:
         worst === undefined
           ? `${judged} streams`
-          : `streams that were held back, of ${judged} (${describeArrival(worst.arrival)})`,
+          : `streams (of ${judged}) that were held back (${describeArrival(worst.arrival)})`,
     });
   },
 });

@@ -77,9 +77,14 @@ const cancelled = defineCheck({
         return verdict.inconclusive(
           "the provider's response ended within the second that the gateway has to cancel it",
         );
-      verdict.should("UPSTREAM-CANCEL", fate.isInTime, isTrue("its end within a second", fate.what), {
-        because: `the provider's request after the caller disconnected (${axes.case})`,
-      });
+      verdict.should(
+        "UPSTREAM-CANCEL",
+        fate.isInTime,
+        isTrue("the provider's request to end within a second", fate.what),
+        {
+          because: `after the caller disconnected (${axes.case})`,
+        },
+      );
     }
     const later = after.requests.filter(({ receivedMs }) => receivedMs > leftAtMs + NOTICE_MS);
     verdict.should("UPSTREAM-AFTER-LEFT", later.length, atMost(0), {
@@ -127,7 +132,7 @@ function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
   if (end !== undefined && end !== "gateway-left" && afterMs <= NOTICE_MS) return undefined;
   if (end === undefined) return { isInTime: false, what: `no end within ${WATCHED_MS / 1_000} s` };
   const isInTime = end === "gateway-left" && afterMs <= NOTICE_MS;
-  return { isInTime, what: `its end after ${afterMs} ms${end === "gateway-left" ? "" : ", complete"}` };
+  return { isInTime, what: `${end === "gateway-left" ? "an end" : "completion"} after ${afterMs} ms` };
 }
 
 export const CANCEL: readonly Check[] = [cancelled];

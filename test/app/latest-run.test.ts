@@ -23,7 +23,8 @@ test("--last-failed runs what failed in the latest run of the target, and show-r
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("no check failed in gauntlet-runs/sound")]);
 
   await using shown = startGauntlet(["show-report", "--no-open"], {}, folder.path);
-  const [, address = "", dir = ""] = /^(\S+) shows (\S+);/m.exec(await shown.printed("Ctrl-C ends")) ?? [];
+  const [, dir = "", address = ""] =
+    /^serving the report of (\S+) at (\S+);/m.exec(await shown.printed("press Ctrl-C to stop")) ?? [];
   expect(dir).toBe("gauntlet-runs/sound");
   const page = await fetch(address);
   expect([page.status, page.headers.get("content-security-policy")]).toEqual([200, null]);

@@ -53,7 +53,7 @@ test("a policy file with problems is refused before anything is sent, each probl
   expect(stderr).toMatch(/\(compatt\): unknown field "compatt"\. Did you mean "compat"/);
   writeFileSync(join(folder.path, "policy.yaml"), "gates: ['denied == 0', 'denied == 0']\n");
   expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(
-    /about the same as gate 1/,
+    /the same figure in the same direction as gate 1/,
   );
   writeFileSync(join(folder.path, "policy.yaml"), "require: { requirements: [AUTH-999] }\n");
   expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(

@@ -107,9 +107,9 @@ test("replies without counts do not show that none of them is 0", () => {
     judged("robustness.counts", responses).findings.map(({ subject }) => subject);
   expect(zeroFindings(counted({ cost: 1 }))).not.toContainEqual(expect.stringMatching(/0 (?:input|output) tokens/));
   expect(zeroFindings(counted({ completion_tokens: 1 }))).toContainEqual(
-    "replies with text that count 0 output tokens, of 1",
+    "replies (of 1) with text that count 0 output tokens",
   );
   expect(zeroFindings(counted({ completion_tokens: 1 }))).not.toContainEqual(
-    "replies with text that count 0 input tokens, of 1",
+    "replies (of 1) with text that count 0 input tokens",
   );
 });

@@ -25,6 +25,10 @@ test.each<[args: string[], says: string]>([
   [["--shard", "1/3", ...START, "--engine", "autocannon"], "--shard needs the native engine"],
   [["--shard", "1/30", ...START], "few cannot be shared among 30: it has 20 requests"],
   [["starter", "--shard", "1/3", ...START], "shards share one workload"],
+  [
+    ["--shard", "1/3", ...START, "--policy", "p.yaml"],
+    "--policy cannot be combined with --shard: it would judge one shard's share of the load\n  Omit --policy, and put thresholds into the workload: `gauntlet merge` judges the whole load by them.",
+  ],
 ])("%j is refused before anything is sent", async (args, says) => {
   using folder = temporaryFolder();
   const workload = join(folder.path, "few.yaml");

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { type Bounds, type Exchange, ExchangePacker, Recorder } from "../../src/http-recorder/index.ts";
@@ -246,6 +247,33 @@ describe("a head", () => {
       socket.write(`HTTP/1.1 429 No\r\n${fields}content-length: 2\r\n\r\n{}`);
     });
     expect(ending).toEqual({ kind: "size-bound", detail: "over 2000 header fields" });
+  });
+
+  const WAYS: Readonly<Record<string, (socket: Socket, head: string) => Promise<void>>> = {
+    "in one piece": async (socket, head) => void socket.write(`${head}{}`),
+    "with its end in a separate piece": async (socket, head) => {
+      socket.write(head.slice(0, -2));
+      await wait(50);
+      socket.write("\r\n{}");
+    },
+    "in pieces that end in its line breaks": async (socket, head) => {
+      for (let at = 0; at < head.length; at += 2_001) {
+        socket.write(head.slice(at, at + 2_001));
+        await wait(1);
+      }
+      socket.write("{}");
+    },
+  };
+
+  test.each(Object.keys(WAYS))("of 2,000 fields is read, and one more is too many: %s", async (way) => {
+    const sent = (fields: number) => {
+      const head = `HTTP/1.1 200 OK\r\ncontent-length: 2\r\n${"abcde: f\r\n".repeat(fields - 1)}\r\n`;
+      return exchangeWith((socket) => WAYS[way]?.(socket, head));
+    };
+    const { ending, response } = await sent(2_000);
+    expect(ending).toEqual({ kind: "complete" });
+    expect(response?.headers).toHaveLength(2_000);
+    expect((await sent(2_001)).ending).toEqual({ kind: "size-bound", detail: "over 2000 header fields" });
   });
 
   test("of interim responses is bounded in size", async () => {

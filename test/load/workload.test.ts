@@ -84,6 +84,12 @@ describe("workload files", () => {
     expect(problemsOf(text)).toEqual(problems);
   });
 
+  test("a name that is reserved is not taken", () => {
+    const path = join(folder, "thresholds.yaml");
+    writeFileSync(path, "name: thresholds\ntier: starter\n");
+    expect(() => loadWorkload(path)).toThrow(/:1:\d+ \(name\): must not be "thresholds": this name is reserved/);
+  });
+
   test("a trace is read in order of time, and its problems are named by line", () => {
     writeFileSync(join(folder, "t.ndjson"), '{"offsetMs":20}\n{"offsetMs":10,"stream":true}\n');
     const path = join(folder, "r.yaml");

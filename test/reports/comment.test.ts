@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
 import { causesOf } from "../../src/judging/index.ts";
-import type { JudgedRun, LoadClass, RunRecord } from "../../src/record/index.ts";
+import type { JudgedPhase, JudgedRun, LoadClass, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
 
@@ -13,13 +13,35 @@ function latency(p50: number): NonNullable<LoadClass["responseMs"]> {
   return { ...at, intervals };
 }
 
-function load(perS: number, ttft: number, response: number): JudgedRun {
+/** Shares of 5,000 requests. */
+function shares(failed: number, invalid: number): NonNullable<JudgedPhase["shares"]> {
+  const around = (share: number): [number, number] => [share * 0.8, share * 1.2];
+  const admitted = 1 - failed - invalid;
+  return {
+    ...{ admitted, denied: 0, failed, invalid },
+    intervals: { admitted: around(admitted), denied: [0, 0], failed: around(failed), invalid: around(invalid) },
+  };
+}
+
+interface Loaded {
+  readonly perS: number;
+  readonly ttft: number;
+  readonly response: number;
+  readonly tokens: number;
+  /** Shares of the requests. */
+  readonly failed: number;
+  readonly invalid: number;
+}
+
+function load({ perS, ttft, response, tokens, failed, invalid }: Loaded): JudgedRun {
   const around: [number, number] = [perS * 0.99, perS * 1.01];
   const none: [number, number] = [0, 0];
   const intervals = { offered: around, sent: around, admitted: around, denied: none, failed: none, invalid: none };
   const rates = { offered: perS, sent: perS, admitted: perS, denied: 0, failed: 0, invalid: 0, intervals };
-  const classes = [loadClass({ ttftMs: latency(ttft), responseMs: latency(response) })];
-  return loadRun("checkout", { phases: [loadPhase("checkout", { rates, classes })] });
+  const classes = [
+    loadClass({ ttftMs: latency(ttft), responseMs: latency(response), outputTokens: tokens * loadClass().count }),
+  ];
+  return loadRun("checkout", { phases: [loadPhase("checkout", { rates, classes, shares: shares(failed, invalid) })] });
 }
 
 function record(checks: Parameters<typeof recordOf>[0], run: JudgedRun): RunRecord {
@@ -28,11 +50,11 @@ function record(checks: Parameters<typeof recordOf>[0], run: JudgedRun): RunReco
 
 const BASE = record(
   [result("auth.unknown-key[chat]", "pass"), result("models.list", "fail"), result("chat.minimal", "pass")],
-  load(29.8, 90, 420),
+  load({ perS: 29.8, ttft: 90, response: 420, tokens: 118, failed: 0.002, invalid: 0.001 }),
 );
 const NOW = record(
   [result("auth.unknown-key[chat]", "fail"), result("models.list", "pass"), result("chat.minimal", "pass")],
-  load(30.1, 120, 421),
+  load({ perS: 30.1, ttft: 120, response: 421, tokens: 94.5, failed: 0.012, invalid: 0.0011 }),
 );
 
 const commentOf = (source: Partial<Parameters<typeof FORMATS.comment>[0]>) =>
@@ -42,6 +64,19 @@ describe("a comment for a pull request", () => {
   test("compares a run with one of the base branch", async () => {
     const text = commentOf({ base: BASE, reportUrl: "https://ci.example/artifacts/gauntlet run" });
     await expect(text).toMatchFileSnapshot("comment.md");
+  });
+
+  test("has the length of the replies and the shares of failed and invalid requests only if the base has them", () => {
+    const runs = (BASE.load?.runs ?? []).map((run) => ({
+      ...run,
+      phases: run.phases.map(({ shares: _, ...phase }) => ({
+        ...phase,
+        classes: phase.classes.map((entry) => ({ ...entry, outputTokens: 0 })),
+      })),
+    }));
+    const text = commentOf({ base: { ...BASE, load: { runs } } });
+    expect(text).toContain("| TTFT p50, chat streaming | 90 (88.2–91.8) ms |");
+    expect(text).not.toMatch(/tokens per reply|failed requests|invalid requests/);
   });
 
   test("without a base it has the verdict, the causes and the marker by which a job finds it", () => {

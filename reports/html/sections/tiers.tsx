@@ -113,8 +113,8 @@ function Headline({ run }: { readonly run: LoadRun }) {
   const { goodput } = phase;
   const figures = [
     ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
-    ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", inShort(entry.ttftMs, entry.count), kind]] : []),
-    ["E2E latency p50 / p95 / p99", entry?.responseMs ? inShort(entry.responseMs, entry.count) : "–", kind],
+    ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
+    ["E2E latency p50 / p95 / p99", entry?.responseMs ? mainQuantiles(entry.responseMs, entry.count) : "–", kind],
     ...(goodput === undefined
       ? []
       : [
@@ -152,8 +152,8 @@ function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
   return (streams.length > 0 ? streams : admitted).sort((a, b) => at(b) - at(a))[0];
 }
 
-/** The figures of most interest, with intervals where they are wide. */
-function inShort(quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string {
+/** The most important quantiles, with their intervals where these are wide. */
+function mainQuantiles(quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string {
   const stats = ["p50", "p95", "p99"] as const;
   return `${stats.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ")} ms`;
 }

@@ -49,7 +49,7 @@ export const loadCommand = defineCommand({
           ...number("with --until: maximum duration, seconds; default: the duration of the workload"),
           implies: "until",
         },
-        policy: { ...policy, describe: "policy file: its gates on load" },
+        policy: { ...policy, describe: "policy file; only its gates on load apply" },
         baseline,
         "dry-run": flag("print the plan and send nothing"),
       }),

@@ -31,7 +31,7 @@ export const reportCommand = defineCommand({
         default: "single" as const,
         describe: "HTML as one file, or as a folder for servers that forbid inline styles",
       },
-      base: text("folder of an earlier run that the comment compares with"),
+      base: text("folder of an earlier run to compare with in the comment"),
       "report-url": text("address of the report, for the link in the comment"),
       print: {
         choices: ["terminal", "json", ...TEXT_FORMATS] as const,

@@ -8,7 +8,10 @@ export const showReportCommand = defineCommand({
   describe: "Serve the report of a run on 127.0.0.1 and open it in a browser",
   examples: [
     ["gauntlet show-report", "the latest report in gauntlet-runs"],
-    ["gauntlet show-report gauntlet-run --no-open", "that of a folder; only prints its address"],
+    [
+      "gauntlet show-report gauntlet-run --no-open",
+      "the report in this folder; prints its address and opens no browser",
+    ],
   ],
   builder: (yargs) =>
     yargs
@@ -21,7 +24,9 @@ export const showReportCommand = defineCommand({
     const { showReport } = await useCase.showReport();
     await using shown = await showReport(argv);
     const keepAlive = setInterval(() => undefined, 60_000);
-    await untilStopped(() => process.stdout.write(`${shown.origin} shows ${shown.dir}; Ctrl-C ends\n`));
+    await untilStopped(() =>
+      process.stdout.write(`serving the report of ${shown.dir} at ${shown.origin}; press Ctrl-C to stop\n`),
+    );
     clearInterval(keepAlive);
     return { exitCode: EXIT.pass, text: () => "" };
   },

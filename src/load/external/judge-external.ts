@@ -3,7 +3,7 @@ import { isRateDenial, mayCountDenied, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { judgeReplies } from "../judge-replies.ts";
-import { judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../judge-totals.ts";
+import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../judge-totals.ts";
 import { judgeWaits, RATE_WAITS } from "../judge-waits.ts";
 import type { LoadStop } from "../load-guard.ts";
 import { phaseRecord } from "../phase-record.ts";
@@ -132,6 +132,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       retryAfter: fleet === undefined ? null : { ...retryFigures(observations, waits, script, 0), ...ofWorkload },
       generator,
       instances: [...run.instances],
+      ...endedByThreshold(run.stop),
     }),
     histograms,
   };

@@ -73,7 +73,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   const againMs = FLEET_MS + (limit * everyMs + 1_000);
   phase(
     "recovery",
-    "Clients that wait as Retry-After says are served, and no capacity has leaked",
+    "Clients that honour Retry-After are served after an overload, and no capacity has leaked",
     againMs + CONCURRENCY_MS,
     [
       { role: "fleet", arrivals: atOnce(fleetOf(limit)), requests: short, retryAfter: "compliant", untilMs: FLEET_MS },

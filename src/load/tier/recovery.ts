@@ -119,7 +119,7 @@ export function judgeRecovery(
 
 /** If no client was served although waits were tested, their Retry-After was too short. That is decided. */
 function judgeFleet(observations: readonly Observation[], { fleet, waits }: RecoveryScript): Finding[] {
-  const title = "Clients that wait as Retry-After says are served after an overload";
+  const title = "Clients that honour Retry-After are served after an overload";
   if (fleet === undefined)
     return [
       finding({

@@ -200,7 +200,7 @@ function overloadPhases({ bench, own, waits, recovery, seed, length }: TierParts
     },
     {
       name: "recovery",
-      title: "Clients that wait as Retry-After says are served, and no capacity has leaked",
+      title: "Clients that honour Retry-After are served after an overload, and no capacity has leaked",
       totalS: recoverySeconds(limits),
       act: () => recover(bench, recovery, seed),
       *judge(observations) {

@@ -283,16 +283,13 @@ export class TierBench implements AsyncDisposable {
     if (onProgress === undefined) return;
     const elapsedS = (nowUs() - phase.startUs) / 1_000_000;
     const waitS = ((this.#waiting?.untilUs ?? 0) - nowUs()) / 1_000_000;
-    const progress = phase.meter.read(phase.tally, {
-      run: this.run,
-      phase: phase.name,
-      elapsedS,
-      totalS: phase.totalS,
-      runLeftS: Math.max(0, phase.totalS - elapsedS) + phase.laterS,
-      waiting: this.#waiting === undefined || waitS <= 0 ? undefined : { what: this.#waiting.what, leftS: waitS },
-      inFlight: this.sender.inFlight,
-    });
-    onProgress(progress);
+    onProgress(
+      phase.meter.read(phase.tally, {
+        ...{ run: this.run, phase: phase.name, elapsedS, totalS: phase.totalS, inFlight: this.sender.inFlight },
+        runLeftS: Math.max(0, phase.totalS - elapsedS) + phase.laterS,
+        waiting: this.#waiting === undefined || waitS <= 0 ? undefined : { what: this.#waiting.what, leftS: waitS },
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

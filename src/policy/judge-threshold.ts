@@ -8,15 +8,10 @@ import type { Threshold } from "./threshold.ts";
 /** Counts that hold whatever the schedule was: a generator that was late does not change them. */
 const OF_CONTENT: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
 
-/** Judges a load run by the thresholds of its workload: one finding each, decided only if the whole interval is on one side of the bound. */
-export function judgeThresholds(run: LoadRun, thresholds: readonly Threshold[]): Finding[] {
-  return thresholds.map((threshold) => judgeThreshold(run, threshold));
-}
-
-function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
-  const { text, operator, bound, metric } = threshold;
-  const subject = text.slice(0, text.lastIndexOf(` ${operator} `));
-  const common = { name: text, title: `Threshold: ${text}`, requirements: [], subject };
+/** Judges a load run by a threshold of its workload, which is decided only if the whole interval is on one side of the bound. */
+export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
+  const { operator, bound, metric } = threshold;
+  const common = commonOf(threshold);
   if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
   const seen = figureIn(OF_CONTENT.includes(metric) ? onTime(run) : run, threshold);
   const write = writerOf(metric);
@@ -30,12 +25,22 @@ function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
       ...common,
       undecided: `${figureText(seen, write)}: the interval contains the bound; more requests narrow it`,
     });
-  return finding({ ...common, ...compared(seen, threshold, bound.value), met });
+  return finding({ ...common, expected: expectedOf(threshold), observed: figureText(seen, write), met });
 }
 
-function compared(seen: Figure, { operator, metric }: Threshold, bound: number) {
-  const write = writerOf(metric);
-  return { expected: `${operator} ${boundText(metric, bound)}`, observed: figureText(seen, write) };
+/** The finding for a threshold that is crossed. @param figure that crosses it, as text. */
+export function crossedThreshold(threshold: Threshold, figure: string): Finding {
+  return finding({ ...commonOf(threshold), expected: expectedOf(threshold), observed: figure, met: false });
+}
+
+function commonOf({ text, operator }: Threshold) {
+  const subject = text.slice(0, text.lastIndexOf(` ${operator} `));
+  return { name: text, title: `Threshold: ${text}`, requirements: [], subject };
+}
+
+/** `< 800 ms`. */
+function expectedOf({ text, operator, bound, metric }: Threshold): string {
+  return bound.kind === "number" ? `${operator} ${boundText(metric, bound.value)}` : text;
 }
 
 const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
