@@ -32,7 +32,7 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
     { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
     { path: "schemas/upstream.schema.json", text: json(scenarioJsonSchema()) },
-    { path: "biome.modules.json", text: json(lintRules()) },
+    { path: "scripts/generated/biome.modules.json", text: json(lintRules()) },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
     withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
