@@ -1,7 +1,7 @@
 /**
  * The tests on every Node that the package supports, through the npm package `node`:
  *
- *     npm run build && npm run verify:nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
+ *     npm run build && npm run verify nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
  *
  * A full run takes five minutes per Node version. With `--share K` each version runs one K-th of the test files, each a different
  * part, and tomorrow the next; the packed package is installed and used on all of them.
