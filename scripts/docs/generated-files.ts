@@ -12,6 +12,7 @@ import { coveragePage, killPage, readMatrix } from "../verify/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
+import { packageManifest, schemaId } from "./repository.ts";
 import { requirementsByPlace } from "./requirements-by-place.ts";
 import { targetReference } from "./target-reference.ts";
 
@@ -26,12 +27,13 @@ export interface GeneratedFile {
 /** Every file that `npm run generate` writes, with its expected content. */
 export function generatedFiles(): GeneratedFile[] {
   return [
-    { path: "schemas/target.schema.json", text: json(targetJsonSchema()) },
-    { path: "schemas/workload.schema.json", text: json(workloadJsonSchema()) },
-    { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
-    { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
-    { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
-    { path: "schemas/upstream.schema.json", text: json(scenarioJsonSchema()) },
+    { path: "package.json", text: packageManifest() },
+    schemaFile("target", targetJsonSchema()),
+    schemaFile("workload", workloadJsonSchema()),
+    schemaFile("run", runRecordJsonSchema()),
+    schemaFile("waivers", waiversJsonSchema()),
+    schemaFile("policy", policyJsonSchema()),
+    schemaFile("upstream", scenarioJsonSchema()),
     { path: "scripts/generated/biome.modules.json", text: json(lintRules()) },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
     withParts("docs/architecture.md", { modules: moduleDiagram }),
@@ -48,6 +50,11 @@ export function generatedFiles(): GeneratedFile[] {
     withParts("docs/evidence.md", { replies: replyEvidence }),
     withParts("docs/reliability.md", { figures: reliabilityFigures }),
   ];
+}
+
+function schemaFile(name: string, { $schema, ...schema }: { readonly $schema?: string }): GeneratedFile {
+  const path = `schemas/${name}.schema.json`;
+  return { path, text: json({ $schema, $id: schemaId(path), ...schema }) };
 }
 
 /** Files of `src/dialects` that the k6 scripts also use. They must import nothing but each other. */

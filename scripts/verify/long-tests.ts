@@ -10,6 +10,7 @@ export const LONG_TESTS: readonly string[] = [
   "test/docs/recipes.test.ts",
   "test/limits/infer-rate.test.ts",
   "test/load/slowdown.test.ts",
+  "test/package/tarball.test.ts",
   "test/requirements/emitted.test.ts",
   "test/app/whole-runs-within-plan.test.ts",
 ];
