@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { CI_JOBS } from "../../src/app/ci-jobs.ts";
+import { actionWorkflow, CI_JOBS } from "../../src/app/ci-jobs.ts";
 import { waiversJsonSchema } from "../../src/checks/index.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
@@ -12,7 +12,7 @@ import { coveragePage, killPage, readMatrix } from "../verify/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
-import { packageManifest, schemaId } from "./repository.ts";
+import { packageManifest, REPOSITORY, schemaId } from "./repository.ts";
 import { requirementsByPlace } from "./requirements-by-place.ts";
 import { targetReference } from "./target-reference.ts";
 
@@ -42,8 +42,10 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "docs/kill-matrix.md", text: killPage(readMatrix()) },
     withParts("docs/specification.md", { requirements: requirementsByPlace }),
     withParts("docs/ci.md", {
-      "github-workflow": () => fenced(CI_JOBS.github.text),
-      "gitlab-job": () => fenced(CI_JOBS.gitlab.text),
+      "github-workflow": () => fenced("yaml", CI_JOBS.github.text),
+      "action-workflow": () => fenced("yaml", actionWorkflow(REPOSITORY)),
+      "gitlab-job": () => fenced("yaml", CI_JOBS.gitlab.text),
+      "jenkins-pipeline": () => fenced("groovy", CI_JOBS.jenkins.text),
     }),
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
@@ -65,7 +67,7 @@ function copyForK6(name: string): string {
   return `// Generated from src/dialects/${name} by \`npm run generate\`: change it there.\n${source}`;
 }
 
-const fenced = (yaml: string) => `\`\`\`yaml\n${yaml.trimEnd()}\n\`\`\``;
+const fenced = (language: string, text: string) => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 
 function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
