@@ -33,4 +33,6 @@ test("it holds the content of the package and its dependencies, and nothing else
   const packed = of("RUN").find((line) => line.includes("npm pack")) ?? "";
   expect(packed).toMatch(/tar -xzf gateway-gauntlet-\*\.tgz -C \/package --strip-components=1/);
   expect(packed).toContain("npm prune --omit=dev");
+  // npm makes the program executable at an installation, and tar does not.
+  expect(packed).toContain("chmod 0755 /package/dist/src/main.js");
 });
