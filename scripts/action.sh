@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The composite action: runs Gauntlet and ends with its exit code. The run adds its summary to the job summary and annotates its causes.
+# The composite action: runs Gauntlet, writes the comment for a pull request, and ends with the exit code of the run, which adds its
+# summary to the job summary and annotates its causes.
 set -uo pipefail
 
 main="$(cd "$(dirname "$0")/.." && pwd)/dist/src/main.js"
@@ -20,6 +21,16 @@ code=$?
 if [ -n "${GAUNTLET_HISTORY:-}" ] && [ -f "$out/run.json" ]; then
   node "$main" history "$out" --db "$GAUNTLET_HISTORY" --html "$out/trends.html"
 fi
+if [ -f "$out/run.json" ]; then
+  comment=(--format comment)
+  if [ -f "${GAUNTLET_BASE:-}/run.json" ]; then
+    comment+=(--base "$GAUNTLET_BASE")
+  fi
+  if [ -n "${GITHUB_RUN_ID:-}" ]; then
+    comment+=(--report-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID")
+  fi
+  node "$main" report "$out" "${comment[@]}"
+fi
 echo "::$pause::"
 
 if [ -f "$out/run.json" ]; then
@@ -28,6 +39,7 @@ if [ -f "$out/run.json" ]; then
     {
       echo "verdict=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).verdict.result' "$out/run.json")"
       echo "report=$out/report.html"
+      echo "comment=$out/comment.md"
     } >>"$GITHUB_OUTPUT"
   fi
 fi

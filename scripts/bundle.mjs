@@ -1,6 +1,6 @@
-// Bundles the built program and the libraries that every command needs into one file, with V8's code cache next to it: reading
-// and compiling hundreds of files costs 0.4 s of CPU time at each start. `dist/src/main.js` loads it if nothing has been built
-// since.
+// Builds the program in `dist/src`: the program and the libraries that every command needs in one file, with V8's code cache next
+// to it (reading and compiling hundreds of files costs 0.4 s of CPU time at each start), the threads, and the library. Needs
+// esbuild and the package's own dependencies, no other development tool.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -50,9 +50,10 @@ const noWasm = {
 
 const options = {
   absWorkingDir: root,
-  outdir: folder,
+  outdir: built,
   bundle: true,
   platform: "node",
+  format: "esm",
   target: "node20.19",
   minifyWhitespace: true,
   minifySyntax: true,
@@ -64,10 +65,9 @@ const options = {
   external: ["fastify", "undici", "autocannon", "jiti", "junit-report-builder", "libsql", "@inquirer/prompts"],
 };
 
-rmSync(folder, { recursive: true, force: true });
 const program = await build({
   ...options,
-  entryPoints: { cli: join(built, "cli", "index.js") },
+  entryPoints: { "bundle/cli": "src/cli/index.ts" },
   outExtension: { ".js": ".cjs" },
   format: "cjs",
   define: { "import.meta.url": "bundleUrl" },
@@ -75,31 +75,39 @@ const program = await build({
   banner: { js: "(function(require,module,exports,bundleUrl,importModule){" },
   footer: { js: "})" },
 });
+const start = await build({ ...options, entryPoints: { main: "src/main.ts", program: "src/program.ts" } });
 // Threads start from separate files, which must be next to the file that starts them.
 const threads = await build({
   ...options,
   entryPoints: {
-    worker: join(built, "load", "workers", "worker.js"),
-    "scrape-worker": join(built, "app", "watch", "scrape-worker.js"),
-    "stamped-server": join(built, "load", "calibration", "stamped-server.js"),
+    "bundle/worker": "src/load/workers/worker.ts",
+    "bundle/scrape-worker": "src/app/watch/scrape-worker.ts",
+    "bundle/stamped-server": "src/load/calibration/stamped-server.ts",
   },
-  format: "esm",
   // CommonJS libraries require Node's own modules by name.
   banner: { js: 'import{createRequire as requireFrom}from"node:module";const require=requireFrom(import.meta.url);' },
+});
+// What other programs import: with the libraries that are installed next to it, whose types its declarations use.
+const library = await build({
+  ...options,
+  entryPoints: { "bundle/index": "src/index.ts" },
+  packages: "external",
 });
 
 // With cached code, V8 forgets the base path that `import()` resolves against.
 const text = program.outputFiles[0].text.replaceAll(/(?<![.\w$])import\(/g, "importModule(");
 if (Buffer.byteLength(text) !== text.length) throw new Error("the bundle is read as ASCII, and is not.");
 assertErrorNames(text);
-mkdirSync(folder, { recursive: true });
-for (const { path, contents } of threads.outputFiles) writeFileSync(path, contents);
 const inputs = [program, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs));
-writeFileSync(join(folder, "LICENSES.txt"), licensesOf(inputs));
-// Last, and atomically: a program started meanwhile loads all of it or none.
 const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
-writeFileSync(join(folder, "cli.partial"), `/*${digest}*/${text}`);
-renameSync(join(folder, "cli.partial"), join(folder, "cli.cjs"));
+mkdirSync(folder, { recursive: true });
+const written = [
+  ...[start, threads, library].flatMap(({ outputFiles }) => outputFiles.map(({ path, contents }) => [path, contents])),
+  [join(folder, "LICENSES.txt"), licensesOf(inputs)],
+  [join(folder, "cli.cjs"), `/*${digest}*/${text}`],
+].map(([path, contents]) => replaceFile(path, contents));
+// Also the compiled code of earlier builds.
+for (const name of readdirSync(folder)) if (!written.includes(join(folder, name))) rmSync(join(folder, name));
 
 // In a separate process, because it runs the program, which prints. Without the cache the program works the same and starts more
 // slowly. Its runs are no results of the job that builds: in GitHub Actions they would add their summaries to the job's.
@@ -107,9 +115,16 @@ const { GITHUB_ACTIONS: _, ...env } = process.env;
 const compiled = spawnSync(process.execPath, [join(root, "scripts", "compile.mjs")], { encoding: "utf8", env });
 if (compiled.status !== 0) process.stderr.write(`gauntlet: the program stays uncompiled. ${compiled.stderr}\n`);
 
+/** A program that is started meanwhile reads the old file or the new one. */
+function replaceFile(path, contents) {
+  writeFileSync(`${path}.partial`, contents);
+  renameSync(`${path}.partial`, path);
+  return path;
+}
+
 /** Errors are distinguished by class name, and the bundler renames one of two classes with the same name. */
 function assertErrorNames(text) {
-  const own = Object.keys(program.metafile.inputs).filter((path) => path.startsWith("dist/"));
+  const own = Object.keys(program.metafile.inputs).filter((path) => !path.includes("node_modules/"));
   const names = own.flatMap((path) => {
     const classes = readFileSync(join(root, path), "utf8").matchAll(/\bclass (\w+) extends \w*Error\b/g);
     return [...classes].map(([, name]) => name);

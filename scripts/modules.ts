@@ -168,7 +168,7 @@ export function lintRules(): object {
     ]),
   );
   return {
-    $schema: "./node_modules/@biomejs/biome/configuration_schema.json",
+    $schema: "../../node_modules/@biomejs/biome/configuration_schema.json",
     overrides: [...ofModules, ...ofFolders],
   };
 }

@@ -1,4 +1,4 @@
-// Written by `npm run verify:quick -- --choose`: do not edit.
+// Written by `npm run verify quick -- --choose`: do not edit.
 
 /** Instances of a quick run: those that show most mutations of the reference gateway with the requests that it may send. */
 export const QUICK_INSTANCES: readonly string[] = [

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { CI_JOBS } from "../../src/app/ci-jobs.ts";
+import { actionWorkflow, CI_JOBS } from "../../src/app/ci-jobs.ts";
 import { waiversJsonSchema } from "../../src/checks/index.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
@@ -12,6 +12,7 @@ import { coveragePage, killPage, readMatrix } from "../verify/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
+import { packageManifest, REPOSITORY, schemaId } from "./repository.ts";
 import { requirementsByPlace } from "./requirements-by-place.ts";
 import { targetReference } from "./target-reference.ts";
 
@@ -26,13 +27,14 @@ export interface GeneratedFile {
 /** Every file that `npm run generate` writes, with its expected content. */
 export function generatedFiles(): GeneratedFile[] {
   return [
-    { path: "schemas/target.schema.json", text: json(targetJsonSchema()) },
-    { path: "schemas/workload.schema.json", text: json(workloadJsonSchema()) },
-    { path: "schemas/run.schema.json", text: json(runRecordJsonSchema()) },
-    { path: "schemas/waivers.schema.json", text: json(waiversJsonSchema()) },
-    { path: "schemas/policy.schema.json", text: json(policyJsonSchema()) },
-    { path: "schemas/upstream.schema.json", text: json(scenarioJsonSchema()) },
-    { path: "biome.modules.json", text: json(lintRules()) },
+    { path: "package.json", text: packageManifest() },
+    schemaFile("target", targetJsonSchema()),
+    schemaFile("workload", workloadJsonSchema()),
+    schemaFile("run", runRecordJsonSchema()),
+    schemaFile("waivers", waiversJsonSchema()),
+    schemaFile("policy", policyJsonSchema()),
+    schemaFile("upstream", scenarioJsonSchema()),
+    { path: "scripts/generated/biome.modules.json", text: json(lintRules()) },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
     withParts("docs/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
@@ -40,14 +42,21 @@ export function generatedFiles(): GeneratedFile[] {
     { path: "docs/kill-matrix.md", text: killPage(readMatrix()) },
     withParts("docs/specification.md", { requirements: requirementsByPlace }),
     withParts("docs/ci.md", {
-      "github-workflow": () => fenced(CI_JOBS.github.text),
-      "gitlab-job": () => fenced(CI_JOBS.gitlab.text),
+      "github-workflow": () => fenced("yaml", CI_JOBS.github.text),
+      "action-workflow": () => fenced("yaml", actionWorkflow(REPOSITORY)),
+      "gitlab-job": () => fenced("yaml", CI_JOBS.gitlab.text),
+      "jenkins-pipeline": () => fenced("groovy", CI_JOBS.jenkins.text),
     }),
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
     withParts("docs/evidence.md", { replies: replyEvidence }),
     withParts("docs/reliability.md", { figures: reliabilityFigures }),
   ];
+}
+
+function schemaFile(name: string, { $schema, ...schema }: { readonly $schema?: string }): GeneratedFile {
+  const path = `schemas/${name}.schema.json`;
+  return { path, text: json({ $schema, $id: schemaId(path), ...schema }) };
 }
 
 /** Files of `src/dialects` that the k6 scripts also use. They must import nothing but each other. */
@@ -58,7 +67,7 @@ function copyForK6(name: string): string {
   return `// Generated from src/dialects/${name} by \`npm run generate\`: change it there.\n${source}`;
 }
 
-const fenced = (yaml: string) => `\`\`\`yaml\n${yaml.trimEnd()}\n\`\`\``;
+const fenced = (language: string, text: string) => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 
 function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;

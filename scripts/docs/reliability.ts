@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Results of `npm run verify:adversary -- --write`, on the machine that it last ran on. */
+/** Results of `npm run verify adversary -- --write`, on the machine that it last ran on. */
 export interface Reliability {
   readonly adversary: {
     readonly behaviours: number;

@@ -24,7 +24,7 @@ export const STREAM_KINDS: readonly string[] = ["stream-without-end", "stream-ig
 /** Suffix of the mutation for invalid replies to all requests, to one in five, and from the 101st on. */
 export const WHEN = ["", "-in-five", "-later"] as const;
 
-/** Results of `npm run verify:replies -- --write`: exit codes by `COLUMN.KIND` and a suffix of `WHEN`. */
+/** Results of `npm run verify replies -- --write`: exit codes by `COLUMN.KIND` and a suffix of `WHEN`. */
 export interface ReplyEvidence {
   readonly cells: Readonly<Record<string, number>>;
 }

@@ -2,7 +2,7 @@
  * Every hostile behaviour against every command that contacts a gateway, keys that must not appear anywhere, runs that are killed
  * at random moments, and many random inputs for every reader:
  *
- *     npm run verify:adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--whole] [--no-canaries] [--write]
+ *     npm run verify adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--whole] [--no-canaries] [--write]
  *
  * Prints how many cases there were and how many survived; with `--write` updates docs/reliability.json.
  */

@@ -148,7 +148,7 @@ function sendingCheckOf({ check: name }: CheckResult) {
 }
 
 function source(ids: readonly string[]): string {
-  return `// Written by \`npm run verify:quick -- --choose\`: do not edit.
+  return `// Written by \`npm run verify quick -- --choose\`: do not edit.
 
 /** Instances of a quick run: those that show most mutations of the reference gateway with the requests that it may send. */
 export const QUICK_INSTANCES: readonly string[] = [

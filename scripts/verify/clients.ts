@@ -1,7 +1,7 @@
 // Real clients against the reference gateway, and through every scenario of `gauntlet client`; writes the tables of
 // docs/clients.md.
 //
-//   npm run build && npm run verify:clients [-- FOLDER]     FOLDER keeps the installed SDKs; default: a temporary one
+//   npm run build && npm run verify clients [-- FOLDER]     FOLDER keeps the installed SDKs; default: a temporary one
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -190,7 +190,7 @@ function writePage(found: ReadonlyMap<string, readonly CheckResult[]>): void {
   writeFileSync(PAGE, `${page.slice(0, before)}\n\n${tables}\n\n${page.slice(after)}`);
 }
 
-const MARKS = { begin: "<!-- written by npm run verify:clients -->", end: "<!-- to here -->" };
+const MARKS = { begin: "<!-- written by npm run verify clients -->", end: "<!-- to here -->" };
 
 install();
 const facts = await completions();

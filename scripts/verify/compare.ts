@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Comparison } from "../../src/record/index.ts";
 import { gauntlet } from "../../test/support/gauntlet.ts";
 
-// `npm run verify:compare`: the reference gateway against itself and against builds that differ. Each session takes about two
+// `npm run verify compare`: the reference gateway against itself and against builds that differ. Each session takes about two
 // minutes, and the machine should be idle.
 
 const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";

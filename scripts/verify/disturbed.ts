@@ -3,9 +3,9 @@
  * every CPU and Gauntlet or the gateway is stopped (SIGSTOP) at random moments. No run may fail; how many were inconclusive is
  * counted and printed. Every run counts: none is repeated.
  *
- *     npm run build && npm run verify:disturbed                        40 runs of `conform` and 40 of the starter tier
- *     npm run verify:disturbed -- --runs 4 --only tier --at-once 1
- *     npm run verify:disturbed -- --seed 7                              the moments of the stops
+ *     npm run build && npm run verify disturbed                        40 runs of `conform` and 40 of the starter tier
+ *     npm run verify disturbed -- --runs 4 --only tier --at-once 1
+ *     npm run verify disturbed -- --seed 7                              the moments of the stops
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -71,7 +71,7 @@ for (const kind of kinds) {
 if (bad.length === 0) rmSync(folder, { recursive: true, force: true });
 else console.log(`kept: ${folder}`);
 console.log(
-  `verify:disturbed: ${undecided.length > 0 ? `fewer than half of the runs decided: ${undecided.join(", ")}; ` : ""}${bad.length === 0 ? "no conformant gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
+  `verify disturbed: ${undecided.length > 0 ? `fewer than half of the runs decided: ${undecided.join(", ")}; ` : ""}${bad.length === 0 ? "no conformant gateway failed" : `${bad.length} not as they should be: ${bad.join(", ")}`}`,
 );
 process.exit(bad.length > 0 ? 1 : undecided.length > 0 ? NO_VERDICT : 0);
 

@@ -2,12 +2,12 @@
  * Gauntlet against third-party gateways, with the reference gateway as their provider: installs them, starts them on loopback,
  * runs their example (`examples/NAME`) and compares the results with `examples/NAME/expected.yaml`.
  *
- *     npm run build && npm run verify:gateways                 all that can be installed on this machine
- *     npm run verify:gateways -- portkey litellm               these; it is a failure if one cannot be installed
- *     npm run verify:gateways -- --folder DIR                  keeps the installed packages and the runs
- *     npm run verify:gateways -- --write                       updates the reports under docs/real-gateways
- *     npm run verify:gateways -- --at-once 3                   this many in parallel
- *     npm run verify:gateways -- --propose                     with the target files that gauntlet doctor --propose derives
+ *     npm run build && npm run verify gateways                 all that can be installed on this machine
+ *     npm run verify gateways -- portkey litellm               these; it is a failure if one cannot be installed
+ *     npm run verify gateways -- --folder DIR                  keeps the installed packages and the runs
+ *     npm run verify gateways -- --write                       updates the reports under docs/real-gateways
+ *     npm run verify gateways -- --at-once 3                   this many in parallel
+ *     npm run verify gateways -- --propose                     with the target files that gauntlet doctor --propose derives
  *
  * If the process of a gateway exits in the middle of a run, for example because it ran out of memory, the run says nothing about
  * Gauntlet. Such a gateway is tried once more, and skipped if it exits again; the last line counts both.
@@ -93,7 +93,7 @@ const parts = [
   ...(late === 0 ? [] : [`${late} warnings about time alone left open`]),
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
-console.log(`verify:gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
+console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
 /** Exit code of an inconclusive verification. */
 const NO_VERDICT = 4;
 process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;

@@ -14,7 +14,7 @@ import {
 } from "../../test/support/simulated-latencies.ts";
 import { timedGateway } from "../../test/support/timed-gateway.ts";
 
-// `npm run verify:intervals`: how often 95 % intervals contain the true value in 1,000 simulated runs of known distributions,
+// `npm run verify intervals`: how often 95 % intervals contain the true value in 1,000 simulated runs of known distributions,
 // through the tallies that the load engine fills; whether servers are correctly found to be steady; and load --until. `--
 // coverage`, `-- until-coverage`, `-- servers` or `-- until` runs a part of it.
 

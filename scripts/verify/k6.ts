@@ -1,7 +1,7 @@
 // The real k6 and the native engine on the starter and growth tiers, against the reference gateway's own log; and the exported
 // manifests against the operator's published definition, if given.
 //
-//   npm run build && K6_PATH=$(node scripts/k6.mjs) npm run verify:k6 [-- CRD]
+//   npm run build && K6_PATH=$(node scripts/k6.mjs) npm run verify k6 [-- CRD]
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,8 +2,8 @@
  * Verifies `gauntlet limits`: every limiter of the reference gateway, at starter and growth size, in real time. It must report
  * the kind, the rate within 3 %, the burst and the concurrency limit.
  *
- *     npm run build && npm run verify:limits                           about ten minutes, four gateways in parallel
- *     npm run verify:limits -- --only limits.paced --sizes starter
+ *     npm run build && npm run verify limits                           about ten minutes, four gateways in parallel
+ *     npm run verify limits -- --only limits.paced --sizes starter
  */
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";

@@ -2,8 +2,8 @@
  * Verifies what only load can show: tier runs against mutations of the reference gateway, which must lead to the right finding,
  * and against valid variants, which must not be blamed. Every run counts: none is repeated.
  *
- *     npm run verify:load                                       the table below, brief runs, about six minutes
- *     npm run verify:load -- --all mutations --out OUT.jsonl       every mutation, or every variant, one JSON line each, for reading
+ *     npm run verify load                                       the table below, brief runs, about six minutes
+ *     npm run verify load -- --all mutations --out OUT.jsonl       every mutation, or every variant, one JSON line each, for reading
  *
  * With `--all`, names that OUT already holds are skipped.
  */
@@ -121,7 +121,7 @@ async function verifyTable(): Promise<number> {
     );
   });
   console.log(
-    `verify:load: ${ran} runs, ${wrong.length} not as they should be${wrong.length === 0 ? "" : ` (${wrong.join(", ")})`}, ${undecided} without a verdict`,
+    `verify load: ${ran} runs, ${wrong.length} not as they should be${wrong.length === 0 ? "" : ` (${wrong.join(", ")})`}, ${undecided} without a verdict`,
   );
   if (wrong.length > 0 || ran === 0) return 1;
   return undecided > ran * MAX_UNDECIDED ? 4 : 0;

@@ -2,10 +2,10 @@
  * Verifies the verdicts: mutations of the reference gateway must be found under the right requirement, and its valid variants
  * must not be blamed.
  *
- *     npm run verify                       a sample over all areas, under twenty minutes on two cores
- *     npm run verify -- --all --write      everything; updates docs/kill-matrix.json and its pages
- *     npm run verify -- --only '^provider' --write   those with matching names; the rest of the matrix is kept
- *     npm run verify -- --minutes 10       as much of the sample as fits; lists what was skipped
+ *     npm run verify mutations                       a sample over all areas, under twenty minutes on two cores
+ *     npm run verify mutations -- --all --write      everything; updates docs/kill-matrix.json and its pages
+ *     npm run verify mutations -- --only '^provider' --write   those with matching names; the rest of the matrix is kept
+ *     npm run verify mutations -- --minutes 10       as much of the sample as fits; lists what was skipped
  */
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";

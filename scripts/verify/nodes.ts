@@ -1,7 +1,7 @@
 /**
  * The tests on every Node that the package supports, through the npm package `node`:
  *
- *     npm run build && npm run verify:nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
+ *     npm run build && npm run verify nodes [-- --nodes 22 24] [--share 4] [--folder DIR]
  *
  * A full run takes five minutes per Node version. With `--share K` each version runs one K-th of the test files, each a different
  * part, and tomorrow the next; the packed package is installed and used on all of them.
@@ -17,8 +17,11 @@ import { ROOT } from "../docs/generated-files.ts";
 
 /** The oldest version that works, and the newest of every maintained line since then. */
 const NODES = ["20.19.0", "22", "24", "26"];
-/** Runs on each version, whatever its part is. */
-const EVERYWHERE = ["test/package/package.test.ts", "test/package/program.test.ts"];
+/** Run on each version, whatever its part is: the start of the program, and the packed package. */
+const EVERYWHERE = [
+  ["test/package/program.test.ts"],
+  ["--config", "scripts/verify/vitest.long.config.ts", "test/package/tarball.test.ts"],
+];
 const DAY_MS = 86_400_000;
 
 const args = await yargs(process.argv.slice(2))
@@ -74,7 +77,7 @@ for (const [index, requested] of args.nodes.entries()) {
   const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
   const part = ((today + index) % args.share) + 1;
   const runs = [await runTests(node, args.share === 1 ? [] : [`--shard=${part}/${args.share}`])];
-  if (args.share > 1) runs.push(await runTests(node, EVERYWHERE));
+  for (const chosen of EVERYWHERE) runs.push(await runTests(node, chosen));
   const failures = runs.flatMap(failuresOf);
   const passed = runs.reduce((sum, { numPassedTests }) => sum + numPassedTests, 0);
   const which = args.share === 1 ? "all tests" : `part ${part} of ${args.share} and the package`;

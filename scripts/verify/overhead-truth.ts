@@ -2,8 +2,8 @@
  * Measures servers that wait, and record for how long, with `gauntlet overhead`: how far its results are from the truth, how
  * often its intervals cover the truth, and how often the upstream differs from itself.
  *
- *     npm run verify:overhead-truth                40 runs, about 35 minutes, on an idle machine
- *     npm run verify:overhead-truth -- --runs 5    one of each delay
+ *     npm run verify overhead-truth                40 runs, about 35 minutes, on an idle machine
+ *     npm run verify overhead-truth -- --runs 5    one of each delay
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -2,11 +2,11 @@
  * Measures what gateways add to the latency of their upstream, and how they behave towards it: the reference gateway, LiteLLM and
  * Portkey in front of `gauntlet upstream`, with `gauntlet overhead` and the suite `upstream`.
  *
- *     npm run build && npm run verify:overhead                     all of them
- *     npm run verify:overhead -- reference portkey                 these
- *     npm run verify:overhead -- --folder DIR                      keeps the installed packages and the runs
- *     npm run verify:overhead -- --only overhead|suite             one of the two
- *     npm run verify:overhead -- --write                           updates docs/overhead-measured.md
+ *     npm run build && npm run verify overhead                     all of them
+ *     npm run verify overhead -- reference portkey                 these
+ *     npm run verify overhead -- --folder DIR                      keeps the installed packages and the runs
+ *     npm run verify overhead -- --only overhead|suite             one of the two
+ *     npm run verify overhead -- --write                           updates docs/overhead-measured.md
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -73,7 +73,7 @@ for (const one of started.reverse()) await one[Symbol.asyncDispose]();
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 const problems = [...suites.values()].filter(({ verdict }) => verdict.result === "inconclusive").length;
 console.log(
-  `verify:overhead: ${chosen.length} gateways${problems === 0 ? "" : `, ${problems} without a verdict of the suite`}`,
+  `verify overhead: ${chosen.length} gateways${problems === 0 ? "" : `, ${problems} without a verdict of the suite`}`,
 );
 process.exit(chosen.length === 0 ? 4 : 0);
 

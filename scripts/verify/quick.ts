@@ -2,10 +2,10 @@
  * Measures the quick run: how long it takes, what it sends, how many mutations of the reference gateway it finds, and that it
  * blames no valid variant.
  *
- *     npm run verify:quick                              everything; updates docs/quick.json with --write
- *     npm run verify:quick -- --every 10                a tenth of both, a different one each day
- *     npm run verify:quick -- --choose                  chooses its checks again: judges every mutation with all candidates
- *     npm run verify:quick -- --choose --only '^auth'   adds checks to the chosen ones, for these mutations
+ *     npm run verify quick                              everything; updates docs/quick.json with --write
+ *     npm run verify quick -- --every 10                a tenth of both, a different one each day
+ *     npm run verify quick -- --choose                  chooses its checks again: judges every mutation with all candidates
+ *     npm run verify quick -- --choose --only '^auth'   adds checks to the chosen ones, for these mutations
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,7 +81,7 @@ if (args.write) {
   writeFileSync(FILE, `${JSON.stringify(measured, null, 2)}\n`);
 }
 console.log(
-  `verify:quick: ${instances.length} checks, ${seconds.toFixed(1)} s and ${sound.requests} requests on the embedded gateway, which ${soundly ? "passes" : "does not pass"}; found ${found} of ${mutations.length} mutations (${(share * 100).toFixed(1)} %), blamed ${blamed.length} of ${variants.length} variants`,
+  `verify quick: ${instances.length} checks, ${seconds.toFixed(1)} s and ${sound.requests} requests on the embedded gateway, which ${soundly ? "passes" : "does not pass"}; found ${found} of ${mutations.length} mutations (${(share * 100).toFixed(1)} %), blamed ${blamed.length} of ${variants.length} variants`,
 );
 const isUnjudged = mutations.length < part(all.mutations).length || variants.length < part(all.variants).length;
 if (isUnjudged) console.log("  a worker ended before it had judged everything");

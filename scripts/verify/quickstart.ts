@@ -1,7 +1,7 @@
 // Runs what a new user types: the block of the README, verbatim, in an empty folder with the packed package. Needs the npm
 // registry, and ports 8786 and 8787.
 //
-//   npm run verify:quickstart [-- FOLDER]     FOLDER keeps the results; default: a temporary one
+//   npm run verify quickstart [-- FOLDER]     FOLDER keeps the results; default: a temporary one
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -2,9 +2,9 @@
  * Runs every command and engine that sends load against gateways whose 2xx replies no client can use: all replies, one in five,
  * or all from the 101st on. Each of these runs must end with exit code 1, and the run against the conformant gateway must pass.
  *
- *     npm run build && npm run verify:replies                      every cell, about 20 minutes
- *     npm run verify:replies -- --only native                      one column
- *     npm run verify:replies -- --write                            also the table in docs/evidence.md
+ *     npm run build && npm run verify replies                      every cell, about 20 minutes
+ *     npm run verify replies -- --only native                      one column
+ *     npm run verify replies -- --write                            also the table in docs/evidence.md
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -179,6 +179,6 @@ if (args.write) {
 }
 if (wrong.length === 0) rmSync(folder, { recursive: true, force: true });
 console.log(
-  `verify:replies: ${total - wrong.length} of ${total} runs as expected${wrong.length === 0 ? "" : `; unexpected: ${wrong.join(", ")}`}`,
+  `verify replies: ${total - wrong.length} of ${total} runs as expected${wrong.length === 0 ? "" : `; unexpected: ${wrong.join(", ")}`}`,
 );
 process.exit(wrong.length === 0 ? 0 : 1);

@@ -2,7 +2,7 @@
 // quantiles. Then a shard that is killed, one that starts late and one whose clock is 400 ms off; and what a shard costs. Needs
 // root, because it creates network namespaces; takes about a minute and a half.
 //
-//   npm run build && npm run verify:shards
+//   npm run build && npm run verify shards
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

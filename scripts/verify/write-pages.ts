@@ -67,7 +67,7 @@ export function killPage({ kills, survivors, variants, variantRuns }: Matrix): s
   const unkilled = CHECKS.filter(({ id }) => !byCheck.has(id)).map(({ id }) => id);
   return `# Kill matrix
 
-Measured by \`npm run verify -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](kill-matrix.json).
+Measured by \`npm run verify mutations -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](kill-matrix.json).
 Conformance checks detect ${kills.length} of ${kills.length + survivors.length} mutations of the reference gateway in a requirement that the mutation breaks:
 ${failed} by a failure, ${kills.length - failed} only by a warning; ${kills.filter(isUnderstated).length} of the latter break a MUST. \`scripts/verify/may-break.ts\` lists what else each
 mutation may break; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
@@ -133,7 +133,7 @@ export function coveragePage({ kills }: Matrix): string {
   return `# Coverage of the requirements
 
 ${REQUIREMENTS.length} requirements, ${CHECKS.length} checks, ${instances} check instances. The mutations are those of the [kill matrix](kill-matrix.md), which
-\`npm run verify -- --all --write\` measures. A requirement without a check has the reason in italics. [Every check
+\`npm run verify mutations -- --all --write\` measures. A requirement without a check has the reason in italics. [Every check
 explained](checks.md) explains the levels. A source with a link is a place in the [specification](specification.md).
 
 | Requirement | Level | Source | Statement | Tested by | Mutations detected |

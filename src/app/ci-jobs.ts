@@ -3,64 +3,203 @@ export interface CiJob {
   /** Relative to the project folder. */
   readonly path: string;
   readonly text: string;
+  /** What the user still has to do in the CI service, a sentence each. */
+  readonly setUp: readonly string[];
 }
 
 /** By path: a bare name could resolve to another author's package of that name. */
-const RUN = "./node_modules/.bin/gauntlet run --target gauntlet.yaml --policy gauntlet-policy.yaml --out gauntlet-run";
+const PROGRAM = "./node_modules/.bin/gauntlet";
+const RUN = `${PROGRAM} run --target gauntlet.yaml --policy gauntlet-policy.yaml --out gauntlet-run`;
 /** Keeps the figures of the run for years, in a file that CI passes from job to job. */
-const KEEP = "./node_modules/.bin/gauntlet history gauntlet-run --html gauntlet-run/trends.html";
+const KEEP = `${PROGRAM} history gauntlet-run`;
+const KEEP_AND_SHOW = `${KEEP} --html gauntlet-run/trends.html`;
+/** Keeps the run for the comments on pull requests; a job that ended without a run keeps the earlier one. */
+const KEEP_BASE = "test -f gauntlet-run/run.json && rm -rf base-run && cp -r gauntlet-run base-run";
 const INSTALL = "npm ci --include=dev --ignore-scripts --no-audit --no-fund";
+/** The maintained line of Node that the jobs use. */
+const NODE = 24;
 
-const NEEDS = `# Needs the tarball of Gauntlet, package.json and package-lock.json in the repository, as left by
-#   npm install --save-dev ./tools/gateway-gauntlet-*.tgz
-# Never install Gauntlet by its name: it is not published, and anybody could publish something under the name.`;
+const NEEDS = [
+  "Needs the tarball of Gauntlet, package.json and package-lock.json in the repository, as left by",
+  "  npm install --save-dev ./tools/gateway-gauntlet-*.tgz",
+  "Never install Gauntlet by its name: it is not published, and anybody could publish something under the name.",
+];
+const needs = (mark: "#" | "//") => NEEDS.map((line) => `${mark} ${line}`).join("\n");
 
-const GITHUB = `${NEEDS}
-name: gauntlet
-on: [workflow_dispatch, pull_request]
-permissions: { contents: read }
+/** Actions by commit: a tag can be moved to other code. The commits are those of the tags. */
+const ACTIONS = {
+  checkout: "actions/checkout@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v5.1.0",
+  setupNode: "actions/setup-node@249970729cb0ef3589644e2896645e5dc5ba9c38 # v6.5.0",
+  restore: "actions/cache/restore@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5",
+  save: "actions/cache/save@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5",
+  upload: "actions/upload-artifact@b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
+};
+
+const indented = (text: string, spaces: number) => text.trim().replace(/^(?=.)/gm, " ".repeat(spaces));
+
+/** Writes comment.md, next to the figures of the base run if there is one. */
+const writeComment = (reportUrl: string) => `base=$(test -f base-run/run.json && echo --base base-run || true)
+${PROGRAM} report gauntlet-run --format comment $base --report-url "${reportUrl}"
+`;
+
+/** Creates the comment, or replaces the one that begins with the same marker. */
+const POST_TO_GITHUB = `comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments"
+marker=$(head -1 gauntlet-run/comment.md)
+id=$(gh api "$comments" --paginate --jq ".[] | select(.body | startswith(\\"$marker\\")) | .id" | head -1)
+if [ -n "$id" ]; then
+  gh api --silent -X PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" -F body=@gauntlet-run/comment.md
+else
+  gh api --silent "$comments" -F body=@gauntlet-run/comment.md
+fi
+`;
+
+const POST_TO_GITLAB = `notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
+marker=$(head -1 gauntlet-run/comment.md)
+find="process.stdout.write(String(JSON.parse(fs.readFileSync(0)).find(({ body }) => body.startsWith(process.argv[1]))?.id ?? ''))"
+id=$(curl -sf -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" "$notes?per_page=100" | node -e "$find" "$marker")
+if [ -n "$id" ]; then method=PUT; else method=POST; fi
+curl -sf -o /dev/null -X "$method" -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" --data-urlencode body@gauntlet-run/comment.md "$notes\${id:+/$id}"
+`;
+
+/** A workflow of one job. `run` are its steps between restoring and keeping what passes from job to job. */
+const githubWorkflow = (run: string, comment: string) => `name: gauntlet
+on:
+  workflow_dispatch:
+  pull_request:
+  push: { branches: [main] } # its run is the base of the comparison in pull requests
+permissions: { contents: read, pull-requests: write }
 jobs:
   gauntlet:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v5
-      - uses: actions/setup-node@v6
-        with: { node-version: 22 }
-      - run: ${INSTALL}
-      - run: ${RUN}
-        env:
-          GW_KEY: \${{ secrets.GW_KEY }}
-      - uses: actions/cache/restore@v5
-        if: always()
+      - uses: ${ACTIONS.checkout}
+      - uses: ${ACTIONS.restore}
         with: { path: gauntlet-history.db, key: "gauntlet-history-\${{ github.run_id }}", restore-keys: gauntlet-history- }
-      - run: ${KEEP}
-        if: always()
-      - uses: actions/cache/save@v5
+      - uses: ${ACTIONS.restore}
+        with: { path: base-run, key: "gauntlet-base-\${{ github.run_id }}", restore-keys: gauntlet-base- }
+${indented(run, 6)}
+      - name: Comment on the pull request
+        if: always() && github.event_name == 'pull_request'
+        env:
+          GH_TOKEN: \${{ github.token }}
+          PULL_REQUEST: \${{ github.event.number }}
+        run: |
+${indented(comment, 10)}
+      - run: ${KEEP_BASE}
+        if: always() && github.event_name == 'push'
+      - uses: ${ACTIONS.save}
+        if: always() && github.event_name == 'push'
+        with: { path: base-run, key: "gauntlet-base-\${{ github.run_id }}" }
+      - uses: ${ACTIONS.save}
         if: always()
         with: { path: gauntlet-history.db, key: "gauntlet-history-\${{ github.run_id }}" }
-      - uses: actions/upload-artifact@v6
+      - uses: ${ACTIONS.upload}
         if: always()
         with: { name: gauntlet-run, path: gauntlet-run }
 `;
 
-const GITLAB = `# Include from .gitlab-ci.yml; GW_KEY is a masked variable of the project.
-${NEEDS}
+const GITHUB = `${needs("#")}
+${githubWorkflow(
+  `- uses: ${ACTIONS.setupNode}
+  with: { node-version: ${NODE} }
+- run: ${INSTALL}
+- run: ${RUN}
+  env:
+    GW_KEY: \${{ secrets.GW_KEY }}
+- run: ${KEEP_AND_SHOW}
+  if: always()`,
+  writeComment("$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID") + POST_TO_GITHUB,
+)}`;
+
+/** The workflow that uses the action of a repository; the action writes the comment. */
+export const actionWorkflow = (repository: string): string => `# .github/workflows/gauntlet.yaml
+${githubWorkflow(
+  `- uses: ${repository}@COMMIT # replace COMMIT
+  with:
+    target: gauntlet.yaml
+    policy: gauntlet-policy.yaml
+    history: gauntlet-history.db
+    base: base-run
+  env:
+    GW_KEY: \${{ secrets.GW_KEY }}`,
+  POST_TO_GITHUB,
+)}`;
+
+const GITLAB = `# Include from .gitlab-ci.yml. Variables of the project: GW_KEY, and for the comment on merge requests GAUNTLET_TOKEN.
+${needs("#")}
 gauntlet:
-  image: node:22
+  image: node:${NODE}
+  rules:
+    - if: $CI_MERGE_REQUEST_IID
+    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH # its run is the base of the comparison in merge requests
   script:
     - ${INSTALL}
     - ${RUN}
   after_script:
-    - ${KEEP}
-  cache: { key: gauntlet-history, paths: [gauntlet-history.db], when: always }
+    - ${KEEP_AND_SHOW}
+    - |
+      if [ -z "$CI_MERGE_REQUEST_IID" ]; then ${KEEP_BASE}; exit; fi
+      if [ -z "$GAUNTLET_TOKEN" ]; then exit; fi
+${indented(writeComment("$CI_JOB_URL/artifacts/browse") + POST_TO_GITLAB, 6)}
+  cache:
+    - { key: gauntlet-history, paths: [gauntlet-history.db], when: always }
+    - { key: gauntlet-base, paths: [base-run], when: always, unprotect: true }
   artifacts:
     when: always
     paths: [gauntlet-run]
     reports: { junit: gauntlet-run/junit.xml }
 `;
 
+const JENKINS = `${needs("//")}
+pipeline {
+  agent { docker { image 'node:${NODE}' } }
+  environment {
+    GW_KEY = credentials('gateway-key')
+    npm_config_cache = '.npm-cache' // the container's user cannot write to its HOME
+  }
+  stages {
+    stage('Gauntlet') {
+      steps {
+        sh '${INSTALL}'
+        sh 'rm -rf gauntlet-run' // of the build before this one
+        sh '${RUN}'
+      }
+    }
+  }
+  post {
+    always {
+      sh '${KEEP}' // into gauntlet-history.db, which stays in the workspace
+      sh '${PROGRAM} report gauntlet-run --format html --layout folder'
+      junit 'gauntlet-run/junit.xml'
+      publishHTML target: [reportDir: 'gauntlet-run/report', reportFiles: 'index.html', reportName: 'Gauntlet', keepAll: true, alwaysLinkToLastBuild: true, allowMissing: true]
+      archiveArtifacts artifacts: 'gauntlet-history.db', allowEmptyArchive: true
+    }
+  }
+}
+`;
+
 /** What `gauntlet init --ci` can write. */
 export const CI_JOBS = {
-  github: { path: ".github/workflows/gauntlet.yaml", text: GITHUB },
-  gitlab: { path: "gauntlet.gitlab-ci.yaml", text: GITLAB },
+  github: {
+    path: ".github/workflows/gauntlet.yaml",
+    text: GITHUB,
+    setUp: ["Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions."],
+  },
+  gitlab: {
+    path: "gauntlet.gitlab-ci.yaml",
+    text: GITLAB,
+    setUp: [
+      "Add GW_KEY as a masked variable of the project: Settings, CI/CD, Variables.",
+      "For comments on merge requests, add GAUNTLET_TOKEN, a project access token with the scope api.",
+      "Add to .gitlab-ci.yml: include: gauntlet.gitlab-ci.yaml",
+    ],
+  },
+  jenkins: {
+    path: "gauntlet.Jenkinsfile",
+    text: JENKINS,
+    setUp: [
+      "Add the key to Jenkins as a credential of the kind secret text with the id gateway-key.",
+      "Create a pipeline from SCM with the script path gauntlet.Jenkinsfile. Plugins: Docker Pipeline, JUnit, HTML Publisher.",
+    ],
+  },
 } as const satisfies Readonly<Record<string, CiJob>>;

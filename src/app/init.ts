@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Traffic } from "../checks/index.ts";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
@@ -7,6 +7,7 @@ import { parseTarget } from "../target/index.ts";
 import { CI_JOBS } from "./ci-jobs.ts";
 import { propose } from "./propose/propose.ts";
 import { proposalPlan } from "./propose/sample-gateway.ts";
+import { NAME } from "./version.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */
 export interface InitAnswers {
@@ -126,6 +127,37 @@ const INSTALLED = "./node_modules/.bin/gauntlet";
 /** How to call this program: by its path, which never fetches a package of the same name. */
 export function programHere(): string {
   return existsSync(INSTALLED) ? INSTALLED : "gauntlet";
+}
+
+/**
+ * What is still to be done before CI can run the job that was written, a sentence each.
+ *
+ * @param written paths of the files that `init` wrote.
+ */
+export function stepsForCi(ci: InitOptions["ci"], written: readonly string[]): string[] {
+  if (ci === "none") return [];
+  const tarball = installedTarball();
+  const install =
+    "Copy the tarball of Gauntlet to tools/, and run: npm install --save-dev ./tools/gateway-gauntlet-*.tgz";
+  const files = [...written, "package.json", "package-lock.json"].join(", ");
+  return [
+    ...(tarball === undefined ? [install] : []),
+    ...CI_JOBS[ci].setUp,
+    `Commit ${files} and ${tarball ?? "the tarball"}.`,
+  ];
+}
+
+/** The tarball from which the project in this folder installs Gauntlet. */
+function installedTarball(): string | undefined {
+  if (!existsSync("package.json")) return undefined;
+  try {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    const source: unknown = { ...dependencies, ...devDependencies }[NAME];
+    return typeof source === "string" ? /^file:(?:\.\/)?(.*\.tgz)$/.exec(source)?.[1] : undefined;
+  } catch {
+    // npm reports an invalid package.json better than we could.
+    return undefined;
+  }
 }
 
 /** JSON strings are valid YAML strings, whatever was typed. */

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { keptReliability, reliabilityLines } from "../../scripts/docs/reliability.ts";
 import { BEHAVIOURS, type CaseResult, COMMANDS, type Command, runCase } from "./cases.ts";
 
-/** One of each kind; `npm run verify:adversary` runs all of them against every command. */
+/** One of each kind; `npm run verify adversary` runs all of them against every command. */
 const CASES: readonly (readonly [behaviour: string, command: Command])[] = [
   ["head.endless-fields", COMMANDS.conform],
   ["bomb.brotli", COMMANDS.conform],

@@ -4,7 +4,7 @@ import { instancesOf, suiteOf } from "../../src/checks/index.ts";
 import { VARIANTS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
-/** Checks that wait for nothing and use nothing up; `npm run verify` judges the rest too. */
+/** Checks that wait for nothing and use nothing up; `npm run verify mutations` judges the rest too. */
 const INSTANCES = CHECKS.filter((check) => {
   if (["limits", "retry-after", "spending"].includes(suiteOf(check.id))) return false;
   return check.kind === "invariant" || check.schedule === undefined;
@@ -12,7 +12,7 @@ const INSTANCES = CHECKS.filter((check) => {
 
 const UPGRADE = CHECKS.filter(({ id }) => id === "limits.tier-change").flatMap(instancesOf);
 
-/** One of each kind; `npm run verify` judges all of them. */
+/** One of each kind; `npm run verify mutations` judges all of them. */
 const ODD = [
   "http.lower-case-headers",
   "http.one-byte-chunks",

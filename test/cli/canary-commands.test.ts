@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CANARY_CASES, runCanaries } from "../adversary/canaries.ts";
 import { gauntlet } from "../support/gauntlet.ts";
 
-test("SEC-1: a command that fails or is ended shows no key (all of them: npm run verify:adversary)", async () => {
+test("SEC-1: a command that fails or is ended shows no key (all of them: npm run verify adversary)", async () => {
   const chosen = CANARY_CASES.filter(({ name }) =>
     /interrupted|aborted|diagnos|nobody caught|suite that|metrics that/.test(name),
   );

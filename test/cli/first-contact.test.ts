@@ -106,6 +106,43 @@ describe("init", () => {
     expect(installed.stdout).toMatch(/^ {2}\.\/node_modules\/\.bin\/gauntlet doctor /m);
   });
 
+  describe("lists what CI still needs", () => {
+    const printed = async (ci: string, manifest?: object) => {
+      using folder = temporaryFolder();
+      if (manifest !== undefined) writeFileSync(join(folder.path, "package.json"), JSON.stringify(manifest));
+      const { stdout } = await gauntlet(["init", "-y", "--ci", ci], {}, folder.path);
+      return stdout.split("Before CI can run the job:\n")[1]?.split("\n").filter(Boolean) ?? [];
+    };
+
+    test("GitHub: the secret, and the files to commit with the tarball that is installed", async () => {
+      const manifest = { devDependencies: { "gateway-gauntlet": "file:tools/gateway-gauntlet-0.1.0.tgz" } };
+      expect(await printed("github", manifest)).toEqual([
+        "  - Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
+        "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
+      ]);
+    });
+
+    test.each([
+      ["without package.json", undefined],
+      ["with another package", { dependencies: { zod: "4.6.7" } }],
+      ["with a folder instead of the tarball", { dependencies: { "gateway-gauntlet": "file:../gauntlet" } }],
+    ])("%s, first of all the installation from a tarball", async (_what, manifest) => {
+      const steps = await printed("github", manifest);
+      expect(steps[0]).toContain("npm install --save-dev ./tools/gateway-gauntlet-*.tgz");
+      expect(steps.at(-1)).toMatch(/^ {2}- Commit .* and the tarball\.$/);
+    });
+
+    test("GitLab and Jenkins: where the key and the file go", async () => {
+      const gitlab = (await printed("gitlab")).join("\n");
+      expect(gitlab).toMatch(/GW_KEY[\s\S]*GAUNTLET_TOKEN[\s\S]*include: gauntlet\.gitlab-ci\.yaml[\s\S]*Commit /);
+      const jenkins = (await printed("jenkins")).join("\n");
+      expect(jenkins).toMatch(
+        /gateway-key[\s\S]*script path gauntlet\.Jenkinsfile[\s\S]*Commit .*gauntlet\.Jenkinsfile/,
+      );
+      expect(await printed("none")).toEqual([]);
+    });
+  });
+
   test("input cannot break out of the file, invalid input is rejected, and nothing is overwritten", async () => {
     using folder = temporaryFolder();
     const name = 'a: "b"\n# c\nkeys: x';

@@ -78,7 +78,10 @@ describe("a wrong command line gets a message in plain words, with what was prob
     [["explain"], "an argument is missing: gauntlet explain <id>\n  See `gauntlet explain --help` for its options."],
     [["capacity"], "--objective must be given\n  See `gauntlet capacity --help` for its options."],
     [["conform", "--target"], "--target needs a value\n  See `gauntlet conform --help` for its options."],
-    [["init", "--ci", "gitlabb"], '--ci cannot be "gitlabb"\n  Did you mean "gitlab"? Use github, gitlab, none.'],
+    [
+      ["init", "--ci", "gitlabb"],
+      '--ci cannot be "gitlabb"\n  Did you mean "gitlab"? Use github, gitlab, jenkins, none.',
+    ],
     [["completion", "tcsh"], 'shell cannot be "tcsh"\n  Use bash, zsh, fish.'],
     [
       ["conform", "--baseline", "b.json"],

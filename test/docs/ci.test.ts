@@ -35,6 +35,7 @@ describe("the action", () => {
   test("is a composite action whose inputs reach no script as text", () => {
     const action = parse(readFileSync(join(ROOT, "action.yml"), "utf8"));
     expect(action.runs.using).toBe("composite");
+    expect(action.branding).toEqual({ icon: expect.any(String), color: expect.any(String) });
     for (const step of action.runs.steps) expect(step.run ?? "").not.toContain("${{");
   });
 
@@ -56,12 +57,18 @@ describe("the action", () => {
         GAUNTLET_OUT: "run",
         GAUNTLET_HISTORY: "history.db",
         GITHUB_ACTIONS: "true",
+        GITHUB_SERVER_URL: "https://ci.example",
+        GITHUB_REPOSITORY: "o/r",
+        GITHUB_RUN_ID: "9",
         GITHUB_STEP_SUMMARY: summary,
         GITHUB_OUTPUT: output,
       },
     });
     expect(done.status).toBe(code);
-    expect(readFileSync(output, "utf8")).toBe(`verdict=${verdict}\nreport=run/report.html\n`);
+    expect(readFileSync(output, "utf8")).toBe(`verdict=${verdict}\nreport=run/report.html\ncomment=run/comment.md\n`);
+    expect(readFileSync(join(folder.path, "run/comment.md"), "utf8")).toContain(
+      "[Report](https://ci.example/o/r/actions/runs/9)",
+    );
     expect(readFileSync(summary, "utf8")).toContain("embedded reference gateway");
     expect(done.stdout).toContain("history.db: 1 run imported");
     expect(existsSync(join(folder.path, "run", "trends.html"))).toBe(true);

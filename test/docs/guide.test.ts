@@ -54,7 +54,7 @@ test.each(readdirSync(new URL("examples/", docs)).filter((name) => name.endsWith
   },
 );
 
-describe("the README's block for a new user, which `npm run verify:quickstart` runs completely", () => {
+describe("the README's block for a new user, which `npm run verify quickstart` runs completely", () => {
   const steps = quickstartSteps();
   const starting = (text: string) => steps.find((step) => step.startsWith(text)) ?? "";
 

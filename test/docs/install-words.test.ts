@@ -10,8 +10,8 @@ const RUN_BY_NAME =
 /** Installs what a registry has under the name. A path such as ./gateway-gauntlet-0.1.0.tgz does not count. */
 const INSTALL_BY_NAME =
   /\b(npm|pnpm|yarn|bun)\s+(i|install|add)\s[^\n`]*?(?<![\w./-])(gateway-)?gauntlet(?=["'@\s`]|$)/m;
-/** A branch or a tag of the action, which may be moved to other code. */
-const MOVABLE_ACTION = /uses:\s+(?!actions\/)\S+@(?!COMMIT\b|[0-9a-f]{40}\b)/;
+/** A branch or a tag of an action, which may be moved to other code. */
+const MOVABLE_ACTION = /uses:\s+\S+@(?!COMMIT\b|[0-9a-f]{40}\b)/;
 const RULES: readonly RegExp[] = [RUN_BY_NAME, INSTALL_BY_NAME, MOVABLE_ACTION];
 
 const breaks = (text: string) => RULES.flatMap((rule) => rule.exec(text)?.[0] ?? []);
@@ -27,6 +27,7 @@ test.each([
   "npm i -D gateway-gauntlet@latest",
   "yarn add gateway-gauntlet",
   "      - uses: OWNER/gauntlet@v0",
+  "      - uses: actions/checkout@v5",
 ])("the rule finds: %s", (line) => {
   expect(breaks(line)).toHaveLength(1);
 });
@@ -37,7 +38,7 @@ test.each([
   "./node_modules/.bin/gauntlet run --target gauntlet.yaml",
   "npx vitest run test/docs/guide.test.ts",
   "npm start -- run --target gauntlet.yaml",
-  "      - uses: OWNER/REPOSITORY@COMMIT # three placeholders",
+  "      - uses: OWNER/REPOSITORY@COMMIT # replace COMMIT",
   `      - uses: someone/gateways@${"0123456789".repeat(4)}`,
 ])("the rule lets pass: %s", (line) => {
   expect(breaks(line)).toEqual([]);
@@ -84,4 +85,5 @@ test("the pages name the files that init writes", () => {
   expect(named(/--target ([\w./-]+\.yaml)/g)).toEqual(new Set(["gauntlet.yaml"]));
   expect(named(/(\.github\/workflows\/[\w.-]+)/g)).toEqual(new Set([CI_JOBS.github.path]));
   expect(named(/([\w.-]*gitlab-ci\.yaml)/g)).toEqual(new Set([CI_JOBS.gitlab.path]));
+  expect(named(/([\w.-]*Jenkinsfile)/g)).toEqual(new Set([CI_JOBS.jenkins.path]));
 });

@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { REPOSITORY } from "../../scripts/docs/repository.ts";
+import { temporaryFolder } from "../support/gauntlet.ts";
+import { deadLinks } from "../support/markdown.ts";
 
 const pages = [
   ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
@@ -10,31 +13,22 @@ const pages = [
     .map((name) => join("docs", name)),
 ];
 
-/** Explicit anchors of a page, and the names of its headings as a renderer generates them. */
-function anchorsOf(page: string): string[] {
-  const explicit = [...page.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = ""]) => id);
-  const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, "")
-      .trim()
-      .replaceAll(" ", "-"),
-  );
-  return [...explicit, ...headings];
-}
-
 test.each(pages)("every link of %s leads somewhere", (page) => {
-  const text = readFileSync(join(ROOT, page), "utf8");
-  const dead = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, link = ""]) => link)
-    .filter((link) => !/^[a-z]+:/.test(link))
-    .filter((link) => {
-      const [path = "", anchor] = link.split("#");
-      const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
-      if (!existsSync(file)) return true;
-      return anchor !== undefined && !anchorsOf(readFileSync(file, "utf8")).includes(anchor);
-    });
-  expect(dead).toEqual([]);
+  expect(deadLinks(ROOT, page)).toEqual([]);
+});
+
+test.each([
+  ["a missing file", "[a](no-such-file.md)"],
+  ["a missing anchor", "[a](#no-such-heading)"],
+  ["a file outside the folder", "[a](../README.md)"],
+  ["a malformed address", "[a](https://[)"],
+  ["a missing file of our repository", `[a](https://github.com/${REPOSITORY}/blob/main/no-such-file.md)`],
+  ["an address of our repository that names no file of it", `[a](https://github.com/${REPOSITORY}/wiki)`],
+])("%s is a dead link", (_what, link) => {
+  using folder = temporaryFolder();
+  const alive = `[b](page.md#title) [c](https://example.com) [d](https://github.com/${REPOSITORY}/blob/main/README.md)`;
+  writeFileSync(join(folder.path, "page.md"), `# Title\n\n${link} ${alive}\n`);
+  expect(deadLinks(folder.path, "page.md")).toHaveLength(1);
 });
 
 test.each(pages)("every test file that %s names exists", (page) => {

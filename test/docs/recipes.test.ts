@@ -95,20 +95,40 @@ interface Recipe {
   readonly also?: (folder: string) => void;
 }
 
+/** Stands in for GitHub's client: records its arguments, and finds no comment. */
+const GH = '#!/bin/sh\nprintf "%s\\n" "$*" >>gh.txt\n';
 const [summary, outputs] = [join(base.path, "summary.md"), join(base.path, "outputs")];
 const recipes: readonly Recipe[] = [
   {
     name: "the workflow that init writes",
-    job: () => githubJob(readFileSync(join(project, ".github/workflows/gauntlet.yaml"), "utf8"), secrets),
+    job: () =>
+      githubJob(readFileSync(join(project, ".github/workflows/gauntlet.yaml"), "utf8"), { secrets, event: "push" }),
     failing: false,
+    also: (folder) => {
+      // What the comments on later pull requests are compared with.
+      expect(existsSync(join(folder, "base-run", "run.json"))).toBe(true);
+    },
   },
   {
     name: "a workflow with the action",
-    job: () => githubJob(block("docs/ci.md", "recipe: action"), secrets, read("action.yml")),
+    job: () =>
+      githubJob(block("docs/ci.md", "generated: action-workflow"), {
+        secrets,
+        event: "pull_request",
+        action: read("action.yml"),
+      }),
     failing: true,
     also: (folder) => {
+      // The action needs esbuild, and no other development tool.
+      expect(existsSync(join(clone, "node_modules", "esbuild"))).toBe(true);
+      for (const name of ["typescript", "vitest"]) expect(existsSync(join(clone, "node_modules", name))).toBe(false);
+      expect(readFileSync(join(folder, "gh.txt"), "utf8").trim().split("\n").at(-1)).toBe(
+        "api --silent repos/o/r/issues/7/comments -F body=@gauntlet-run/comment.md",
+      );
       expect(readFileSync(summary, "utf8")).toBe(readFileSync(join(folder, "gauntlet-run", "summary.md"), "utf8"));
-      expect(readFileSync(outputs, "utf8")).toBe("verdict=fail\nreport=gauntlet-run/report.html\n");
+      expect(readFileSync(outputs, "utf8")).toBe(
+        "verdict=fail\nreport=gauntlet-run/report.html\ncomment=gauntlet-run/comment.md\n",
+      );
     },
   },
   {
@@ -118,7 +138,7 @@ const recipes: readonly Recipe[] = [
   },
   {
     name: "the Jenkins pipeline",
-    job: () => jenkinsJob(block("docs/ci.md", "recipe: jenkins"), secrets),
+    job: () => jenkinsJob(block("docs/ci.md", "generated: jenkins-pipeline"), secrets),
     failing: false,
     also: (folder) => {
       // npm has stayed within the workspace.
@@ -141,11 +161,16 @@ describe.each(recipes)("$name", ({ name, job, failing, also }) => {
       writeFileSync(join(run, "run.json"), "{}");
     }
     for (const file of [summary, outputs]) writeFileSync(file, "");
+    const bin = join(base.path, "bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "gh"), GH, { mode: 0o755 });
     const made = job();
     const { code, output } = await runJob(made, folder.path, {
       ...environment(),
+      PATH: `${bin}:${environment()["PATH"]}`,
       NODE_ENV: "production",
       GITHUB_ACTION_PATH: clone,
+      GITHUB_REPOSITORY: "o/r",
       GITHUB_ACTIONS: "true",
       GITHUB_STEP_SUMMARY: summary,
       GITHUB_OUTPUT: outputs,

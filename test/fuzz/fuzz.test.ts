@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import { READERS_OF_FILES } from "./readers-of-files.ts";
 import { READERS_OF_RESPONSES } from "./readers-of-responses.ts";
 
-/** Inputs for each reader; `npm run verify:adversary` tries many more. */
+/** Inputs for each reader; `npm run verify adversary` tries many more. */
 const FEW = 200;
 
 describe.each([

@@ -4,7 +4,7 @@ import { BlockCounts, CountBlocks, Histogram, quantileIntervals } from "../../sr
 import { DISTRIBUTIONS, type DistributionName, simulatedRun, trueQuantilesMs } from "../support/simulated-latencies.ts";
 
 const SHARES = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
-/** `npm run verify:intervals` simulates 200. */
+/** `npm run verify intervals` simulates 200. */
 const RUNS = 60;
 
 describe("intervals of quantiles", () => {

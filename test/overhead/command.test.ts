@@ -106,7 +106,7 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and in a p
     // The minimum for a median; how many fit into a block depends on the machine.
     expect(level.requests).toBeGreaterThanOrEqual(4);
     const { value, low, high } = (level.stream ? level.addedTtftMs : level.addedMs).p50;
-    // When other tests are running, direct requests are late too; verify:overhead-truth shows the accuracy on an idle machine.
+    // When other tests are running, direct requests are late too; `npm run verify overhead-truth` shows the accuracy on an idle machine.
     expect(value).toBeGreaterThan(DELAY_MS * 0.25);
     expect(low).toBeLessThan(value);
     expect(high).toBeGreaterThan(value);

@@ -64,13 +64,21 @@ test.each<[text: string, says: RegExp]>([
 
 test.each<[what: string, gates: unknown[], says: RegExp]>([
   ["the same twice", ["denied == 0", "denied == 0"], /same figure in the same direction as gate 1/],
-  ["the same with another bound", ["ttft_ms p99 < 800", "ttft_ms  p99 <= 900"], /same figure in the same direction as gate 1/],
+  [
+    "the same with another bound",
+    ["ttft_ms p99 < 800", "ttft_ms  p99 <= 900"],
+    /same figure in the same direction as gate 1/,
+  ],
   [
     "the same with labels in another order",
     ["ttft_ms{tier=a,stream=true} p99 < 1", 'ttft_ms{stream="true",tier=a} p99 < 1'],
     /same figure in the same direction as gate 1/,
   ],
-  ["the same at another level", ["denied == 0", { gate: "denied == 0", level: "warn" }], /same figure in the same direction as gate 1/],
+  [
+    "the same at another level",
+    ["denied == 0", { gate: "denied == 0", level: "warn" }],
+    /same figure in the same direction as gate 1/,
+  ],
   ["an unknown metric", [{ gate: "nothing == 0" }], /no metric/],
   ["an unknown level", [{ gate: "denied == 0", level: "fatal" }], /error.*warn.*off/],
 ])("a policy file is refused for %s", (_what, gates, says) => {

@@ -34,17 +34,30 @@ interface Action {
 }
 
 /** Actions that prepare a machine; this one is prepared. */
-const PREPARING = /^actions\/(checkout|setup-node|cache\/restore)@v\d+$/;
+const PREPARING = /^actions\/(checkout|setup-node|cache\/restore)@[0-9a-f]{40}$/;
 /** Actions that collect files after the steps. */
-const KEEPING = /^actions\/(upload-artifact|cache\/save)@v\d+$/;
+const KEEPING = /^actions\/(upload-artifact|cache\/save)@[0-9a-f]{40}$/;
 
-/** Reads the only job of a workflow. `action` is the file `action.yml` for a step that `uses` our own action. */
-export function githubJob(workflow: string, secrets: Secrets, action?: string): CiJob {
-  const [job] = Object.values(parse(workflow).jobs as Record<string, { steps: GithubStep[] }>);
+interface GithubJob {
+  readonly secrets: Secrets;
+  /** The event that starts the workflow. */
+  readonly event: "push" | "pull_request";
+  /** The file `action.yml`, for a step that `uses` our own action. */
+  readonly action?: string;
+}
+
+/** Reads the only job of a workflow. */
+export function githubJob(workflow: string, { secrets, event, action }: GithubJob): CiJob {
+  const { on, jobs } = parse(workflow);
+  if (!(event in on)) throw new Error(`the workflow does not run on ${event}`);
+  const [job] = Object.values(jobs as Record<string, { steps: GithubStep[] }>);
   const steps: Step[] = [];
   const artifacts: string[] = [];
+  const github = { token: "github-token", "event.number": "7" };
   for (const step of job?.steps ?? []) {
-    if (step.run !== undefined) steps.push(githubStep(step, { secrets }));
+    const [, condition = event] = /github\.event_name == '(\w+)'/.exec(step.if ?? "") ?? [];
+    if (condition !== event) continue;
+    if (step.run !== undefined) steps.push(githubStep(step, { secrets, github }));
     else if (KEEPING.test(step.uses ?? "")) artifacts.push(step.with?.["path"] ?? "");
     else if (action !== undefined && !PREPARING.test(step.uses ?? ""))
       steps.push(...actionSteps(step, action, secrets));
@@ -65,12 +78,12 @@ function actionSteps(step: GithubStep, action: string, secrets: Secrets): Step[]
 function githubStep(step: GithubStep, values: Readonly<Record<string, Readonly<Record<string, string>>>>): Step {
   const filled = Object.entries(step.env ?? {}).map(([name, text]) => [
     name,
-    text.replace(/\$\{\{ (\w+)\.(\w+) \}\}/g, (_, context: string, key: string) => values[context]?.[key] ?? ""),
+    text.replace(/\$\{\{ (\w+)\.([\w.]+) \}\}/g, (_, context: string, key: string) => values[context]?.[key] ?? ""),
   ]);
   return {
     script: step.run ?? "",
     environment: Object.fromEntries(filled),
-    always: step.if === "always()",
+    always: step.if?.startsWith("always()") ?? false,
   };
 }
 
@@ -82,7 +95,7 @@ export function gitlabJob(file: string, secrets: Secrets): CiJob {
       {
         script: string[];
         after_script: string[];
-        cache: { paths: string[] };
+        cache: readonly { paths: string[] }[];
         artifacts: { paths: string[]; reports: { junit: string } };
       }
     >,
@@ -92,7 +105,7 @@ export function gitlabJob(file: string, secrets: Secrets): CiJob {
   const step = (always: boolean) => (script: string) => ({ script, environment: secrets, always });
   return {
     steps: [...job.script.map(step(false)), ...job.after_script.map(step(true))],
-    artifacts: [...paths, reports.junit, ...job.cache.paths],
+    artifacts: [...paths, reports.junit, ...job.cache.flatMap((cache) => cache.paths)],
   };
 }
 

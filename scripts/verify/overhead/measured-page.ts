@@ -33,7 +33,7 @@ ${diagnoses.map((text) => `\n- ${text}`).join("")}`;
   });
   return `# Overhead, measured
 
-Written by \`npm run verify:overhead -- --write\`; [what the figures are](overhead.md). Measured on ${measuredOn} on one machine (${machine}),
+Written by \`npm run verify overhead -- --write\`; [what the figures are](overhead.md). Measured on ${measuredOn} on one machine (${machine}),
 which client, gateway and upstream shared: the figures compare these gateways with each other under that condition, and say little
 about another machine. ${rounds} rounds; every figure is followed by its 95 % interval.
 

@@ -1,7 +1,7 @@
 // How long `npm start` takes after its set-up: until the first verdict, which the quick checks give, and in total. Writes
 // docs/npm-start.json, which the README repeats. The machine must be idle.
 //
-//   npm run verify:start
+//   npm run verify start
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

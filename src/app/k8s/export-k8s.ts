@@ -32,7 +32,7 @@ export interface K8sExportOptions {
   readonly seed?: number | undefined;
 }
 
-/** Measured by `npm run verify:shards`; docs/scale.md has the spread. */
+/** Measured by `npm run verify shards`; docs/scale.md has the spread. */
 const NATIVE_COST: GeneratorCost = {
   cpuPerRequestS: 0.0004,
   cpuPerHeldS: 0.0003,

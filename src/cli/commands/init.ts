@@ -19,26 +19,31 @@ export const initCommand = defineCommand({
       model: text("a model for chat completions"),
       "messages-model": text("a model for messages"),
       limits: text("starter, growth, scale, or RPM:INFLIGHT"),
-      ci: { choices: ["github", "gitlab", "none"] as const, default: "github" as const, describe: "CI job to write" },
+      ci: {
+        choices: ["github", "gitlab", "jenkins", "none"] as const,
+        default: "github" as const,
+        describe: "CI job to write",
+      },
       force: flag("overwrite existing files"),
       "accept-gaps": flag("declare what an existing target file lacks as gaps, so that a run can pass"),
       target: { ...text("target file for --accept-gaps"), default: "gauntlet.yaml" },
     }),
   run: async (argv) => {
     if (argv.acceptGaps) return (await useCase.acceptGaps()).acceptGaps(argv.target);
-    const { init, assertNothingThere, programHere } = await useCase.init();
+    const { init, assertNothingThere, programHere, stepsForCi } = await useCase.init();
     assertNothingThere(argv.ci, argv.force);
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
     const { paths, looked } = await init({ answers, ci: argv.ci, force: argv.force });
     const seen = looked === true ? "" : `${looked.replace(/\p{Cc}+/gu, " ")}\n`;
-    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${seen}${next(programHere())}`;
+    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${seen}${next(programHere(), stepsForCi(argv.ci, paths))}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });
 
-function next(program: string): string {
+/** Commands to try here, and what CI still needs. */
+function next(program: string, forCi: readonly string[]): string {
   const steps = [
     ["export GW_KEY=…", "do not commit keys"],
     [`${program} doctor --propose`, "detect the gateway's status codes, error codes and limits"],
@@ -46,7 +51,10 @@ function next(program: string): string {
   ] as const;
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, purpose]) => `  ${command.padEnd(width)} # ${purpose}\n`);
-  return `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n`;
+  const here = `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n`;
+  return forCi.length === 0
+    ? here
+    : `${here}\nBefore CI can run the job:\n${forCi.map((step) => `  - ${step}\n`).join("")}`;
 }
 
 /** Ctrl-C at a prompt is the normal way to leave; everything else is an error. */
