@@ -172,10 +172,12 @@ function isBefore(a: readonly number[], b: readonly number[]): boolean {
   return at !== -1 && (a[at] ?? 0) < (b[at] ?? 0);
 }
 
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
 /** Redirected, or not found at its path: whatever was requested, the most basic requirement about the path is violated. */
 function isAboutPath({ response: { status = 0, reason, ending } = {} }: Finding): boolean {
   if (ending !== undefined) return false;
-  return (status >= 300 && status < 400) || (status === 404 && (reason === undefined || reason === "not_found"));
+  return REDIRECTS.includes(status) || (status === 404 && (reason === undefined || reason === "not_found"));
 }
 
 const expectsSuccess = ({ pointer, expected }: Finding): boolean =>

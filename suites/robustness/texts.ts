@@ -9,8 +9,8 @@ import {
   type Response,
   type Session,
 } from "../../src/checks/index.ts";
-import { noncesIn } from "../../src/core/index.ts";
-import { DIALECTS } from "../../src/dialects/index.ts";
+import { member, noncesIn } from "../../src/core/index.ts";
+import { DIALECTS, parseJson } from "../../src/dialects/index.ts";
 import { assumeWholeReply } from "../shared/own-length.ts";
 import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
@@ -208,6 +208,12 @@ const noncesOf: BodyFact<readonly string[]> = (body) => {
   return [body.text, pieces].flatMap(noncesIn);
 };
 
+/** The requested model: its id is no caller's text, and a list may contain it. */
+function modelOf(body: string | undefined): string {
+  const model = member(parseJson(body ?? ""), "model");
+  return typeof model === "string" ? model : "";
+}
+
 const noForeignText = defineInvariant({
   id: "robustness.no-foreign-text",
   title: "No response of the run contains another request's text",
@@ -217,12 +223,13 @@ const noForeignText = defineInvariant({
   judge(responses, verdict) {
     const received = responses.filter(({ status }) => status !== undefined);
     if (received.length === 0) return verdict.inconclusive("no response arrived");
+    const named = new Set(responses.flatMap(({ exchange }) => noncesIn(modelOf(exchange.request.body))));
     for (const response of received) {
       const { body: own = "", truncated } = response.exchange.request;
       // The other text sent with it is not stored, and may be what was returned.
       if (truncated === true) continue;
       const held = response.fact(noncesOf);
-      const foreign = [...new Set(held)].filter((nonce) => !own.includes(nonce));
+      const foreign = [...new Set(held)].filter((nonce) => !own.includes(nonce) && !named.has(nonce));
       if (foreign.length > 0)
         verdict.must("OWN-ANSWER", foreign.length, 0, {
           in: response,

@@ -42,7 +42,7 @@ const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
     {
       requirement: "HTTP-FRAMING",
       weight: "fail",
-      title: /^responses that are followed by bytes that belong to no message, of \d+: expected 0, got \d+$/,
+      title: /^responses \(of \d+\) that are followed by bytes that belong to no message: expected 0, got \d+$/,
       checks: 8,
     },
     { requirement: "AUTH-4", weight: "fail", title: /^expected 401, got 403 key_revoked$/, checks: 3 },
