@@ -47,27 +47,45 @@ export function latencyTitle(run: LoadRun): string {
   return `latency${run.phases.length > 1 && phase !== undefined ? ` in ${oneLine(phase.name, 40)}` : ""}, ms`;
 }
 
-/** Width of the first column in the terminal, and minimum width of the others, characters. */
-const NAME_WIDTH = 18;
+/** Width of the first column in the terminal, minimum width of the others, and maximum width of all, characters. */
+const NAME_WIDTH = 13;
 const MIN_WIDTH = 7;
+const MAX_WIDTH = 80;
 
-/** The latencies for a terminal. */
+/** `6.4 (5.0–8.3)` as two lines of a cell. */
+const stacked = (cell: string): string[] => cell.split(/ (?=\()/);
+
+/** The latencies for a terminal; where a row would be too wide, the intervals are below their values. */
 export function latencyLines(run: LoadRun): string[] {
   const kinds = latenciesOf(run);
   const all = kinds.flatMap(({ rows }) => rows.map(({ cells }) => cells));
   if (all.length === 0) return [];
-  const widths = SHOWN_STATS.map((stat, column) =>
-    Math.max(MIN_WIDTH, ...[stat, ...all.map((cells) => cells[column] ?? "")].map(({ length }) => length + 2)),
-  );
+  const widthsOf = (linesOf: (cell: string) => readonly string[]) =>
+    SHOWN_STATS.map((stat, column) => {
+      const texts = [stat, ...all.flatMap((cells) => linesOf(cells[column] ?? ""))];
+      return Math.max(MIN_WIDTH, ...texts.map(({ length }) => length + 2));
+    });
+  const inOneLine = widthsOf((cell) => [cell]);
+  const isWide = 2 + NAME_WIDTH + inOneLine.reduce((sum, width) => sum + width, 0) > MAX_WIDTH;
+  const widths = isWide ? widthsOf(stacked) : inOneLine;
   const line = (name: string, cells: readonly string[]) =>
-    `  ${name.padEnd(NAME_WIDTH)}${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("")}`;
+    `  ${name.padEnd(NAME_WIDTH)}${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("")}`.trimEnd();
+  const linesOf = (name: string, cells: readonly string[]) => {
+    if (!isWide) return [line(name, cells)];
+    const intervals = cells.map((cell) => stacked(cell)[1] ?? "");
+    const values = line(
+      name,
+      cells.map((cell) => stacked(cell)[0] ?? ""),
+    );
+    return intervals.every((one) => one === "") ? [values] : [values, line("", intervals)];
+  };
   const title = latencyTitle(run);
   const legend = quantileLegend(all.flat());
   return [
     ...(title.length < NAME_WIDTH ? [line(title, SHOWN_STATS)] : [`  ${title}`, line("", SHOWN_STATS)]),
     ...kinds.flatMap(({ kind, requests, rows }) => [
       `  ${kind}, ${formatCount(requests, "request")}`,
-      ...rows.map(({ name, cells }) => line(`  ${name}`, cells)),
+      ...rows.flatMap(({ name, cells }) => linesOf(`  ${name}`, cells)),
     ]),
     ...(legend.length === 0 ? [] : [`  ${legend.join("; ")}`]),
   ];

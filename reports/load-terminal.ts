@@ -133,7 +133,8 @@ function problemsOf(run: LoadRun, { id, findings }: CheckResult, colors: Colors)
   // The sentence of a finding that is named after a requirement does not name it.
   const sentence = (finding: Finding) =>
     oneLine(`${finding.requirements.includes(finding.name) ? `${finding.name}: ` : ""}${describeFinding(finding)}`);
-  const open = findings.filter(({ outcome }) => outcome === "undecided");
+  // The lines about the load generator say what kept it from being on time.
+  const open = findings.filter(({ outcome, reason }) => outcome === "undecided" && reason?.kind !== "machine-busy");
   const broken = findings.filter(({ outcome }) => outcome === "broken");
   return withoutRepeats([
     ...open.map((finding) => `  ${colors.yellow("?")} ${place} not decided: ${sentence(finding)}`),

@@ -1,29 +1,83 @@
-// Captures the terminal while a command runs and after it has ended, as text: docs/examples/terminal-*.txt. Needs tmux and the
-// build, and takes about three minutes. The machine should be idle.
+// Captures the terminal while typical commands run and after they have ended, as text: docs/examples/terminal-*.txt. Needs tmux,
+// taskset and the build, and takes about eight minutes. The machine should be idle.
 //
-//   npm run captures
-import { spawnSync } from "node:child_process";
+//   npm run captures [NAME…]
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { startGauntlet } from "../test/support/gauntlet.ts";
 import { ROOT } from "./docs/generated-files.ts";
 
 interface Capture {
   readonly name: string;
   readonly args: string;
-  /** When the screen shows this, the middle of the run is captured. */
-  readonly middle: RegExp;
+  /** When the screen shows this, the middle of the run is captured; absent: only its end. */
+  readonly middle?: RegExp;
+  /** A command whose output is not shown, in the same folder before it. */
+  readonly before?: string;
+  /** Other processes use its core. */
+  readonly isBusy?: true;
+  /** The end of what it must print. */
+  readonly ends: RegExp;
 }
 
+const MUTATION = "--mutation auth.messages-with-any-key";
+const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
+const BUILDS = `--start-a "${GATEWAY} --pace 20" --start-b "${GATEWAY} --pace 26 --mutation chat.usage-missing"`;
+const PAIRS = "--pairs 10 --block-s 3 --rate 40 --suites chat --suites models --seed 1";
+
+/** What each command shows is a question that its user has; the last lines answer it. */
 const CAPTURES: readonly Capture[] = [
   {
     name: "conform",
-    args: "conform auth errors limits --mutation auth.messages-with-any-key --target embedded",
+    args: `conform auth errors limits ${MUTATION} --target embedded`,
     middle: /waiting \d+ s for/,
+    ends: /exit code 1/,
   },
-  { name: "load", args: "load starter growth --brief --target embedded", middle: /over-rate-limit[^\n]*waiting/ },
+  { name: "conform-pass", args: "conform --quick --target embedded", ends: /exit code 0/ },
+  { name: "conform-one-key", args: "conform --quick --target one-key.yaml", ends: /exit code 4/ },
+  { name: "doctor", args: "doctor --target one-key.yaml", ends: /Ready to run/ },
+  {
+    name: "load",
+    args: "load starter growth --brief --target embedded",
+    middle: /over-rate-limit[^\n]*waiting/,
+    ends: /exit code 0/,
+  },
+  { name: "load-thresholds", args: "load workload.yaml --target embedded", ends: /exit code 0/ },
+  {
+    name: "load-crossed",
+    args: "load workload.yaml --target embedded --mutation load.502-page-now-and-then",
+    ends: /exit code 1/,
+  },
+  { name: "load-busy", args: "load fast.yaml --target embedded", isBusy: true, ends: /exit code 4/ },
+  {
+    name: "capacity",
+    args: 'capacity --target embedded --account limited.1 --streams --objective "ttft p95 < 800 ms" --from 2 --to 8 --step-s 5',
+    ends: /exit code \d/,
+  },
+  { name: "size", args: "size workload.yaml", ends: /smallest tier/ },
+  { name: "compare", args: `compare ${BUILDS} ${PAIRS}`, ends: /exit code 1/ },
+  {
+    name: "history",
+    before: "conform models --target embedded --out runs/a; conform models --target embedded --out runs/b",
+    args: "history runs",
+    ends: /COLLECTING: /,
+  },
 ];
+const WORKLOAD = `name: steady
+arrivals: { kind: constant, ratePerS: 40, durationS: 30 }
+mix: [{ dialect: chat }, { dialect: chat, stream: true }, { dialect: messages, stream: true }]
+thresholds:
+  - ttft_ms{stream=true} p95 < 800
+  - failed < 0.5 %
+`;
+const FAST = `name: fast
+arrivals: { kind: constant, ratePerS: 1500, durationS: 5 }
+allow: { deniedShare: 1 }
+thresholds: ["failed < 0.5 %"]
+`;
 const COLUMNS = [80, 140];
 const ROWS = 30;
 /** A longer run is aborted, ms. */
@@ -37,50 +91,83 @@ function tmux(socket: string, ...args: string[]): string {
   return done.stdout;
 }
 
+const MAIN = join(ROOT, "dist", "src", "main.js");
+const program = (args: string) => `${process.execPath} ${MAIN} ${args}`;
+
 /** Runs one command in a terminal with this many columns. @returns the screen during the run, and everything on it at the end. */
-async function play({ name, args, middle }: Capture, columns: number): Promise<{ running: string; ended: string }> {
+async function play(capture: Capture, columns: number, own: OwnGateway): Promise<{ running: string; ended: string }> {
+  const { name, args, middle, before = "", isBusy } = capture;
   const socket = `gauntlet-${name}-${columns}-${process.pid}`;
   const home = mkdtempSync(join(tmpdir(), "gauntlet-capture-"));
-  const main = join(ROOT, "dist", "src", "main.js");
-  const command = `cd ${home}; NO_COLOR=1 CI= ${process.execPath} ${main} ${args} --out run; echo ${ENDED}; sleep 600`;
-  const session = ["new-session", "-d", "-s", "s", "-x", String(columns), "-y", String(ROWS), command];
-  tmux(socket, "-f", "/dev/null", ...session);
+  writeFileSync(join(home, "workload.yaml"), WORKLOAD);
+  writeFileSync(join(home, "fast.yaml"), FAST);
+  writeFileSync(join(home, "one-key.yaml"), own.target);
+  const first = before
+    .split("; ")
+    .filter(Boolean)
+    .map((one) => `${program(one)} > /dev/null 2>&1;`);
+  const pinned = isBusy ? "taskset -c 0 " : "";
+  // The programs that `compare` starts are named `gauntlet`.
+  const shell = [
+    `cd ${home}; gauntlet() { ${program('"$@"')}; }; export NO_COLOR=1 CI= GW_KEY=${own.key}; ${first.join(" ")} clear`,
+    `${pinned}${program(args.replaceAll("gauntlet gateway", program("gateway")))} --out run`,
+    `echo ${ENDED}; sleep 600`,
+  ].join("; ");
+  const command = TAKES_NO_FOLDER.includes(args.split(" ")[0] ?? "") ? shell.replace(" --out run;", ";") : shell;
+  const neighbours: ChildProcess[] = isBusy
+    ? Array.from({ length: 4 }, () => spawn("taskset", ["-c", "0", process.execPath, "-e", "for (;;);"]))
+    : [];
+  tmux(socket, "-f", "/dev/null", "new-session", "-d", "-s", "s", "-x", `${columns}`, "-y", `${ROWS}`, command);
   try {
     let running = "";
     const untilMs = performance.now() + MAX_MS;
     for (;;) {
       const screen = tmux(socket, "capture-pane", "-p", "-t", "s");
-      if (running === "" && middle.test(screen)) running = screen;
+      if (running === "" && middle?.test(screen)) running = screen;
       if (screen.includes(ENDED)) break;
       if (performance.now() > untilMs) throw new Error(`${name} at ${columns} columns did not end:\n${screen}`);
       await wait(LOOK_EVERY_MS);
     }
-    if (running === "") throw new Error(`${name} at ${columns} columns never showed ${middle}`);
-    return { running, ended: tmux(socket, "capture-pane", "-p", "-S", "-500", "-t", "s") };
+    if (middle !== undefined && running === "") throw new Error(`${name} at ${columns} columns never showed ${middle}`);
+    const ended = tmux(socket, "capture-pane", "-p", "-S", "-500", "-t", "s");
+    if (!capture.ends.test(ended)) throw new Error(`${name} at ${columns} columns ended with:\n${ended}`);
+    return { running, ended };
   } finally {
     tmux(socket, "kill-server");
+    for (const neighbour of neighbours) neighbour.kill("SIGKILL");
     rmSync(home, { recursive: true, force: true });
   }
 }
+
+const TAKES_NO_FOLDER: readonly string[] = ["doctor", "history"];
 
 /** Keys of a gateway that no longer exists unlock nothing, but look like a leak to anyone who scans the repository. */
 const KEY = /gk-[\w-]{16,}/g;
 
 const clean = (screen: string): string => screen.replace(`${ENDED}\n`, "").replace(KEY, "gk-…").trimEnd();
 
-await Promise.all(
-  CAPTURES.flatMap((capture) =>
-    COLUMNS.map(async (columns) => {
-      const { running, ended } = await play(capture, columns);
-      const file = join(ROOT, "docs", "examples", `terminal-${capture.name}-${columns}.txt`);
-      const head = `$ gauntlet ${capture.args}        (${columns} columns)`;
-      writeFileSync(
-        file,
-        `${head}\n\n=== while it runs\n\n${clean(running)}\n\n=== at the end\n\n${clean(ended)}\n`.replace(
-          /[ \t]+$/gm,
-          "",
-        ),
-      );
-    }),
-  ),
-);
+/** A gateway of which one key is known. */
+interface OwnGateway {
+  readonly target: string;
+  readonly key: string;
+}
+
+const gateway = startGauntlet(["gateway", "--limits", "6000:256"]);
+const { baseUrl, keys } = JSON.parse(await gateway.printed("\n"));
+const target = `name: staging\nbaseUrl: ${baseUrl}\nkeys: { valid: env:GW_KEY }\nmodels: { chat: echo-fast }\n`;
+const chosen = CAPTURES.filter(({ name }) => process.argv.length === 2 || process.argv.includes(name));
+try {
+  for (const capture of chosen)
+    await Promise.all(
+      COLUMNS.map(async (columns) => {
+        const { running, ended } = await play(capture, columns, { target, key: keys.valid });
+        const file = join(ROOT, "docs", "examples", `terminal-${capture.name}-${columns}.txt`);
+        const head = `$ gauntlet ${capture.args}        (${columns} columns)`;
+        const middle = running === "" ? "" : `=== while it runs\n\n${clean(running)}\n\n=== at the end\n\n`;
+        writeFileSync(file, `${head}\n\n${middle}${clean(ended)}\n`.replace(/[ \t]+$/gm, ""));
+        process.stdout.write(`${relative(ROOT, file)}\n`);
+      }),
+    );
+} finally {
+  await gateway[Symbol.asyncDispose]();
+}

@@ -52,7 +52,7 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   if (samples < needed) return { why: `${samples} samples are too few for ${stat}, which needs ${needed}`, samples };
   const unsure = series.find(({ intervals }) => stat !== "max" && intervals?.[stat] === null);
   if (unsure !== undefined) {
-    const why = `${unsure.samples} samples that go together are too few for ${stat}, which needs ${needed} independent ones`;
+    const why = `the ${unsure.samples} values depend on each other over time and count for fewer than the ${needed} that ${stat} needs; a longer load has more`;
     return { why, samples };
   }
   const figures = series.flatMap(({ quantiles, intervals, labels: own, samples: of }): Figure[] =>

@@ -228,7 +228,7 @@ describe("thresholds over figures with intervals", () => {
     const messages = applyPolicy(record, policyOf({ gates: ["ttft_ms p99 < 181", "ttft_ms p999 < 900"] })).gates;
     expect(messages.map(({ message }) => message)).toEqual([
       "180, its interval from 170 to 200, bound < 181; more samples narrow it",
-      "5000 samples that go together are too few for p999, which needs 3688 independent ones",
+      "the 5000 values depend on each other over time and count for fewer than the 3688 that p999 needs; a longer load has more",
     ]);
   });
 });
