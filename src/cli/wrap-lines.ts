@@ -1,10 +1,11 @@
 import { isOfTable, splitTable } from "./wide-table.ts";
 
-/** A command to copy: if the terminal wraps it, a selection joins it again. */
-const COMMAND = /\bcurl -/;
+/** A command to paste, on a line of its own: if the terminal wraps it, a selection joins it again. */
+const COMMAND = /^ *(?:curl|gauntlet) /;
 const COLOUR = /\p{Cc}\[[\d;]*m/gu;
 
-const widthOf = (text: string): number => text.replace(COLOUR, "").length;
+const plain = (text: string): string => text.replace(COLOUR, "");
+const widthOf = (text: string): number => plain(text).length;
 
 /** Makes a text fit a terminal: lines are wrapped at spaces and keep their indent, tables are split. */
 export function wrapLines(text: string, columns: number): string {
@@ -21,7 +22,7 @@ export function wrapLines(text: string, columns: number): string {
     }
     endTable();
     const indent = /^ */.exec(line)?.[0] ?? "";
-    const fits = widthOf(line) <= columns || COMMAND.test(line);
+    const fits = widthOf(line) <= columns || COMMAND.test(plain(line));
     lines.push(fits ? line : indent + wrapWords(line.slice(indent.length), columns, indent));
   }
   endTable();
