@@ -1,4 +1,4 @@
-import { isOfTable, splitTable } from "./wide-table.ts";
+import { fitTable, isOfTable } from "./wide-table.ts";
 
 /** A command to paste, on a line of its own: if the terminal wraps it, a selection joins it again. */
 const COMMAND = /^ *(?:curl|gauntlet) /;
@@ -7,12 +7,12 @@ const COLOUR = /\p{Cc}\[[\d;]*m/gu;
 const plain = (text: string): string => text.replace(COLOUR, "");
 const widthOf = (text: string): number => plain(text).length;
 
-/** Makes a text fit a terminal: lines are wrapped at spaces and keep their indent, tables are split. */
+/** Makes a text fit a terminal: lines are wrapped at spaces and keep their indent, tables are made to fit. */
 export function wrapLines(text: string, columns: number): string {
   const lines: string[] = [];
   let table: string[] = [];
   const endTable = () => {
-    lines.push(...splitTable(table, columns));
+    lines.push(...fitTable(table, columns));
     table = [];
   };
   for (const line of text.split("\n")) {
