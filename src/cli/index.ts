@@ -99,10 +99,15 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     await parser.parseAsync();
   } catch (error) {
+    // The parser also complains about the unfinished line that it completes.
+    if (own[0] === COMPLETION) return EXIT.pass;
     return report(error instanceof ParserComplaint ? await toUsageError(error, own) : error, own);
   }
   return outcome.exitCode;
 }
+
+/** With this option, the shell requests completion. */
+const COMPLETION = "--get-yargs-completions";
 
 /** Wider text is hard to read. */
 const MAX_COLUMNS = 110;
@@ -131,9 +136,10 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
     .completion(
       "complete-for-shell",
       false,
-      (current: string, argv: object, usual: Usual, done: (found: string[]) => void) => {
+      (_current: string, _argv: object, usual: Usual, done: (found: string[]) => void) => {
         const defaults = () => new Promise<string[]>((resolve) => usual((_, found) => resolve(found ?? [])));
-        void complete(current, argv, defaults).then(done);
+        // The first two words are the option that requests completion, and the name of the program.
+        void complete(own.slice(2), defaults).then(done);
       },
     )
     .fail((message, error) => {
