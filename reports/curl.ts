@@ -1,3 +1,5 @@
+import { quoted } from "./shell.ts";
+
 /** The parts of an exchange that a reproduction needs; already redacted. */
 export interface Reproducible {
   readonly request: {
@@ -5,46 +7,37 @@ export interface Reproducible {
     readonly url: string;
     readonly headers: readonly (readonly [string, string])[];
     readonly body?: string | undefined;
+    /** Length of the body that was sent. */
+    readonly bodyBytes?: number | undefined;
   };
   readonly key?: string | undefined;
 }
 
-/** Longest body that is printed: a reader copies it by hand. */
-const MAX_BODY_CHARACTERS = 2_000;
+/** A terminal passes on at most 4,096 bytes of a line to a program without its own line editing. */
+const MAX_COMMAND_BYTES = 4_000;
 
 /**
- * A command that repeats a request, with the key in a variable.
+ * A command that repeats a request, with the key in a variable. It is always complete: a command that lacks a part of the body
+ * would send another request.
  *
  * @param variableOf name of the environment variable that holds a key, by the key's name.
+ * @returns `undefined` if the command would be too long to paste, or if the body is not text or was not recorded in full.
  */
-export function curlLine({ request, key }: Reproducible, variableOf: (key: string) => string): string {
-  const parts = ["curl", "-sS", "-i", ...(request.method === "GET" ? [] : ["-X", request.method]), quote(request.url)];
-  for (const [name, value] of request.headers) {
+export function curlLine({ request, key }: Reproducible, variableOf: (key: string) => string): string | undefined {
+  const { method, url, headers, body, bodyBytes } = request;
+  if (body !== undefined && bodyBytes !== undefined && Buffer.byteLength(body) !== bodyBytes) return undefined;
+  // No argument of a program can contain a null character.
+  if (body?.includes("\0")) return undefined;
+  const parts = ["curl", "-sS", "-i", ...(method === "GET" ? [] : ["-X", method]), quoted(url)];
+  for (const [name, value] of headers) {
     const credential = key !== undefined && name.toLowerCase() === "authorization";
     // Double quotes let the shell expand the variable.
-    parts.push("-H", credential ? `"${name}: Bearer $${variableOf(key)}"` : quote(`${name}: ${value}`));
+    parts.push("-H", credential ? `"${name}: Bearer $${variableOf(key)}"` : quoted(`${name}: ${value}`));
   }
-  if (request.body !== undefined) {
-    const whole = request.body.length <= MAX_BODY_CHARACTERS;
-    parts.push("--data-binary", quote(whole ? request.body : `${request.body.slice(0, MAX_BODY_CHARACTERS)}…`));
-  }
-  return parts.join(" ");
+  if (body !== undefined) parts.push("--data-binary", quoted(body));
+  const command = parts.join(" ");
+  return Buffer.byteLength(command) > MAX_COMMAND_BYTES ? undefined : command;
 }
-
-/**
- * Quoted for a shell. Non-printable characters are written as escapes, so that a terminal neither interprets them nor reorders
- * the line.
- */
-function quote(text: string): string {
-  if (!UNPLAIN.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
-  const escaped = text.replace(/['\\]/g, "\\$&").replace(new RegExp(UNPLAIN, "gu"), (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
-  });
-  return `$'${escaped}'`;
-}
-
-const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** The variable that the target file names for a key, or a default name. */
 export function keyVariables(configuration: unknown): (key: string) => string {

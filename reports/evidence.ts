@@ -16,7 +16,13 @@ const evidenceSchema = z.object({
   exchange: z.object({
     id: z.string(),
     key: z.string().optional(),
-    request: z.object({ method: z.string(), url: z.string(), headers, body: z.string().optional() }),
+    request: z.object({
+      method: z.string(),
+      url: z.string(),
+      headers,
+      body: z.string().optional(),
+      bodyBytes: z.number().optional(),
+    }),
     timeline: z.object({ dueUs: z.number(), sentUs: z.number().optional(), endUs: z.number() }),
     ending: z.object({ kind: z.string(), detail: z.string().optional() }),
     response: z.object({ status: z.number(), headers, trailers: headers.default([]), body: bodySchema }).optional(),

@@ -26,6 +26,7 @@ const MAX_OTHERS = 20;
 const MAX_FAILURES = 10;
 const MAX_LINES = 12;
 const MAX_TEXT_CHARACTERS = 300;
+const MAX_CODE_CHARACTERS = 600;
 
 const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
@@ -88,7 +89,7 @@ function causePart(record: RunRecord, cause: Cause): string {
     ...cause.checks.slice(0, MAX_LINES).map((id) => `- ${code(id)}`),
     ...(cause.checks.length > MAX_LINES ? [`- and ${cause.checks.length - MAX_LINES} more`] : []),
     "",
-    `Reproduce: ${code(rerunOf(record, cause.checks[0] ?? ""))}`,
+    `Reproduce: ${command(rerunOf(record, cause.checks[0] ?? ""))}`,
     "",
     "</details>",
   ].join("\n");
@@ -107,7 +108,7 @@ function problem(record: RunRecord, outcome: Outcome): string {
     ...lines.slice(0, MAX_LINES).map((line) => `- ${inline(line)}`),
     ...(lines.length > MAX_LINES ? [`- and ${lines.length - MAX_LINES} more`] : []),
     "",
-    `Reproduce: ${code(rerunOf(record, outcome.id))}`,
+    `Reproduce: ${command(rerunOf(record, outcome.id))}`,
     "",
     "</details>",
   ].join("\n");
@@ -227,7 +228,12 @@ function html(text: string): string {
 
 /** Inline code that contains backquotes, on one line. */
 export function code(text: string): string {
-  return `<code>${html(oneLine(text, 600)).replace(/[\\`*_[\]|@:]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
+  return command(oneLine(text, MAX_CODE_CHARACTERS));
+}
+
+/** The same for a command to paste: never shortened. */
+function command(text: string): string {
+  return `<code>${html(text).replace(/[\\`*_[\]|@:]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
 }
 
 function cut(text: string): string {

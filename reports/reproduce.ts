@@ -1,4 +1,5 @@
 import type { CheckResult, RunRecord } from "../src/record/index.ts";
+import { shellWord } from "./shell.ts";
 
 /** The command that repeats a check, or the load run that a finding comes from. */
 export function rerunOf(record: RunRecord, id: string): string {
@@ -33,8 +34,4 @@ export function embeddedSwitches(record: RunRecord): string[] {
     return Array.isArray(values) ? values.flatMap((value) => [option, shellWord(String(value))]) : [];
   };
   return [...list("mutations", "--mutation"), ...list("variants", "--variant")];
-}
-
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,7 +3,8 @@ import { causesInWords, checkOfExchange, checksOfCause, requirementSentence, wei
 import { oneLine } from "./clean-text.ts";
 import { controlOf } from "./control-request.ts";
 import { curlLine, keyVariables } from "./curl.ts";
-import { outcomeOf } from "./evidence.ts";
+import { type Evidence, outcomeOf } from "./evidence.ts";
+import { rerunOf } from "./reproduce.ts";
 import { SIGNS } from "./status-style.ts";
 import type { Paint, TerminalOptions } from "./terminal-options.ts";
 
@@ -31,17 +32,29 @@ export function renderCauses(record: RunRecord, options: TerminalOptions, paint:
 function details(cause: Cause, record: RunRecord, { colors, evidence }: TerminalOptions): string[] {
   const exchange = cause.exchange === undefined ? undefined : evidence(cause.exchange);
   const check = checkOfExchange(record, cause);
-  const control = check === undefined || exchange === undefined ? undefined : controlOf(check, exchange, { evidence });
   const variableOf = keyVariables(record.configuration.value);
+  const control = check === undefined || exchange === undefined ? undefined : controlOf(check, exchange, { evidence });
+  const exchangeLines = (title: string, { exchange: shown, otherwise }: Shown): string[] => {
+    if (shown === undefined) return [];
+    const head = `${title} ${shown.id}, ${outcomeOf(shown)}`;
+    const command = curlLine(shown, variableOf);
+    // A command has a line of its own, so that it can be selected and pasted.
+    if (command !== undefined) return [`${head}:`, colors.dim(command)];
+    return otherwise === undefined
+      ? [head]
+      : [`${head}; it cannot be written as a curl command. To send it again:`, otherwise];
+  };
   return [
     oneLine(requirementSentence(record, cause)),
     `in ${checksOfCause(cause, MAX_CHECKS)}`,
-    ...(exchange === undefined
-      ? []
-      : [`exchange ${exchange.id}, ${outcomeOf(exchange)}: ${colors.dim(curlLine(exchange, variableOf))}`]),
-    ...(control === undefined
-      ? []
-      : [`control request ${control.id}, ${outcomeOf(control)}: ${colors.dim(curlLine(control, variableOf))}`]),
+    ...exchangeLines("exchange", { exchange, otherwise: rerunOf(record, check?.id ?? cause.checks[0] ?? "") }),
+    ...exchangeLines("control request", { exchange: control }),
     cause.advice,
   ];
+}
+
+interface Shown {
+  readonly exchange: Evidence | undefined;
+  /** What to run if the request cannot be written as a curl command. */
+  readonly otherwise?: string;
 }

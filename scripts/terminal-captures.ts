@@ -54,7 +54,7 @@ const CAPTURES: readonly Capture[] = [
   { name: "load-busy", args: "load fast.yaml --target embedded", isBusy: true, ends: /exit code 4/ },
   {
     name: "capacity",
-    args: 'capacity --target embedded --account limited.1 --streams --objective "ttft p95 < 800 ms" --from 2 --to 8 --step-s 5',
+    args: 'capacity --target embedded --account limited.1 --streams --objective "ttft_ms p95 < 800" --from 2 --to 8 --step-s 5',
     ends: /exit code \d/,
   },
   { name: "size", args: "size workload.yaml", ends: /smallest tier/ },

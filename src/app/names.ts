@@ -1,7 +1,27 @@
 import { CHECKS } from "../../suites/index.ts";
+import { suiteOf } from "../checks/index.ts";
 import { SCENARIOS } from "../client-conformance/index.ts";
+import { REQUIREMENTS } from "../requirements/index.ts";
+import { checksWith } from "./own-suites.ts";
 
-/** Names for shell completion. */
-export const checkIds = (): string[] => CHECKS.map(({ id }) => id);
-export const suiteNames = (): string[] => [...new Set(CHECKS.map(({ id }) => id.slice(0, id.indexOf("."))))];
+interface Names {
+  readonly checks: readonly string[];
+  readonly requirements: readonly string[];
+  readonly suites: readonly string[];
+}
+
+/**
+ * Names for shell completion.
+ *
+ * @param files own suites; if one of them cannot be loaded, only the built-in names are known.
+ */
+export async function namesOf(files: readonly string[]): Promise<Names> {
+  const all = await checksWith(files).catch(() => CHECKS);
+  return {
+    checks: all.map(({ id }) => id),
+    requirements: REQUIREMENTS.map(({ id }) => id),
+    suites: [...new Set(all.map(({ id }) => suiteOf(id)))],
+  };
+}
+
 export const scenarioNames = (): string[] => SCENARIOS.map(({ name }) => name);

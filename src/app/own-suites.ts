@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CHECKS, QUICK_INSTANCES } from "../../suites/index.ts";
 import { type Check, type Instance, suiteOf, waitSOf } from "../checks/index.ts";
-import { isObject, maskLikely, messageOf, UsageError } from "../core/index.ts";
+import { isObject, messageOf, UsageError } from "../core/index.ts";
+import { describeSuiteError, placeOfText } from "./suite-error.ts";
 
 const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
 
@@ -23,14 +25,17 @@ export function isQuick({ id, check }: Instance): boolean {
 export async function checksWith(files: readonly string[]): Promise<readonly Check[]> {
   const checks = [...CHECKS];
   for (const file of files) {
-    const own = await loadSuite(file);
-    for (const check of own) {
-      const known = checks.find(({ id }) => id === check.id);
-      if (known !== undefined) throw new UsageError(`${file}: there is already a check "${check.id}"`);
-      if (CHECKS.some(({ id }) => suiteOf(id) === suiteOf(check.id))) {
-        throw new UsageError(`${file}: the suite of "${check.id}" is one of the built-in ones`, {
+    const path = resolve(file);
+    for (const check of await loadSuite(file, path)) {
+      const { id } = check;
+      const place = () => placeOfText(path, `"${id}"`);
+      if (CHECKS.some((builtIn) => suiteOf(builtIn.id) === suiteOf(id))) {
+        throw new UsageError(`${place()}: the suite of "${id}" is one of the built-in ones`, {
           hint: "Begin the ids with your own name.",
         });
+      }
+      if (checks.some((known) => known.id === id)) {
+        throw new UsageError(`${place()}: there is already a check "${id}"`, { hint: "Give each check its own id." });
       }
       checks.push(check);
     }
@@ -38,19 +43,33 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
   return checks;
 }
 
-async function loadSuite(file: string): Promise<readonly Check[]> {
-  const path = resolve(file);
+async function loadSuite(file: string, path: string): Promise<readonly Check[]> {
+  if (!existsSync(path)) throw new UsageError(`--suite: there is no file ${file}`);
   let module: unknown;
   try {
     module = /\.[cm]?ts$/.test(path) ? await importTypeScript(path) : await import(pathToFileURL(path).href);
   } catch (error) {
-    throw new UsageError(`the suite ${file} cannot be loaded: ${maskLikely(messageOf(error))}`, { cause: error });
+    throw new UsageError(`the suite ${file} cannot be loaded: ${await describeSuiteError(error, path)}`, {
+      hint: /^Cannot find \w+ 'gateway-gauntlet'/.test(messageOf(error)) ? INSTALL : undefined,
+      cause: error,
+    });
   }
   const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
   if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
-  throw new UsageError(`${file} is not a suite: its default export must be a list of checks`, {
-    hint: "Make them with defineCheck or defineInvariant of gateway-gauntlet.",
+  throw new UsageError(`${placeOfText(path, /^export default/m)} is not a suite: ${defectOf(checks)}`, {
+    hint: "Make the checks with defineCheck or defineInvariant of gateway-gauntlet.",
   });
+}
+
+const INSTALL = "Install gateway-gauntlet in the project that has the suite.";
+
+/** What is wrong with the default export of a suite. */
+function defectOf(checks: unknown): string {
+  const rule = "its default export must be a list of checks";
+  if (!Array.isArray(checks)) return `${rule}, and is ${checks === undefined ? "missing" : `of type ${typeof checks}`}`;
+  if (checks.length === 0) return `${rule}, and is empty`;
+  const index = checks.findIndex((check) => !isCheck(check));
+  return `${rule}, and element ${index + 1} is not a check`;
 }
 
 function isCheck(value: unknown): value is Check {

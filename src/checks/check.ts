@@ -3,6 +3,7 @@ import type { Verdict } from "../judging/index.ts";
 import { type Layer, type RequirementId, requirementOf } from "../requirements/index.ts";
 import type { Target } from "../target/index.ts";
 import type { Axes } from "./axes.ts";
+import { assertDefinition } from "./definition.ts";
 import { FAILING_MODELS, type Need } from "./need.ts";
 import { ACCOUNTS_TO_REACH, type Reaches } from "./reaches.ts";
 import type { Recordable } from "./recording.ts";
@@ -124,8 +125,13 @@ export function defineScenario<R extends Recordable>(scenario: Scenario<R>): Sce
   return scenario;
 }
 
-/** Declares a check. The type of the recording ties `run` and `judge` together and is erased afterwards. */
+/**
+ * Declares a check. The type of the recording ties `run` and `judge` together and is erased afterwards.
+ *
+ * @throws TypeError if the definition does not fit its type.
+ */
 export function defineCheck<R extends Recordable>(spec: CheckSpec<R> | ScenarioCheckSpec<R>): SendingCheck {
+  assertDefinition(spec, "check");
   const sending = "scenario" in spec ? onScenario(spec) : spec;
   return {
     ...sending,
@@ -157,7 +163,9 @@ function onScenario<R extends Recordable>({
   };
 }
 
+/** @throws TypeError if the definition does not fit its type. */
 export function defineInvariant(spec: InvariantSpec): Invariant {
+  assertDefinition(spec, "invariant");
   return { ...spec, kind: "invariant", layer: layerOf(spec) };
 }
 

@@ -1,27 +1,31 @@
 import { EXIT, GauntletError } from "../core/index.ts";
 import type { Dialect } from "../dialects/index.ts";
-import type { State } from "../target/index.ts";
+import { STATES } from "../target/index.ts";
 
-/** A precondition without which a check cannot say anything true. */
-export type Need =
-  | State
-  /** A plain model: named by the target file, or found in the list at the start. */
-  | "model.plain"
-  /** Present in every target: an invented id if the file names none. */
-  | "model.unknown"
-  /** The target declares that real clients of the dialect must be able to use it (`compat`). */
-  | "compat.chat"
-  | "compat.messages"
-  /** The gateway serves the dialect (`dialects`). */
-  | `dialect.${Dialect}`
-  /** The target has an account of a standard tier. */
-  | "tiers"
-  /** The target declares a limit on tokens per minute. */
-  | "tokenLimits"
-  /** A gateway whose clock the harness can shift; only the embedded one. */
-  | "clock"
-  /** An account whose limits the harness can raise; only on the embedded gateway. */
-  | "upgrade";
+/** Preconditions without which a check cannot say anything true. */
+export const NEEDS = [
+  ...STATES,
+  // A plain model: named by the target file, or found in the list at the start.
+  "model.plain",
+  // Present in every target: an invented id if the file names none.
+  "model.unknown",
+  // The target declares that real clients of the dialect must be able to use it (`compat`).
+  "compat.chat",
+  "compat.messages",
+  // The gateway serves the dialect (`dialects`).
+  "dialect.chat",
+  "dialect.messages",
+  // The target has an account of a standard tier.
+  "tiers",
+  // The target declares a limit on tokens per minute.
+  "tokenLimits",
+  // A gateway whose clock the harness can shift; only the embedded one.
+  "clock",
+  // An account whose limits the harness can raise; only on the embedded gateway.
+  "upgrade",
+] as const;
+
+export type Need = (typeof NEEDS)[number];
 
 /** Models whose provider fails on purpose. */
 export const FAILING_MODELS = ["upstreamError", "upstreamTimeout", "cutStream"] as const;

@@ -5,7 +5,7 @@ import { colorsFor } from "./colors.ts";
 import { watchInterruption } from "./interruption.ts";
 import { errorOf, writeDocument } from "./json-output.ts";
 import { showProgress } from "./progress/progress.ts";
-import { wrapLines } from "./wrap-lines.ts";
+import { fitted } from "./wrap-lines.ts";
 
 interface Definition<A> {
   readonly command: string;
@@ -76,7 +76,7 @@ function print({ document, text, ioError }: Outcome, json: boolean): void {
   const { stdout } = process;
   if (!json) {
     const written = terminalText(text(colorsFor(stdout)));
-    stdout.write(stdout.isTTY ? wrapLines(written, stdout.columns || 80) : written);
+    stdout.write(fitted(written, stdout));
   }
   if (json && document !== undefined)
     writeDocument(ioError === undefined ? document : { ...document, ...errorOf(ioError) });

@@ -34,6 +34,7 @@ import { keepOutOfDumps } from "./dumps.ts";
 import { wantsJson, writeError } from "./json-output.ts";
 import { type Described, overview } from "./overview.ts";
 import { isCommandMissing, PARSER_CODES, usageMessage } from "./usage-message.ts";
+import { fitted } from "./wrap-lines.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
 
@@ -99,10 +100,15 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     await parser.parseAsync();
   } catch (error) {
+    // The parser also complains about the unfinished line that it completes.
+    if (own[0] === COMPLETION) return EXIT.pass;
     return report(error instanceof ParserComplaint ? await toUsageError(error, own) : error, own);
   }
   return outcome.exitCode;
 }
+
+/** With this option, the shell requests completion. */
+const COMPLETION = "--get-yargs-completions";
 
 /** Wider text is hard to read. */
 const MAX_COLUMNS = 110;
@@ -131,9 +137,10 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
     .completion(
       "complete-for-shell",
       false,
-      (current: string, argv: object, usual: Usual, done: (found: string[]) => void) => {
+      (_current: string, _argv: object, usual: Usual, done: (found: string[]) => void) => {
         const defaults = () => new Promise<string[]>((resolve) => usual((_, found) => resolve(found ?? [])));
-        void complete(current, argv, defaults).then(done);
+        // The first two words are the option that requests completion, and the name of the program.
+        void complete(own.slice(2), defaults).then(done);
       },
     )
     .fail((message, error) => {
@@ -191,8 +198,8 @@ type Usual = (take: (error: Error | null, found: string[] | undefined) => void) 
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
   const text = isOwn ? error.message : describeCrash(error, process.env);
-  process.stderr.write(`gauntlet: ${terminalText(text)}\n`);
-  if (isOwn && error.hint !== undefined) process.stderr.write(`  ${terminalText(error.hint)}\n`);
+  const hint = isOwn && error.hint !== undefined ? `  ${terminalText(error.hint)}\n` : "";
+  process.stderr.write(fitted(`gauntlet: ${terminalText(text)}\n${hint}`, process.stderr));
   if (wantsJson(args)) writeError(error, text);
   return isOwn ? error.exit : EXIT.internal;
 }

@@ -139,22 +139,83 @@ describe("your own suites", () => {
   });
 
   test.each<[what: string, text: string, says: RegExp]>([
-    ["is not there", "", /cannot be loaded: /],
-    ["does not parse", "export default [", /cannot be loaded: /],
-    ["exports no checks", "export default [1];", /is not a suite: its default export must be a list of checks/],
-    ["exports nothing", "export const x = 1;", /is not a suite/],
+    ["is not there", "", /^gauntlet: --suite: there is no file s\.mjs$/m],
+    [
+      "does not parse",
+      "export default [\n  { a: 1 b: 2 },\n];\n",
+      /cannot be loaded: s\.mjs:2:10: Unexpected identifier/,
+    ],
+    ["throws when it is imported", "const a = {};\n\n  a.b.c();\n", /s\.mjs:3:7: Cannot read properties of undefined/],
+    ["imports what does not exist", '\nimport "./nowhere.mjs";\n', /s\.mjs:2:11: Cannot find module/],
+    [
+      "imports a name that does not exist",
+      'import { x } from "node:fs";\n',
+      /s\.mjs:1:10: .* does not provide an export/,
+    ],
+    [
+      "exports no checks",
+      "\nexport default [1];",
+      /s\.mjs:2:1 is not a suite: .* a list of checks, and element 1 is not a check/,
+    ],
+    [
+      "exports an empty list",
+      "export default [];",
+      /is not a suite: its default export must be a list of checks, and is empty/,
+    ],
+    ["exports nothing", "export const x = 1;", /s\.mjs is not a suite: .* and is missing[\s\S]*defineCheck/],
     [
       "takes an id that is taken",
       NINE.replaceAll("acme.", "auth."),
       /the suite of "auth\.pass" is one of the built-in ones[\s\S]*your own name/,
     ],
     ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /there is already a check "acme\.pass"/],
-  ])("a module that %s is refused with exit code 2", async (what, text, says) => {
+    [
+      "defines a check incorrectly",
+      NINE.replace('"BASE-5"]', '"BASE-55"]').replace("cost: { requests: 1 },", 'needs: ["key.revokd"],'),
+      /s\.mjs:5:43: the check "acme\.pass" is not defined correctly: "covers" cannot have "BASE-55" \(did you mean "BASE-5"\?\); "cost" must be .*; "needs" cannot have "key\.revokd" \(did you mean "key\.revoked"\?\)/,
+    ],
+  ])("a module that %s is refused with exit code 2, with its place", async (what, text, says) => {
     using folder = project();
     if (what !== "is not there") writeFileSync(join(folder.path, "s.mjs"), text);
     const { code, stderr } = await gauntlet(["conform", "--target", "embedded", "--suite", "s.mjs"], {}, folder.path);
     expect(stderr).toMatch(says);
     expect(code).toBe(2);
+  });
+
+  test.each<[what: string, text: string, says: RegExp]>([
+    ["does not parse", "type A = 1;\nexport default [\n  { a: 1 b: 2 },\n];\n", /s\.ts:3:10: Unexpected token/],
+    // The loader changes the columns of this line.
+    [
+      "throws when it is imported",
+      'import { EXIT } from "gateway-gauntlet";\ninterface A { readonly b: { c: number } | undefined }\nconst a: A = { b: undefined };\nexport default [EXIT.pass, EXIT.pass, a.b!.c];\n',
+      /s\.ts:4:44: Cannot read properties of undefined/,
+    ],
+    ["imports one that does not parse", 'import "./bad.mjs";\nexport default [];\n', /bad\.mjs:1:9: Unexpected token/],
+  ])("the same for TypeScript that %s", async (_what, text, says) => {
+    using folder = project();
+    writeFileSync(join(folder.path, "bad.mjs"), "let a = = 1;");
+    writeFileSync(join(folder.path, "s.ts"), text);
+    const { code, stderr } = await gauntlet(["checks", "--suite", "s.ts"], {}, folder.path);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
+
+  test("a module whose imported module does not parse: the place is in the imported one", async () => {
+    using folder = project();
+    writeFileSync(join(folder.path, "bad.mjs"), "\nlet a = = 1;");
+    writeFileSync(join(folder.path, "s.mjs"), 'import "./bad.mjs";\nexport default [];\n');
+    const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/the suite s\.mjs cannot be loaded: bad\.mjs:2:9: /)]);
+  });
+
+  test("without the package, the message says how to get it", async () => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "s.mjs"), NINE);
+    const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/s\.mjs:2:30: Cannot find package.*\n {2}Install gateway-gauntlet/),
+    ]);
   });
 });
 

@@ -34,7 +34,7 @@ describe("exit codes", () => {
       /✗ \d+ check instances: expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/,
     );
     expect(stdout).toMatch(/in auth\.unknown-key\[models\], .* and \d+ more\n/);
-    expect(stdout).toMatch(/exchange x\d+, 403: curl -sS -i .*\n\s+control request x\d+, 200: curl -sS -i /);
+    expect(stdout).toMatch(/exchange x\d+, 403:\n\s+curl -sS -i .*\n\s+control request x\d+, 200:\n\s+curl -sS -i /);
     expect(stdout).toMatch(/FAIL: .*\n {2}fail: expected 401, got 403 invalid_api_key \(\d+ check instances\)\n/);
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^exit code 1 \(failed\); report: .*report\.html$/);
   });

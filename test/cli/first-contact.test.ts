@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -300,6 +300,12 @@ test("--version --json says everything that decides what a run means, as records
   expect(harness.version).toBe(version.version);
 });
 
+async function completionsOf(words: readonly string[], cwd?: string): Promise<string[]> {
+  const done = await gauntlet(["--get-yargs-completions", ...words], { SHELL: "/bin/bash" }, cwd);
+  expect([done.code, done.stderr]).toEqual([0, ""]);
+  return done.stdout.split("\n").filter((line) => line !== "");
+}
+
 describe("completion", () => {
   test.each([
     ["commands", ["gauntlet", "conf"], "conform"],
@@ -307,9 +313,27 @@ describe("completion", () => {
     ["checks", ["gauntlet", "explain", "auth.unk"], "auth.unknown-key"],
     ["scenarios", ["gauntlet", "client", "--scenario", "rate-s"], "rate-seconds"],
     ["options", ["gauntlet", "conform", "--wai"], "--waivers"],
+    ["checks after --only", ["gauntlet", "conform", "--only", "auth.unk"], "auth.unknown-key"],
+    ["checks after --only of run", ["gauntlet", "run", "--json", "--only", "auth.unk"], "auth.unknown-key"],
+    ["requirements after --only", ["gauntlet", "conform", "--only", "AUTH-"], "AUTH-3"],
   ])("knows %s", async (_what, words, found) => {
-    const { stdout } = await gauntlet(["--get-yargs-completions", ...words], { SHELL: "/bin/bash" });
-    expect(stdout.split("\n")).toContain(found);
+    expect(await completionsOf(words)).toContain(found);
+  });
+
+  test("knows the checks of an own suite, and leaves out what does not fit", async () => {
+    using folder = temporaryFolder();
+    mkdirSync(join(folder.path, "node_modules"));
+    symlinkSync(ROOT, join(folder.path, "node_modules", "gateway-gauntlet"), "dir");
+    copyFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), join(folder.path, "own.ts"));
+    const own = ["gauntlet", "conform", "--suite", "own.ts"];
+    expect(await completionsOf([...own, "--only", ""], folder.path)).toContain("acme.temperature");
+    expect(await completionsOf([...own, ""], folder.path)).toContain("acme");
+    const ofSuite = await completionsOf(["gauntlet", "conform", "auth", "--only", ""]);
+    expect(ofSuite).toContain("auth.unknown-key");
+    expect(ofSuite).not.toContain("chat.minimal");
+    expect(await completionsOf(["gauntlet", "conform", "auth", ""])).not.toContain("auth");
+    // The shell completes files.
+    expect(await completionsOf(["gauntlet", "conform", "--target", ""])).toEqual([]);
   });
 
   test("the bash script completes in a real bash; all three are printed", async () => {

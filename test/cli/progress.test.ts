@@ -35,7 +35,7 @@ describe("texts for a width", () => {
 });
 
 test("a report is wrapped between words with its indent; commands and short lines stay as they are", () => {
-  const command = `    exchange x1: curl -sS -i -X POST 'http://127.0.0.1/v1/messages' -H 'Content-Type: application/json'`;
+  const command = `    curl -sS -i -X POST 'http://127.0.0.1/v1/messages' -H 'Content-Type: application/json'`;
   const text = `PASS\n${command}\n    \x1b[31mCompare the exchange with its control request:\x1b[39m what differs decides`;
   expect(wrapLines(text, 40).split("\n")).toEqual([
     "PASS",

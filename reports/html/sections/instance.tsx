@@ -151,6 +151,9 @@ interface AgainProps {
 /** How to reproduce the result. */
 export function Again({ record, check, evidence }: AgainProps) {
   const id = evidence === undefined ? undefined : requestIdOf(evidence);
+  // The gateway that ran a script for a client no longer exists.
+  const isGone = evidence === undefined || sideOf(record) === "client";
+  const command = isGone ? undefined : curlLine(evidence, keyVariables(record.configuration.value));
   return (
     <div class="again">
       {evidence === undefined ? null : (
@@ -169,14 +172,10 @@ export function Again({ record, check, evidence }: AgainProps) {
       <h4>Explain it, or run just this again</h4>
       <Copyable text={visible(explainOf(check))} label="Command that explains it" />
       <Copyable text={visible(rerunOf(record, check.id))} label="Command that runs just this again" />
-      {/* The gateway that ran a script for a client no longer exists. */}
-      {evidence === undefined || sideOf(record) === "client" ? null : (
+      {command === undefined ? null : (
         <>
           <h4>Or send it by hand</h4>
-          <Copyable
-            text={visible(curlLine(evidence, keyVariables(record.configuration.value)))}
-            label="curl command with the key as a variable"
-          />
+          <Copyable text={visible(command)} label="curl command with the key as a variable" />
         </>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { useCase } from "../../app/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { defineCommand } from "../define-command.ts";
+import { conformOptions } from "../options.ts";
 
 /** One script per shell. Each calls the program itself, so that suites and options are never out of date. */
 const SCRIPTS = {
@@ -43,15 +44,36 @@ export const completionCommand = defineCommand({
   run: async ({ shell }) => ({ exitCode: EXIT.pass, text: () => SCRIPTS[shell] }),
 });
 
-/** Suites after `conform`, checks after `explain`, scenarios after `client`; yargs completes the rest itself. */
-export async function complete(
-  current: string,
-  argv: { readonly _?: readonly (string | number)[] },
-  usual: () => Promise<string[]>,
-): Promise<string[]> {
-  const command = String(argv._?.[1] ?? "");
-  if (current.startsWith("-") || !["client", "conform", "explain"].includes(command)) return await usual();
-  const { checkIds, scenarioNames, suiteNames } = await useCase.names();
+/** Options of `conform` and `run` whose value is no name that we know. The shell completes files. */
+const TAKES_VALUE: ReadonlySet<string> = new Set(
+  Object.entries(conformOptions).flatMap(([name, { type }]) => (type === "boolean" ? [] : [`--${name}`])),
+);
+
+/**
+ * Suites after `conform`, checks and requirements after `--only` and `explain`, scenarios after `client`; yargs completes the rest
+ * itself.
+ *
+ * @param words after the name of the program; the last one is to be completed.
+ */
+export async function complete(words: readonly string[], usual: () => Promise<string[]>): Promise<string[]> {
+  const [command = "", ...others] = words;
+  const current = others.at(-1) ?? "";
+  const before = others.at(-2) ?? "";
+  if (current.startsWith("-") || !["client", "conform", "explain", "run"].includes(command)) return await usual();
+  const { namesOf, scenarioNames } = await useCase.names();
   if (command === "client") return scenarioNames();
-  return command === "explain" ? checkIds() : suiteNames();
+  const { checks, requirements, suites } = await namesOf(valuesOf("--suite", others));
+  const named = others.slice(0, -1).filter((word) => suites.includes(word));
+  if (before === "--only") {
+    const ofSuites = named.length === 0 ? checks : checks.filter((id) => named.some((one) => id.startsWith(`${one}.`)));
+    return [...ofSuites, ...requirements];
+  }
+  if (TAKES_VALUE.has(before)) return [];
+  if (command === "explain") return [...checks, ...requirements];
+  return command === "conform" ? suites.filter((one) => !named.includes(one)) : await usual();
+}
+
+/** The values of an option that may be repeated. */
+function valuesOf(option: string, words: readonly string[]): string[] {
+  return words.slice(0, -1).flatMap((word, index) => (words[index - 1] === option ? [word] : []));
 }

@@ -3,6 +3,7 @@ import { colorsFor } from "../colors.ts";
 import { defineCommand } from "../define-command.ts";
 import { flag, json, text } from "../options.ts";
 import { showProgress } from "../progress/progress.ts";
+import { fitted } from "../wrap-lines.ts";
 
 /** `gauntlet doctor`: checks a target file, the gateway and this machine before a run. */
 export const doctorCommand = defineCommand({
@@ -34,7 +35,7 @@ export const doctorCommand = defineCommand({
       onSymptom: (symptom) => {
         if (argv.json) return;
         progress.clear();
-        process.stdout.write(symptomText(symptom, colors));
+        process.stdout.write(fitted(symptomText(symptom, colors), process.stdout));
       },
     });
   },
