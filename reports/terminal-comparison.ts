@@ -1,3 +1,4 @@
+import { formatCount } from "../src/core/index.ts";
 import type { ComparedMetric, RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import type { Colors } from "./terminal-options.ts";
@@ -43,8 +44,23 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;
     return `  ${"AB"[index]}: ${oneLine(label, 120)}${run}`;
   });
-  const end = [paintedHeadline(verdict, colors), ...sides, ...mainFigures(metrics)];
+  const end = [
+    paintedHeadline(verdict, colors),
+    ...sides,
+    ...failingText(checks.newlyFailing),
+    ...mainFigures(metrics),
+  ];
   return `${[...lines, ...end].join("\n")}\n`;
+}
+
+/** `  10 check instances fail in B and did not in A: chat.every-usage and 9 more`. */
+function failingText([first, ...more]: readonly { readonly id: string }[]): string[] {
+  if (first === undefined) return [];
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  const verb = more.length === 0 ? "fails" : "fail";
+  return [
+    `  ${formatCount(more.length + 1, "check instance")} ${verb} in B and did not in A: ${oneLine(first.id)}${others}`,
+  ];
 }
 
 const MAX_FIGURES = 3;

@@ -69,6 +69,7 @@ function wrapLastColumn({ lines, rows, widths }: Table, columns: number): string
   const last = widths.length - 1;
   // Of the column itself, without its frame.
   const room = columns - (widthOf(widths) - (widths[last] ?? 0));
+  if (room >= (widths[last] ?? 0)) return [...lines];
   if (room < MIN_TEXT_COLUMNS) return undefined;
   const cells = rows.map((row) => row[last] ?? "");
   const isTooLong = (word: string) => word.length > room - 2;

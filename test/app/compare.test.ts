@@ -34,6 +34,7 @@ test("two stored runs: new failures, lost checks, changed responses", async () =
   expect(stdout).toMatch(/▲ chat non-streaming good 200: field \/usage present → absent/);
   expect(stdout).toMatch(/▲ .*: header x-request-id present → absent/);
   expect(stdout).toMatch(/^REGRESSED: /m);
+  expect(stdout).toMatch(/^ {2}\d+ check instances fail in B and did not in A: chat\.\S+ and \d+ more$/m);
   const page = readFileSync(join(at, "c2", "report.html"), "utf8");
   expect(page.includes("weaker evidence than one interleaved session")).toBe(true);
   expect((await gauntlet(["report", "c2"], {}, at)).code).toBe(0);

@@ -70,6 +70,22 @@ test("a table that is too wide becomes two, one below the other, each with the f
   ]);
 });
 
+test("a part of a split table is as wide as its columns", () => {
+  const rule = "─".repeat(18);
+  const table = [
+    `┌${rule}┬${rule}┬──────┐`,
+    `│ ${"name".padEnd(17)}│ ${"interval".padEnd(17)}│ p99  │`,
+    `├${rule}┼${rule}┼──────┤`,
+    `│ ${"one".padEnd(17)}│ ${"1.0 to 2.0".padEnd(17)}│   12 │`,
+    `└${rule}┴${rule}┴──────┘`,
+  ];
+  const lines = wrapLines(table.join("\n"), 44).split("\n");
+  const widths = lines.map((line) => line.length);
+  expect(widths.every((width) => width <= 44)).toBe(true);
+  expect(new Set(widths.slice(0, 5)).size).toBe(1);
+  expect(new Set(widths.slice(5)).size).toBe(1);
+});
+
 const suite = (name: string, done: number, more: Partial<SuiteProgress> = {}): SuiteProgress => ({
   suite: name,
   done,

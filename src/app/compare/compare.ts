@@ -217,11 +217,16 @@ function verdictOf(
   return {
     result,
     exitCode: EXITS[verdict],
-    headline: `${verdict.toUpperCase()}: ${b} compared with ${a}`,
+    headline: `${verdict.toUpperCase()}: ${inHeadline(b, "B")} compared with ${inHeadline(a, "A")}`,
     reasons: reasons.map((text) => ({ kind: "comparison" as const, text })),
     qualifiers: [],
   };
 }
+
+/** Longer names, such as command lines, are only in the lines about the sides. */
+const MAX_NAME_CHARACTERS = 60;
+
+const inHeadline = (name: string, side: "A" | "B"): string => (name.length > MAX_NAME_CHARACTERS ? side : name);
 
 async function finish(found: RunRecord, folder: RunFolder, interruption?: Interruption): Promise<Outcome> {
   const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
