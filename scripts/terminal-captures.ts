@@ -3,7 +3,7 @@
 //
 //   npm run captures [NAME…]
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -15,8 +15,8 @@ interface Capture {
   readonly args: string;
   /** When the screen shows this, the middle of the run is captured; absent: only its end. */
   readonly middle?: RegExp;
-  /** A command whose output is not shown, in the same folder before it. */
-  readonly before?: string;
+  /** Commands before it, in the same folder; their output is not shown. */
+  readonly before?: readonly string[];
   /** Other processes use its core. */
   readonly isBusy?: true;
   /** The end of what it must print. */
@@ -61,7 +61,7 @@ const CAPTURES: readonly Capture[] = [
   { name: "compare", args: `compare ${BUILDS} ${PAIRS}`, ends: /exit code 1/ },
   {
     name: "history",
-    before: "conform models --target embedded --out runs/a; conform models --target embedded --out runs/b",
+    before: ["a", "b"].map((run) => `conform models --target embedded --out runs/${run}`),
     args: "history runs",
     ends: /COLLECTING: /,
   },
@@ -91,29 +91,26 @@ function tmux(socket: string, ...args: string[]): string {
   return done.stdout;
 }
 
-const MAIN = join(ROOT, "dist", "src", "main.js");
-const program = (args: string) => `${process.execPath} ${MAIN} ${args}`;
+/** A program named `gauntlet`, so that what a command prints does not name this machine's folders. */
+const PROGRAM = `#!/bin/sh\nexec ${process.execPath} ${join(ROOT, "dist", "src", "main.js")} "$@"\n`;
 
 /** Runs one command in a terminal with this many columns. @returns the screen during the run, and everything on it at the end. */
 async function play(capture: Capture, columns: number, own: OwnGateway): Promise<{ running: string; ended: string }> {
-  const { name, args, middle, before = "", isBusy } = capture;
+  const { name, args, middle, before = [], isBusy } = capture;
   const socket = `gauntlet-${name}-${columns}-${process.pid}`;
   const home = mkdtempSync(join(tmpdir(), "gauntlet-capture-"));
+  mkdirSync(join(home, "bin"));
+  writeFileSync(join(home, "bin", "gauntlet"), PROGRAM, { mode: 0o755 });
   writeFileSync(join(home, "workload.yaml"), WORKLOAD);
   writeFileSync(join(home, "fast.yaml"), FAST);
   writeFileSync(join(home, "one-key.yaml"), own.target);
-  const first = before
-    .split("; ")
-    .filter(Boolean)
-    .map((one) => `${program(one)} > /dev/null 2>&1;`);
-  const pinned = isBusy ? "taskset -c 0 " : "";
-  // The programs that `compare` starts are named `gauntlet`.
-  const shell = [
-    `cd ${home}; gauntlet() { ${program('"$@"')}; }; export NO_COLOR=1 CI= GW_KEY=${own.key}; ${first.join(" ")} clear`,
-    `${pinned}${program(args.replaceAll("gauntlet gateway", program("gateway")))} --out run`,
+  const out = TAKES_NO_FOLDER.includes(args.split(" ")[0] ?? "") ? "" : " --out run";
+  const command = [
+    `cd ${home}; export PATH=${home}/bin:$PATH NO_COLOR=1 CI= GW_KEY=${own.key}`,
+    ...before.map((one) => `gauntlet ${one} > /dev/null 2>&1`),
+    `clear; ${isBusy ? "taskset -c 0 " : ""}gauntlet ${args}${out}`,
     `echo ${ENDED}; sleep 600`,
   ].join("; ");
-  const command = TAKES_NO_FOLDER.includes(args.split(" ")[0] ?? "") ? shell.replace(" --out run;", ";") : shell;
   const neighbours: ChildProcess[] = isBusy
     ? Array.from({ length: 4 }, () => spawn("taskset", ["-c", "0", process.execPath, "-e", "for (;;);"]))
     : [];
