@@ -3,7 +3,7 @@
  *
  *     npm run build && npm run bench                    Gauntlet and autocannon, 4,000 requests/s for 30 s, three runs each
  *     npm run bench -- --k6 --oha                       also k6 (from PATH) and oha (from PATH, or built by cargo)
- *     npm run bench -- --rate 1000 --seconds 8 --runs 1
+ *     npm run bench -- --rate 50 --seconds 5 --runs 5   the fixed cost of a short load
  *     npm run bench -- --build ../before --reply-bytes 1000   also measures another build of Gauntlet
  *
  * CPU is that of the whole process from start to exit, as the kernel counts it.
@@ -64,7 +64,7 @@ const runs = new Map<string, Record<string, number | undefined>[]>();
 for (let round = 0; round < options.runs; round++) {
   for (const [tool, command] of Object.entries(tools)) {
     await using server = await startPacedServer({ latencyMs: 100, replyBytes: options.replyBytes });
-    const { cpuS, peakRssMb } = await run(command(server.url));
+    const { cpuS, wallS, peakRssMb } = await run(command(server.url));
     const truth = await server.truth();
     const error = scheduleErrorMs(truth.arrivalsMs);
     const row = {
@@ -73,6 +73,7 @@ for (let round = 0; round < options.runs; round++) {
       "schedule error p99 ms": error.p99,
       "CPU s": cpuS,
       "CPU µs per request": (cpuS * 1e6) / Math.max(1, truth.requests),
+      "s beyond the schedule": wallS - seconds,
       "peak MB": peakRssMb,
     };
     runs.set(tool, [...(runs.get(tool) ?? []), row]);

@@ -42,6 +42,8 @@ export interface Cost {
   readonly peakRssMb: number | undefined;
   /** Wall clock of the start, ms since the epoch. */
   readonly startedAtMs: number;
+  /** From its start to its end. */
+  readonly wallS: number;
   readonly stdout: string;
 }
 
@@ -65,11 +67,12 @@ export async function run([file = "", ...args]: readonly string[]): Promise<Cost
     peakRssMb = Math.max(peakRssMb ?? 0, peakOfChildren(child.pid ?? 0) ?? 0) || undefined;
   }, 200);
   const [code] = (await once(child, "close")) as [number | null];
+  const wallS = (Date.now() - startedAtMs) / 1_000;
   clearInterval(looking);
   const [, user, system] = /cpu ([\d.]+) ([\d.]+)\s*$/.exec(stderr) ?? [];
   if (user === undefined || (code !== 0 && stdout === ""))
     throw new Error(`${file} did not run: ${stderr.slice(-500)}`);
-  return { cpuS: Number(user) + Number(system), peakRssMb, startedAtMs, stdout };
+  return { cpuS: Number(user) + Number(system), peakRssMb, startedAtMs, wallS, stdout };
 }
 
 /** Maximum resident memory of what a shell started, MB. */
