@@ -1,6 +1,5 @@
 import type { EventEmitter } from "node:events";
 import { performance } from "node:perf_hooks";
-import autocannon from "autocannon";
 import type { ReceivedReply } from "../judging/index.ts";
 
 export interface PeakOptions {
@@ -47,6 +46,8 @@ const NET_S = 10;
  */
 export async function closedLoopPeak(options: PeakOptions): Promise<void> {
   const { url, headers, connections, durationS, timeoutS, stop } = options;
+  // Loaded here: other loads import this module for what is next to it, and need no second engine.
+  const { default: autocannon } = await import("autocannon");
   if (stop.aborted) return;
   let over = false;
   let body = "";
