@@ -117,6 +117,11 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
       at([...issue.path, name], `unknown field "${maskLikely(name)}".`, suggestion(name, known)),
     );
   }
+  // What distinguishes the alternatives has another value, or none. Zod's types do not declare the valid ones.
+  if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
+    const missing = context.exists(issue.path) ? "" : "is missing; ";
+    return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`)];
+  }
   if (issue.code === "invalid_union") {
     const inner = issue.errors
       .flat()
@@ -132,12 +137,15 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   return [at(issue.path, `${describe(issue)}.`)];
 }
 
+/** `"constant" or "poisson"`. */
+const inWords = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(" or ");
+
 function describe(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       return `expected ${issue.expected}`;
     case "invalid_value":
-      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+      return `expected ${inWords(issue.values)}`;
     case "too_small":
       return issue.minimum === 1 && issue.origin === "string"
         ? "must not be empty"

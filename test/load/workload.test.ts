@@ -84,6 +84,15 @@ describe("workload files", () => {
     expect(problemsOf(text)).toEqual(problems);
   });
 
+  test.each([
+    ["{ kind: concurrent, inFlight: 4 }", /:2:\d+ \(arrivals\.kind\): expected "constant" or "poisson" or /],
+    ["{ inFlight: 4 }", /:2:\d+ \(arrivals(\.kind)?\): is missing; expected "constant" or "poisson" or /],
+  ])("arrivals %s: the kinds are named", (arrivals, message) => {
+    const path = join(folder, "kind.yaml");
+    writeFileSync(path, `name: k\narrivals: ${arrivals}\n`);
+    expect(() => loadWorkload(path)).toThrow(message);
+  });
+
   test("a name that is reserved is not taken", () => {
     const path = join(folder, "thresholds.yaml");
     writeFileSync(path, "name: thresholds\ntier: starter\n");
