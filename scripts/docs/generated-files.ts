@@ -36,10 +36,10 @@ export function generatedFiles(): GeneratedFile[] {
     schemaFile("upstream", scenarioJsonSchema()),
     { path: "scripts/generated/biome.modules.json", text: json(lintRules()) },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
-    withParts("docs/architecture.md", { modules: moduleDiagram }),
+    withParts("docs/internal/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
     { path: "docs/coverage.md", text: coveragePage(readMatrix()) },
-    { path: "docs/kill-matrix.md", text: killPage(readMatrix()) },
+    { path: "docs/internal/kill-matrix.md", text: killPage(readMatrix()) },
     withParts("docs/specification.md", { requirements: requirementsByPlace }),
     withParts("docs/ci.md", {
       "github-workflow": () => fenced("yaml", CI_JOBS.github.text),
@@ -50,7 +50,7 @@ export function generatedFiles(): GeneratedFile[] {
     withParts("docs/target-file.md", { fields: targetReference }),
     withParts("docs/own-suites.md"),
     withParts("docs/evidence.md", { replies: replyEvidence }),
-    withParts("docs/reliability.md", { figures: reliabilityFigures }),
+    withParts("docs/internal/reliability.md", { figures: reliabilityFigures }),
   ];
 }
 

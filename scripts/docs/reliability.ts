@@ -30,7 +30,9 @@ export interface Reliability {
   readonly fuzz: { readonly readers: number; readonly inputs: number; readonly broken: number };
 }
 
-export const RELIABILITY_FILE = fileURLToPath(new URL("../../docs/reliability.json", import.meta.url));
+export const RELIABILITY_FILE = fileURLToPath(
+  new URL("../../docs/internal/measured/reliability.json", import.meta.url),
+);
 
 export function keptReliability(): Reliability {
   return JSON.parse(readFileSync(RELIABILITY_FILE, "utf8"));

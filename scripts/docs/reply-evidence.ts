@@ -29,7 +29,9 @@ export interface ReplyEvidence {
   readonly cells: Readonly<Record<string, number>>;
 }
 
-export const REPLY_EVIDENCE_FILE = fileURLToPath(new URL("../../docs/unusable-replies.json", import.meta.url));
+export const REPLY_EVIDENCE_FILE = fileURLToPath(
+  new URL("../../docs/internal/measured/unusable-replies.json", import.meta.url),
+);
 
 export function keptReplyEvidence(): ReplyEvidence {
   return JSON.parse(readFileSync(REPLY_EVIDENCE_FILE, "utf8"));

@@ -4,7 +4,7 @@
  *
  *     npm run verify adversary [-- --only REGEX] [--command NAME] [--workers 3] [--kills 200] [--inputs 1000] [--all] [--whole] [--no-canaries] [--write]
  *
- * Prints how many cases there were and how many survived; with `--write` updates docs/reliability.json.
+ * Prints how many cases there were and how many survived; with `--write` updates docs/internal/measured/reliability.json.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -3,7 +3,7 @@
  * must not be blamed.
  *
  *     npm run verify mutations                       a sample over all areas, under twenty minutes on two cores
- *     npm run verify mutations -- --all --write      everything; updates docs/kill-matrix.json and its pages
+ *     npm run verify mutations -- --all --write      everything; updates docs/internal/measured/kill-matrix.json and its pages
  *     npm run verify mutations -- --only '^provider' --write   those with matching names; the rest of the matrix is kept
  *     npm run verify mutations -- --minutes 10       as much of the sample as fits; lists what was skipped
  */

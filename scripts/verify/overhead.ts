@@ -6,7 +6,7 @@
  *     npm run verify overhead -- reference portkey                 these
  *     npm run verify overhead -- --folder DIR                      keeps the installed packages and the runs
  *     npm run verify overhead -- --only overhead|suite             one of the two
- *     npm run verify overhead -- --write                           updates docs/overhead-measured.md
+ *     npm run verify overhead -- --write                           updates docs/internal/overhead-measured.md
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -19,12 +19,12 @@ import { type Finished, MAIN, startGauntlet } from "../../test/support/gauntlet.
 import { IN_FRONT, type InFront, type Upstream } from "./overhead/in-front.ts";
 import { measuredPage } from "./overhead/measured-page.ts";
 
-const PAGE = fileURLToPath(new URL("../../docs/overhead-measured.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../docs/internal/overhead-measured.md", import.meta.url));
 
 const args = await yargs(process.argv.slice(2))
   .option("folder", { type: "string", describe: "Keeps what is installed, and the runs" })
   .option("only", { choices: ["overhead", "suite"] as const, describe: "One of the two" })
-  .option("write", { type: "boolean", default: false, describe: "Renews docs/overhead-measured.md" })
+  .option("write", { type: "boolean", default: false, describe: "Renews docs/internal/overhead-measured.md" })
   .strictOptions()
   .parseAsync();
 

@@ -2,7 +2,7 @@
  * Measures the quick run: how long it takes, what it sends, how many mutations of the reference gateway it finds, and that it
  * blames no valid variant.
  *
- *     npm run verify quick                              everything; updates docs/quick.json with --write
+ *     npm run verify quick                              everything; updates docs/internal/measured/quick.json with --write
  *     npm run verify quick -- --every 10                a tenth of both, a different one each day
  *     npm run verify quick -- --choose                  chooses its checks again: judges every mutation with all candidates
  *     npm run verify quick -- --choose --only '^auth'   adds checks to the chosen ones, for these mutations
@@ -29,13 +29,13 @@ const args = await yargs(process.argv.slice(2))
     describe: "Add checks to those that are chosen, for such mutations",
   })
   .option("out", { type: "string", describe: "Folder for the judgements; what it holds is not judged again" })
-  .option("write", { type: "boolean", default: false, describe: "Renew docs/quick.json" })
+  .option("write", { type: "boolean", default: false, describe: "Renew docs/internal/measured/quick.json" })
   .option("workers", { type: "number", default: 2 })
   .option("concurrency", { type: "number", default: 3, describe: "Gateways at once in each worker" })
   .strict()
   .parseAsync();
 
-const FILE = join(import.meta.dirname, "../../docs/quick.json");
+const FILE = join(import.meta.dirname, "../../docs/internal/measured/quick.json");
 /** Below this a quick run is not good enough: the measured share, less the sampling error of a sample of thirty. */
 const MIN_SHARE = 0.7;
 /** Exit code of an inconclusive verification: the machine was too busy. */

@@ -7,7 +7,7 @@ import { CHECKS } from "../../suites/index.ts";
 import { isCauseRight, isUnderstated, type Kill } from "./evaluate.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
-export const MATRIX_FILE = join(DOCS, "kill-matrix.json");
+export const MATRIX_FILE = join(DOCS, "internal", "measured", "kill-matrix.json");
 
 /** The kill matrix as data. */
 export interface Matrix {
@@ -43,7 +43,7 @@ export function writePages({
     variantRuns,
   };
   writeFileSync(MATRIX_FILE, `${JSON.stringify(matrix, null, 1)}\n`);
-  writeFileSync(join(DOCS, "kill-matrix.md"), killPage(matrix));
+  writeFileSync(join(DOCS, "internal", "kill-matrix.md"), killPage(matrix));
   writeFileSync(join(DOCS, "coverage.md"), coveragePage(matrix));
 }
 
@@ -67,7 +67,7 @@ export function killPage({ kills, survivors, variants, variantRuns }: Matrix): s
   const unkilled = CHECKS.filter(({ id }) => !byCheck.has(id)).map(({ id }) => id);
   return `# Kill matrix
 
-Measured by \`npm run verify mutations -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](kill-matrix.json).
+Measured by \`npm run verify mutations -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](measured/kill-matrix.json).
 Conformance checks detect ${kills.length} of ${kills.length + survivors.length} mutations of the reference gateway in a requirement that the mutation breaks:
 ${failed} by a failure, ${kills.length - failed} only by a warning; ${kills.filter(isUnderstated).length} of the latter break a MUST. \`scripts/verify/may-break.ts\` lists what else each
 mutation may break; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
@@ -83,7 +83,7 @@ ${kills
   .map(
     ({ mutation, requirements, killers, foundBy }) =>
       `| \`${mutation}\` | ${summaryOf(mutation)} | ${requirements.join(", ")} | ${foundBy} | ${Object.keys(killers)
-        .map((id) => `[${id}](checks.md#${anchor(id)})`)
+        .map((id) => `[${id}](../checks.md#${anchor(id)})`)
         .join(", ")} |`,
   )
   .join("\n")}
@@ -132,7 +132,7 @@ export function coveragePage({ kills }: Matrix): string {
   const instances = CHECKS.flatMap(instancesOf).length;
   return `# Coverage of the requirements
 
-${REQUIREMENTS.length} requirements, ${CHECKS.length} checks, ${instances} check instances. The mutations are those of the [kill matrix](kill-matrix.md), which
+${REQUIREMENTS.length} requirements, ${CHECKS.length} checks, ${instances} check instances. The mutations are those of the [kill matrix](internal/kill-matrix.md), which
 \`npm run verify mutations -- --all --write\` measures. A requirement without a check has the reason in italics. [Every check
 explained](checks.md) explains the levels. A source with a link is a place in the [specification](specification.md).
 

@@ -8,7 +8,7 @@ import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 const INSTANCES = CHECKS.flatMap(instancesOf);
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const MEASURED = JSON.parse(read("docs/quick.json"));
+const MEASURED = JSON.parse(read("docs/internal/measured/quick.json"));
 
 test("a quick run passes a conformant gateway, says that it is one, and stays below its maximum of requests", async () => {
   using folder = temporaryFolder();

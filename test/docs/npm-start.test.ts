@@ -4,7 +4,7 @@ import { describeExitCode } from "../../reports/index.ts";
 import type { StartTimes } from "../../scripts/verify/quickstart/start-times.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const times = JSON.parse(read("docs/npm-start.json")) as StartTimes;
+const times = JSON.parse(read("docs/internal/measured/npm-start.json")) as StartTimes;
 
 test("the README's figures of npm start are those that npm run verify start measured last", () => {
   const counts = Object.entries(times.checks).map(([status, count]) => `${count} ${status}`);

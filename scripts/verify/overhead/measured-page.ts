@@ -13,7 +13,7 @@ interface Measured {
   readonly measuredOn: string;
 }
 
-/** The page with the measurements: docs/overhead-measured.md. */
+/** The page with the measurements: docs/internal/overhead-measured.md. */
 export function measuredPage({ overhead: { overhead, verdict }, suites, machine, measuredOn }: Measured): string {
   if (overhead === undefined) throw new Error("the record has no overhead");
   const { arms, control, ceilingPerS, rounds } = overhead;
@@ -33,7 +33,7 @@ ${diagnoses.map((text) => `\n- ${text}`).join("")}`;
   });
   return `# Overhead, measured
 
-Written by \`npm run verify overhead -- --write\`; [what the figures are](overhead.md). Measured on ${measuredOn} on one machine (${machine}),
+Written by \`npm run verify overhead -- --write\`; [what the figures are](../overhead.md). Measured on ${measuredOn} on one machine (${machine}),
 which client, gateway and upstream shared: the figures compare these gateways with each other under that condition, and say little
 about another machine. ${rounds} rounds; every figure is followed by its 95 % interval.
 
@@ -46,7 +46,7 @@ u: upstream-bound; h: all arms were held at the same rate.
 
 ## What they do towards their providers
 
-The suite [\`upstream\`](upstream.md#judge-a-gateway-from-this-side), each gateway with two providers, of which the second is called when
+The suite [\`upstream\`](../upstream.md#judge-a-gateway-from-this-side), each gateway with two providers, of which the second is called when
 the first one fails.
 
 | gateway | ${STATUSES.join(" | ")} |

@@ -1,5 +1,5 @@
 // How long `npm start` takes after its set-up: until the first verdict, which the quick checks give, and in total. Writes
-// docs/npm-start.json, which the README repeats. The machine must be idle.
+// docs/internal/measured/npm-start.json, which the README repeats. The machine must be idle.
 //
 //   npm run verify start
 import { spawn } from "node:child_process";
@@ -17,7 +17,7 @@ import { ROOT } from "../../docs/generated-files.ts";
 const FIRST_VERDICT_S = 30;
 const WHOLE_S = 210;
 
-/** Content of docs/npm-start.json. */
+/** Content of docs/internal/measured/npm-start.json. */
 export interface StartTimes {
   readonly measuredOn: string;
   readonly machine: string;
@@ -81,6 +81,7 @@ const problems = [
   ...(times.exitCode === 0 ? [] : [`exit code ${times.exitCode}, not 0`]),
 ];
 for (const problem of problems) console.log(`FAIL ${problem}`);
-if (problems.length === 0) writeFileSync(join(ROOT, "docs", "npm-start.json"), `${JSON.stringify(times, null, 2)}\n`);
+if (problems.length === 0)
+  writeFileSync(join(ROOT, "docs", "internal", "measured", "npm-start.json"), `${JSON.stringify(times, null, 2)}\n`);
 console.log(`first verdict after ${times.firstVerdictS} s, end after ${times.wholeS} s, ${times.requests} requests`);
 process.exitCode = problems.length === 0 ? 0 : 1;
