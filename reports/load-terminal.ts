@@ -12,6 +12,7 @@ import {
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { latencyLines } from "./latency-table.ts";
+import { startedLoads } from "./started-loads.ts";
 import type { Colors, TerminalOptions } from "./terminal-options.ts";
 import { figures, terminalTable } from "./terminal-table.ts";
 import { describeFacts, describeFinding } from "./text/index.ts";
@@ -20,11 +21,15 @@ import { amountText, droppedSeries, failedScrapes, slopeText } from "./watched-f
 
 /** The load part of a run for the terminal: phases in a table, violations below it, the verdict last. */
 export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "evidence">): string {
-  return [renderLoadRuns(record, options.colors), ...verdictLines(record, options)].join("\n").concat("\n");
+  const runs = renderLoadRuns(record, options.colors);
+  return [...(runs === "" ? [] : [runs]), ...verdictLines(record, options)].join("\n").concat("\n");
 }
 
-export function renderLoadRuns({ checks, load }: RunRecord, colors: Colors): string {
-  return (load?.runs ?? []).map((run) => renderRun(run, checksOfRun(checks, run), colors)).join("\n");
+/** @returns an empty text if no load was sent. */
+export function renderLoadRuns(record: RunRecord, colors: Colors): string {
+  return startedLoads(record)
+    .map((run) => renderRun(run, checksOfRun(record.checks, run), colors))
+    .join("\n");
 }
 
 function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string {

@@ -15,6 +15,7 @@ import { latenciesOf, latencyTitle } from "./latency-table.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { SHOWN_STATS } from "./quantiles.ts";
 import { rerunOf } from "./reproduce.ts";
+import { startedLoads } from "./started-loads.ts";
 import { SIGNS } from "./status-style.ts";
 import { describeFacts } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
@@ -32,6 +33,7 @@ const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
 /** The run for a step summary or a comment: verdict, counts, causes, notes. */
 export function renderMarkdown(record: RunRecord): string {
+  const loads = startedLoads(record);
   const all = outcomesOf(record);
   const waived = all.filter((outcome) => outcome.waived !== undefined);
   const outcomes = all.filter((outcome) => outcome.waived === undefined);
@@ -46,7 +48,7 @@ export function renderMarkdown(record: RunRecord): string {
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
     ...(record.complete ? [] : ["> The run was interrupted; these are the results so far."]),
     ...causesPart(record),
-    ...(record.load === undefined ? [] : [loadPart(record, record.load.runs)]),
+    ...(loads.length === 0 ? [] : [loadPart(record, loads)]),
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
     ...problems.slice(0, MAX_FAILURES).map((outcome) => problem(record, outcome)),
     ...(problems.length > MAX_FAILURES ? [`and ${problems.length - MAX_FAILURES} more, in the full report.`] : []),

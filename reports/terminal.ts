@@ -43,13 +43,19 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
     .concat("\n");
 }
 
+/** The suites that were run: in an interrupted run, those in which something was decided. */
 function suiteTable(record: RunRecord, paint: Paint): string {
-  const statuses = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
+  const suites = [...groupBy(record.checks, ({ suite }) => suite)].filter(
+    ([, checks]) => record.complete || checks.some(({ status }) => status !== "inconclusive"),
+  );
+  if (suites.length === 0) return "";
+  const counts = countStatuses(suites.flatMap(([, checks]) => checks.map(({ status }) => status)));
+  const statuses = STATUSES.filter((status) => counts[status] > 0);
   // The full words would make the table wider than a terminal of 80 columns.
   const heads = statuses.map((status) => `${SIGNS[status]} ${status === "not-applicable" ? "n/a" : status}`);
-  const rows = [...groupBy(record.checks, ({ suite }) => suite)].map(([suite, checks]) => {
-    const counts = countStatuses(checks.map(({ status }) => status));
-    return [suite, ...statuses.map((status) => (counts[status] === 0 ? "" : paint(status, String(counts[status]))))];
+  const rows = suites.map(([suite, checks]) => {
+    const ofSuite = countStatuses(checks.map(({ status }) => status));
+    return [suite, ...statuses.map((status) => (ofSuite[status] === 0 ? "" : paint(status, String(ofSuite[status]))))];
   });
   return terminalTable(["suite", ...figures(...heads)], rows);
 }

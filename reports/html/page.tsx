@@ -3,7 +3,8 @@ import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
 import { unexplainedProblems } from "../problems.ts";
 import type { ReportSource } from "../source.ts";
-import { VERDICT_TONES } from "../status-style.ts";
+import { startedLoads } from "../started-loads.ts";
+import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
 import { Document, type Head, Masthead } from "./document.tsx";
 import { utc } from "./format.ts";
@@ -15,7 +16,7 @@ import { EnvironmentSection } from "./sections/environment.tsx";
 import { Gates } from "./sections/gates.tsx";
 import { LatencySection } from "./sections/latency.tsx";
 import { OverheadSection } from "./sections/overhead.tsx";
-import { RetryAfterSection } from "./sections/retry-after.tsx";
+import { RetryAfterSection, waitingRuns } from "./sections/retry-after.tsx";
 import { TiersSection } from "./sections/tiers.tsx";
 import { VerdictSection } from "./sections/verdict.tsx";
 
@@ -37,11 +38,11 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
           {isComparison ? changes : null}
           {record.overhead === undefined ? (
             <>
-              <CausesSection source={source} anchors={anchors} />
-              <TiersSection record={record} anchors={anchors} />
-              <RetryAfterSection record={record} />
-              <LatencySection source={source} />
-              <CoverageSection record={record} anchors={anchors} />
+              {hasChecks(record) ? <CausesSection source={source} anchors={anchors} /> : null}
+              {hasLoad(record) ? <TiersSection record={record} anchors={anchors} /> : null}
+              {hasWaits(record) ? <RetryAfterSection record={record} /> : null}
+              {hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {hasChecks(record) ? <CoverageSection record={record} anchors={anchors} /> : null}
               {isComparison ? null : changes}
               <DataQualitySection record={record} />
             </>
@@ -55,16 +56,28 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
   );
 }
 
+/** A section that would say only that there is nothing to show is omitted. */
+const hasChecks = (record: RunRecord): boolean => record.checks.length > 0;
+const hasLoad = (record: RunRecord): boolean => startedLoads(record).length > 0;
+const hasWaits = (record: RunRecord): boolean => waitingRuns(record).length > 0;
+const hasLatencies = (record: RunRecord): boolean =>
+  startedLoads(record).some(({ phases }) => phases.some(({ classes }) => classes.length > 0));
+
 function Contents({ record }: { readonly record: RunRecord }) {
   const problems = record.causes.length + unexplainedProblems(record).length;
   const changes = record.comparison === undefined ? [] : [["changes", "What changed"] as const];
   const isComparison = record.command === "compare";
+  const count = (
+    <b key="count" class={toneOfProblems(record)}>
+      {problems}
+    </b>
+  );
   const ofChecks: (readonly [string, string, ComponentChildren?])[] = [
-    ["causes", "Causes", problems === 0 ? undefined : <b key="count">{problems}</b>],
-    ["tiers", "Under load"],
-    ["retry-after", "Retry-After"],
-    ["latency", "Latency"],
-    ["coverage", "Coverage"],
+    ...(hasChecks(record) ? [["causes", "Causes", problems === 0 ? undefined : count] as const] : []),
+    ...(hasLoad(record) ? [["tiers", "Under load"] as const] : []),
+    ...(hasWaits(record) ? [["retry-after", "Retry-After"] as const] : []),
+    ...(hasLatencies(record) ? [["latency", "Latency"] as const] : []),
+    ...(hasChecks(record) ? [["coverage", "Coverage"] as const] : []),
     ...(isComparison ? [] : changes),
     ["data-quality", "Data quality"],
   ];
@@ -87,4 +100,13 @@ function Contents({ record }: { readonly record: RunRecord }) {
       </ol>
     </nav>
   );
+}
+
+/** Red only if something failed that is not waived. */
+function toneOfProblems(record: RunRecord): Tone {
+  const unexplained = unexplainedProblems(record).flatMap(({ instances }) =>
+    instances.map(({ status, waived }) => (waived === undefined ? TONES[status] : "caution")),
+  );
+  const tones = [...record.causes.map(({ weight }) => TONES[weight]), ...unexplained];
+  return (["bad", "caution", "held"] as const).find((tone) => tones.includes(tone)) ?? "quiet";
 }

@@ -63,7 +63,8 @@ p { margin: .4rem 0 .8rem; max-width: 46rem; }
 .toc li { display: flex; justify-content: space-between; align-items: center; border-top: 1px solid transparent; }
 .toc a { flex: 1; color: var(--soft); text-decoration: none; padding: .3rem 0; }
 .toc a:hover, .toc a:focus-visible { color: var(--ink); text-decoration: underline; }
-.toc b { font-size: .8rem; margin-left: .35rem; font-weight: 600; color: var(--bad); }
+.toc b { font-size: .8rem; margin-left: .35rem; font-weight: 600; color: var(--soft); }
+.toc b.bad { color: var(--bad); } .toc b.caution { color: var(--caution); }
 
 main { padding-top: 1.5rem; min-width: 0; }
 section { margin: 0 0 2.3rem; }

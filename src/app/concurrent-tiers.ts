@@ -50,6 +50,7 @@ export class TierRuns {
     if (availableParallelism() < MIN_CPUS) return undefined;
     control.onProgress({ kind: "step", text: "measuring this machine, so that its own delays are known" });
     const calibration = await calibrate({ signal: control.interruption.signal });
+    if (control.interruption.signal.aborted) return undefined;
     const slow = problemsOf(calibration, CONCURRENT_LOAD_BOUNDS);
     if (slow.length > 0) {
       const text = `this machine is too busy to run load and checks in parallel (${slow.join("; ")}): the load runs after the checks`;

@@ -234,8 +234,10 @@ async function outcomeOf(found: RunRecord, folder: RunFolder, interruption: Inte
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
     text: (colors) => {
-      const runs = record.load === undefined ? "" : `${renderLoadRuns(record, colors)}\n`;
-      return runs + renderTerminal(record, { colors, evidence, folder: folder.path, isKept });
+      const runs = renderLoadRuns(record, colors);
+      return (
+        (runs === "" ? "" : `${runs}\n`) + renderTerminal(record, { colors, evidence, folder: folder.path, isKept })
+      );
     },
     ioError,
   };

@@ -1,3 +1,4 @@
+export type { ConformOptions } from "./conform.ts";
 export type { InitAnswers } from "./init.ts";
 export type { Colors, Outcome } from "./outcome.ts";
 export type { Interruption, OnProgress, ProgressEvent, RunControl, Step, SuiteProgress } from "./run-control.ts";
@@ -12,6 +13,7 @@ export const useCase = {
   client: () => import("./client/client.ts"),
   compare: () => import("./compare/compare.ts"),
   conform: () => import("./conform.ts"),
+  conformOnChange: () => import("./conform-on-change.ts"),
   doctor: () => import("./doctor.ts"),
   exportK8s: () => import("./k8s/export-k8s.ts"),
   exportK6: () => import("./k6/export-k6.ts"),

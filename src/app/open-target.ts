@@ -39,7 +39,8 @@ function chooseTarget(
     });
   }
   if (changed) return EMBEDDED;
-  if (existsSync(TARGET_FILE)) return TARGET_FILE;
+  const file = targetFileOf({});
+  if (file !== undefined) return file;
   const mode = policy !== undefined ? "With --policy" : json ? "With --json" : unattendedMode();
   if (mode !== undefined) {
     throw new UsageError(`no target is named, and there is no ${TARGET_FILE} here`, {
@@ -49,6 +50,12 @@ function chooseTarget(
   const text = `no --target and no ${TARGET_FILE} here: the embedded reference gateway is the target`;
   onProgress({ kind: "notice", text });
   return EMBEDDED;
+}
+
+/** Path of the target file of a command; `undefined` if it has the embedded gateway as its target. */
+export function targetFileOf({ target, mutation = [], variant = [] }: TargetOptions): string | undefined {
+  if (target !== undefined) return target === EMBEDDED ? undefined : target;
+  return mutation.length + variant.length === 0 && existsSync(TARGET_FILE) ? TARGET_FILE : undefined;
 }
 
 /** Why the run counts as unattended; `undefined` at a terminal. A cron job has neither a terminal nor `CI`. */

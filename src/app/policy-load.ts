@@ -82,7 +82,7 @@ export async function runRemainingLoads(
   step: LoadStep,
 ): Promise<JudgedLoad | undefined> {
   const further = workloads.filter(({ name }) => !(tiers?.runs ?? []).some((run) => run.name === name));
-  if (further.length === 0) return tiers;
+  if (further.length === 0 || step.control.interruption.signal.aborted) return tiers;
   const { runs } = await driveLoads(further, step);
   return { runs: [...(tiers?.runs ?? []), ...runs] };
 }

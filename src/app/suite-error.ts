@@ -15,8 +15,8 @@ interface Place {
 /** What our own code is loaded from: an error in a definition is thrown here, but the place to fix is in the suite. */
 const OWN_CODE = fileURLToPath(new URL("..", import.meta.url));
 
-/** Begins the stack of a syntax error: the place, the line, and a mark below the column. */
-const MARKED_LINE = /^(\S.*):(\d+)\n.*\n( *)\^/m;
+/** Begins the stack of a syntax error: the place, the line, and a mark below the column, which is blank at the end of a file. */
+const MARKED_LINE = /^(\S.*):(\d+)\n.*\n( *)(?:\^|$)/m;
 const FRAME = /^ +at (?:.*\()?(?:async )?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):(\d+)\)?$/gm;
 
 /**
@@ -83,8 +83,9 @@ async function thrownPlace(error: unknown): Promise<Place | undefined> {
 }
 
 function markedPlace(text: string): Place | undefined {
-  const [, file, line, indent = ""] = MARKED_LINE.exec(text) ?? [];
-  return file === undefined ? undefined : { file: pathOf(file), line: Number(line), column: indent.length + 1 };
+  const [, at, line, indent = ""] = MARKED_LINE.exec(text) ?? [];
+  if (at === undefined || !existsSync(pathOf(at))) return undefined;
+  return { file: pathOf(at), line: Number(line), column: indent.length + 1 };
 }
 
 /** The place in TypeScript of a place in what the loader made of it, which has the same lines and other columns. */

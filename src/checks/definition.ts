@@ -51,8 +51,7 @@ function sendingProblems(fields: Fields): string[] {
 }
 
 function textProblem(fields: Fields, name: string): string[] {
-  const value = fields[name];
-  return typeof value === "string" && value !== "" ? [] : [expected(`"${name}" must be a sentence`, value)];
+  return typeof fields[name] === "string" ? [] : [expected(`"${name}" must be a text`, fields[name])];
 }
 
 function functionProblem(fields: Fields, name: string): string[] {

@@ -41,8 +41,10 @@ export async function withControl(
   run: (control: RunControl) => Promise<Outcome>,
   { quiet }: { readonly quiet: boolean },
 ): Promise<Outcome> {
-  await using interruption = watchInterruption();
   using progress = showProgress(process.stderr, { quiet });
+  await using interruption = watchInterruption((folder) =>
+    progress.onProgress({ kind: "notice", text: folder === undefined ? "stopping" : "stopping: writing the report" }),
+  );
   try {
     return await run({ interruption, onProgress: progress.onProgress });
   } catch (error) {
@@ -65,8 +67,10 @@ class InterruptedError extends GauntletError {
 /** Requests aborted by a signal look like an unreachable gateway, or like something that is not a gateway. */
 function isOfInterruption(error: unknown): boolean {
   if (error instanceof UnreachableError || error instanceof ConfigError) return true;
-  return error instanceof Error && error.name === "AbortError";
+  return isAbort(error) || (error instanceof Error && isAbort(error.cause));
 }
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
 
 function isJson(argv: object): boolean {
   return "json" in argv && argv.json === true;

@@ -164,7 +164,7 @@ async function toUsageError({ message }: ParserComplaint, own: readonly string[]
     ([, name = ""]) => name,
   );
   const options = [...help.matchAll(/--([a-z][\w-]*)/g)].map(([, name = ""]) => name);
-  const known = { commands: usage === undefined ? COMMANDS.map(nameOf) : commands, options, usage };
+  const known = { commands: usage === undefined ? COMMANDS.map(nameOf) : commands, options, usage, typed: words[0] };
   const complaint = words.length === 0 && isCommandMissing(message) ? NO_COMMAND : usageMessage(message, known);
   return new UsageError(complaint.message, { hint: complaint.hint });
 }

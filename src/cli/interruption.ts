@@ -7,8 +7,10 @@ const IN_FLIGHT_MS = 800;
 /**
  * The first signal ends the run with a report: requests in flight get a moment, then they are aborted as by a second signal. A
  * third signal, or a timeout for all of this, ends the process.
+ *
+ * @param onSignal called at the first signal, with the folder in which the run is recorded, if there is one.
  */
-export function watchInterruption(): Interruption & AsyncDisposable {
+export function watchInterruption(onSignal: (folder: string | undefined) => void): Interruption & AsyncDisposable {
   const first = new AbortController();
   const second = new AbortController();
   let by: EndingSignal | undefined;
@@ -24,6 +26,7 @@ export function watchInterruption(): Interruption & AsyncDisposable {
     by = signal;
     atMs = performance.now();
     endInTime(signal, folder);
+    onSignal(folder);
     setTimeout(() => second.abort(), IN_FLIGHT_MS).unref();
     first.abort();
   };

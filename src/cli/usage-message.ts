@@ -8,6 +8,8 @@ export interface Known {
   readonly options: readonly string[];
   /** Usage of the typed command, as in its help: `conform [suites..]`; absent when it is unknown. */
   readonly usage?: string | undefined;
+  /** The first word of the command line that is not an option. */
+  readonly typed?: string | undefined;
 }
 
 export interface UsageMessage {
@@ -46,6 +48,10 @@ const wordsOf = (usage: string): string => usage.replace(/\s[<[].*$/, "");
 
 const optionsOf = (names: string): string[] => [...new Set(names.split(", "))];
 
+function unknownCommand(name: string, known: Known): UsageMessage {
+  return { message: `unknown command "${name}"`, hint: didYouMean(name, known.commands) + nextStep(known) };
+}
+
 /** The sentence for each kind of complaint. */
 const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMessage>> = {
   "unknown-argument": (names, known) => {
@@ -54,20 +60,16 @@ const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMe
     // A word that is not an option is an unknown command, or an extra argument.
     const isOption = first.length > 1 && known.usage !== undefined && !/\s/.test(first);
     const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
+    // What follows an unknown command is unknown because of it.
+    if (known.usage === undefined) return unknownCommand(known.typed ?? first, known);
     const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
       /"(.*)"/,
       isOption ? '"--$1"' : '"$1"',
     );
-    const message =
-      known.usage === undefined
-        ? `unknown command ${what}`
-        : `${wordsOf(known.usage)} has no ${isOption ? "option" : "argument"} ${what}`;
+    const message = `${wordsOf(known.usage)} has no ${isOption ? "option" : "argument"} ${what}`;
     return { message, hint: guess + nextStep(known) };
   },
-  "unknown-command": (name, known) => ({
-    message: `unknown command "${name}"`,
-    hint: didYouMean(name, known.commands) + nextStep(known),
-  }),
+  "unknown-command": unknownCommand,
   "missing-positional": (_, known) => ({
     message: `an argument is missing: gauntlet ${known.usage ?? "<command>"}`,
     hint: nextStep(known),

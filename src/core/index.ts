@@ -29,7 +29,7 @@ export { type Random, seededRandom } from "./random.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { seriesName } from "./series-name.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./student-t.ts";
-export { didYouMean, nearestOf } from "./suggestion.ts";
+export { didYouMean, didYouMeanPath, nearestOf } from "./suggestion.ts";
 export { MIN_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./sum-spread.ts";
 export { trim } from "./trim.ts";
 export { type Interval, wilson } from "./wilson.ts";

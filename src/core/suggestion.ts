@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 
 /**
@@ -18,4 +20,20 @@ export function nearestOf(name: string, known: Iterable<string>): string | undef
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestOf(name, known);
   return nearest === undefined ? "" : `Did you mean "${nearest}"? `;
+}
+
+/** The same for a path that does not exist: what was probably meant in its folder. */
+export function didYouMeanPath(path: string): string {
+  const folder = dirname(path);
+  const nearest = nearestOf(basename(path), namesIn(folder));
+  return nearest === undefined ? "" : `Did you mean "${join(folder, nearest)}"? `;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Does not exist either.
+    return [];
+  }
 }

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileProblem, isObject, type JsonValue, messageOf, StorageError, UsageError } from "../core/index.ts";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { didYouMeanPath, fileProblem, isObject, type JsonValue, StorageError, UsageError } from "../core/index.ts";
 import { AppendOnlyFile } from "./append-only-file.ts";
 import { JOURNAL, type JournalEvent, readLines } from "./journal.ts";
 import { EXCHANGES } from "./read-exchanges.ts";
@@ -169,13 +169,26 @@ export function readRecord(path: string): RunRecord {
   try {
     json = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new UsageError(`${path} holds no readable run record: ${messageOf(error)}`, {
-      hint: "Name the folder that a run printed.",
-      cause: error,
-    });
+    throw notARun(path, error);
   }
   const result = runRecordSchema.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new UsageError(`${file} is not a run record of this version: ${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+/** Says what is wrong with a path that does not lead to the folder of a run. */
+function notARun(path: string, cause: unknown): UsageError {
+  const next = "Name the folder that a run printed.";
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined)
+    return new UsageError(`there is no folder "${path}"`, { hint: didYouMeanPath(path) + next, cause });
+  if (found.isDirectory())
+    return new UsageError(`${path} holds no readable run record: ${RECORD}: ${fileProblem(cause)}`, {
+      hint: next,
+      cause,
+    });
+  const folder = dirname(path);
+  const hint = existsSync(join(folder, RECORD)) ? `Name its folder: ${folder}.` : next;
+  return new UsageError(`${path} is a file, not the folder of a run`, { hint, cause });
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ConfigError, type ConfigProblem, fileProblem } from "../core/index.ts";
+import { ConfigError, type ConfigProblem, didYouMeanPath, fileProblem } from "../core/index.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import type { State } from "./fixture-names.ts";
 import { Key } from "./key.ts";
@@ -20,7 +20,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *   unreadable key files.
  */
 export function loadTarget(path: string, environment: Environment): Target {
-  const hint = "Name a target file with --target, or omit the option to use the embedded gateway.";
+  const next = "Name a target file with --target, or omit the option to use the embedded gateway.";
+  const hint = existsSync(path) ? next : didYouMeanPath(path) + next;
   return parseTarget(readText(path, hint), path, environment);
 }
 

@@ -32,3 +32,28 @@ test("a gateway that invents reasons for its denials and repeats keys: the most 
   expect(phases[0]?.denials[1]).toEqual({ reason: `${"x".repeat(110)}[key.valid`, count: 3 });
   expect(JSON.stringify(phases)).not.toContain(key.slice(0, 10));
 });
+
+test("a generator that was late stays marked after its phase has ended", () => {
+  const originUs = nowUs();
+  const tally = new Tally(originUs);
+  using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
+  const start = (name: string) =>
+    feed.start({
+      run: "w",
+      name,
+      originUs,
+      totalS: 5,
+      bounds: DEFAULT_BOUNDS,
+      tally,
+      outcomes: new OutcomeCounts(),
+      sender: { inFlight: 0, opened: 1 },
+    });
+  start("on-time");
+  feed.ended("w", loadPhase("on-time"));
+  expect(feed.since(0).generator.wasLate).toBe(false);
+  start("late");
+  tally.offered(originUs);
+  tally.sent(originUs, originUs + 2 * DEFAULT_BOUNDS.scheduleLagP99Ms * 1_000, 1);
+  feed.ended("w", loadPhase("late"));
+  expect(feed.since(0).generator).toMatchObject({ late: false, wasLate: true });
+});

@@ -96,6 +96,10 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   expect(await page.locator("#tiles").innerText()).toMatch(/In flight\s+3/);
   expect(complaints).toEqual([]);
 
+  const strokes = await page
+    .locator(".key polyline")
+    .evaluateAll((lines) => lines.map((line) => getComputedStyle(line).stroke));
+  expect(strokes.slice(0, 5).filter((stroke) => stroke === "none")).toEqual([]);
   const chart = page.locator("figure > svg").first();
   await chart.focus();
   await page.keyboard.press("ArrowLeft");
@@ -133,6 +137,8 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   expect(code).toBe(130);
   const [phase] = JSON.parse(stdout).phases;
   expect(await admittedOn(page)).toBe(phase.admitted);
+  expect(await page.locator("#result").innerText()).toContain("INCONCLUSIVE");
+  expect(await page.locator("body").innerText()).not.toContain("on time");
   await Promise.all([page.close(), secondPage.close()]);
 });
 
@@ -149,5 +155,67 @@ test("a run ends on its own, with the same verdict whether or not a page is open
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   await page.evaluate(readFileSync(AXE, "utf8"));
   expect(await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))")).toEqual([]);
+  await page.close();
+});
+
+test("counts never exceed what was offered, and at the end the page has the totals of the run", async () => {
+  const path = join(folder.path, "delayed.yaml");
+  const arrivals = "{ kind: constant, ratePerS: 10, durationS: 4 }";
+  writeFileSync(path, `name: delayed\narrivals: ${arrivals}\nmix: [{ dialect: chat, maxTokens: 16 }]\n`);
+  // The last replies end when nothing is offered any more.
+  const target = ["--target", "embedded", "--variant", "latency.two-seconds"];
+  await using run = startGauntlet([
+    ...["load", path, ...target, "--live", "--json", "--out", join(folder.path, "delayed")],
+  ]);
+  const page = await browser.newPage();
+  await page.goto(addressIn(await run.printed(/live: http.*\n/)));
+  await page.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    const tiles = document.querySelector<HTMLElement>("#tiles");
+    new MutationObserver(() => seen.push(tiles?.innerText ?? "")).observe(document.body, {
+      childList: true,
+      subtree: true,
+    });
+  });
+  await page.locator("#seconds summary").press("Enter");
+  await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
+  const { stdout } = await run.finished;
+  const [phase] = JSON.parse(stdout).phases;
+
+  const seen = (await page.evaluate("window.seen")) as string[];
+  const shares = seen.flatMap((text) => [...text.matchAll(/(\d+)\s+of (\d+) offered/g)]);
+  expect(shares.length).toBeGreaterThan(3);
+  expect(shares.filter(([, part, whole]) => Number(part) > Number(whole)).map(([text]) => text)).toEqual([]);
+  // In some second, more requests ended than were offered.
+  const rows = await page
+    .locator("#rows tr")
+    .evaluateAll((all) => all.map((row) => (row as HTMLElement).innerText.split("\t").map(Number)));
+  expect(rows.some(([, offered = 0, admitted = 0]) => admitted > offered)).toBe(true);
+
+  expect(await page.locator("#now").innerText()).toBe("Totals");
+  const totals = await page.locator("#tiles > div").allInnerTexts();
+  const { offered, admitted, denied, failed, invalid, dropped } = phase;
+  expect(offered).toBe(40);
+  for (const [index, [name, count]] of Object.entries({
+    offered,
+    admitted,
+    denied,
+    failed,
+    invalid,
+    dropped,
+  }).entries())
+    expect(totals[index]).toMatch(new RegExp(`^${name}\\s+${count}\\s`, "i"));
+  const cells = await page.locator("#phases tr").first().locator("th, td").allInnerTexts();
+  expect(cells.slice(3).map(Number)).toEqual([offered, admitted, denied, failed, invalid, dropped]);
+  const heads = page.locator("section[aria-labelledby=phases-title] thead th");
+  expect((await heads.allInnerTexts()).slice(3)).toEqual([
+    "Offered",
+    "Admitted",
+    "Denied",
+    "Failed",
+    "Invalid",
+    "Dropped",
+  ]);
   await page.close();
 });

@@ -2,12 +2,14 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FORMATS, type ReportSource, readEvidence } from "../../reports/index.ts";
+import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { serve, startBrowser } from "../support/browser.ts";
 import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
 import { hostileSource } from "../support/hostile.ts";
+import { loadRun } from "../support/load-records.ts";
 import { exchangeLine, recordOf, result } from "../support/records.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
@@ -244,4 +246,58 @@ test("printed: light, complete, without what only a screen needs", async () => {
     const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
     expect(pages.length).toBeGreaterThan(1);
   });
+});
+
+describe("what there is nothing to say about", () => {
+  const LOAD_ONLY = loadRun("growth");
+  const QUIET = loadRun("growth", { retryAfter: null });
+  const UNBEGUN = loadRun("growth", { phases: [] });
+  const ALL = ["Under load", "Retry-After", "Latency"];
+
+  test.each<[what: string, record: RunRecord, shown: readonly string[]]>([
+    ["a run of checks", recordOf([result("auth.good", "pass")]), []],
+    ["a load run", recordOf([], { command: "load", load: { runs: [LOAD_ONLY] } }), ALL],
+    ["a load run without waits", recordOf([], { command: "load", load: { runs: [QUIET] } }), ["Under load", "Latency"]],
+    ["a load run that never began", recordOf([], { command: "load", load: { runs: [UNBEGUN] }, complete: false }), []],
+  ])("%s has no empty section, and no link to one", async (_what, record, shown) => {
+    await visited(record, async (page) => {
+      const titles = (await page.locator("section > h2").allInnerTexts()).map((text) =>
+        text.replace(/\s*#$/, "").trim(),
+      );
+      const links = (await page.locator("nav.toc a").allInnerTexts()).map((text) => text.trim());
+      expect(titles.filter((title) => ALL.includes(title))).toEqual(shown);
+      expect(links.filter((title) => ALL.includes(title))).toEqual(shown);
+      expect(await page.locator("main").innerText()).not.toMatch(/had no load|No Retry-After wait/);
+    });
+  });
+
+  const waived = { reason: "known", owner: "team", expires: "2026-12-01" };
+  test.each<[what: string, checks: readonly CheckResult[], isRed: boolean | undefined]>([
+    ["a pass", [result("auth.good", "pass")], undefined],
+    ["a warning", [result("auth.good", "pass"), result("auth.advice", "warn")], false],
+    ["an undecided check", [result("auth.unclear", "inconclusive")], false],
+    ["a waived failure", [result("auth.known", "fail", { findings: [], waived })], false],
+    ["a failure", [result("auth.bad", "fail")], true],
+    ["an error of Gauntlet", [result("auth.crash", "harness-error")], true],
+  ])("%s: the number next to Causes is red only for a failure", async (_what, checks, isRed) => {
+    await visited(recordOf(checks), async (page) => {
+      const badge = page.locator("nav.toc b");
+      const isShown = (await badge.count()) > 0;
+      const colorOf = (locator: Locator) => locator.evaluate((node) => getComputedStyle(node).color);
+      const red = await page.evaluate(() => {
+        const probe = document.createElement("i");
+        probe.className = "mark bad";
+        document.body.append(probe);
+        return getComputedStyle(probe).color;
+      });
+      expect(isShown ? (await colorOf(badge)) === red : undefined).toBe(isRed);
+    });
+  });
+
+  async function visited(record: RunRecord, visit: (page: Page) => Promise<void>): Promise<void> {
+    const own = join(folder.path, "other.html");
+    const source: ReportSource = { record, evidence: (id) => readEvidence(exchangeLine(id)) };
+    writeFileSync(own, FORMATS.html(source, "single").get("report.html") ?? "");
+    await opened(pathToFileURL(own).href, {}, ({ page }) => visit(page));
+  }
 });

@@ -70,6 +70,8 @@ describe("a wrong command line gets a message in plain words, with what was prob
   test.each<[args: string[], says: string]>([
     [[], "no command is named\n  `gauntlet --help` lists the commands."],
     [["conforn"], 'unknown command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
+    [["lod", "starter"], 'unknown command "lod"\n  Did you mean "load"? `gauntlet --help` lists the commands.'],
+    [["lod", "--target", "x"], 'unknown command "lod"\n  Did you mean "load"?'],
     [["frobnicate"], 'unknown command "frobnicate"\n  `gauntlet --help` lists the commands.'],
     [
       ["conform", "--tarket", "x"],

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+import type { CheckResult } from "../../src/record/index.ts";
 import { adversary } from "../adversary/adversary.ts";
 import { type Behaviour, CHUNKED, chunk, EVENTS_TYPE, flood, head, whole } from "../adversary/behaviour.ts";
 import { gauntlet, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
@@ -191,4 +192,52 @@ test.each([
   expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
   expect(code).toBe(exitCode);
   expect(recordProblems(out)).toEqual([]);
+});
+
+describe("Ctrl-C", () => {
+  test("says at once that the report is written; suites and tiers that did not run have no row", async () => {
+    using folder = temporaryFolder();
+    const out = join(folder.path, "run");
+    await using running = startGauntlet(["run", "--target", "embedded", "--out", out]);
+    await running.printed(/\d+ check instances/);
+    const atMs = performance.now();
+    running.child.kill("SIGINT");
+    await running.printed("gauntlet: stopping: writing the report\n");
+    expect(performance.now() - atMs).toBeLessThan(1_000);
+    const { code, stdout, stderr } = await running.finished;
+    expect([code, stderr.match(/stopping/g)?.length]).toEqual([130, 1]);
+    const rows = [...stdout.matchAll(/^│ (\S+) +│(.*)│$/gm)].map(([, suite = "", cells = ""]) => ({ suite, cells }));
+    const { checks } = JSON.parse(readFileSync(join(out, "run.json"), "utf8"));
+    const decided = (checks as CheckResult[]).filter(({ status }) => status !== "inconclusive");
+    expect(rows.slice(1).map(({ suite }) => suite)).toEqual([...new Set(decided.map(({ suite }) => suite))]);
+    expect(stdout).not.toMatch(/^(starter|growth|scale) \(/m);
+    expect(stdout).toContain("the run ended before this check");
+  });
+
+  test("before a load has begun, prints no table", async () => {
+    using folder = temporaryFolder();
+    const out = join(folder.path, "run");
+    await using running = startGauntlet(["load", "starter", "growth", "--target", "embedded", "--out", out]);
+    await running.printed("gauntlet: plan for");
+    const { code, stdout } = await end(running, "SIGINT");
+    expect(code).toBe(130);
+    expect(stdout).not.toMatch(/[┌│]|starter|growth/);
+    expect(stdout).toMatch(/^INCONCLUSIVE: .*interrupted by SIGINT/);
+  });
+
+  test.skipIf(process.platform !== "linux")("while the reference gateway starts, is no error of Gauntlet", async () => {
+    await using running = startGauntlet(["conform", "--target", "embedded"]);
+    const { pid } = running.child;
+    // The gateway has not printed its address yet.
+    const hasGateway = () =>
+      readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+        .split(" ")
+        .some((child) => child !== "" && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("gateway"));
+    await expect.poll(hasGateway, { interval: 5, timeout: 30_000 }).toBe(true);
+    const { code, stderr } = await end(running, "SIGINT");
+    expect([code, stderr]).toEqual([
+      130,
+      "gauntlet: stopping\ngauntlet: interrupted by SIGINT before anything was judged\n",
+    ]);
+  });
 });

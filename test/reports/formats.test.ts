@@ -148,8 +148,7 @@ describe("html", () => {
     expect(heading && textOf(heading)).toBe("Failstaging");
     const ids = elements.flatMap(({ attrs }) => attrs.filter(({ name }) => name === "id").map(({ value }) => value));
     expect(new Set(ids).size).toBe(ids.length);
-    for (const id of ["verdict", "causes", "tiers", "latency", "coverage", "data-quality", "environment"])
-      expect(ids).toContain(id);
+    for (const id of ["verdict", "causes", "coverage", "data-quality", "environment"]) expect(ids).toContain(id);
     const links = elements.flatMap(({ attrs }) =>
       attrs.filter(({ name }) => name === "href").map(({ value }) => value),
     );

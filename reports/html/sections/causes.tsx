@@ -61,8 +61,7 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
 function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   const rest = others.reduce((sum, { instances }) => sum + instances.length, 0);
   const inWords = causesInWords(record);
-  if (inWords === undefined && rest === 0)
-    return record.checks.length === 0 ? "Nothing was checked here." : "Nothing went wrong in any check.";
+  if (inWords === undefined && rest === 0) return "Nothing went wrong in any check.";
   const parts = [
     inWords ?? "",
     rest === 0 ? "" : `${plural(rest, "result has", "results have")} no cause that could be named.`,

@@ -22,36 +22,27 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
   const uncovered = ours.filter(({ status }) => status === undefined);
   const judged = ours.filter(({ status }) => status !== undefined && JUDGED.includes(status));
   const broken = ours.filter(({ status }) => status === "fail" || status === "flaky");
-  const finding =
-    record.checks.length === 0
-      ? "This run had no conformance checks."
-      : `${decimal(judged.length)} of ${plural(ours.length, "requirement")} that bind a ${side} were judged; ${
-          broken.length === 0
-            ? "none is broken"
-            : `${decimal(broken.length)} ${broken.length === 1 ? "is" : "are"} broken`
-        }.`;
+  const finding = `${decimal(judged.length)} of ${plural(ours.length, "requirement")} that bind a ${side} were judged; ${
+    broken.length === 0 ? "none is broken" : `${decimal(broken.length)} ${broken.length === 1 ? "is" : "are"} broken`
+  }.`;
   return (
     <Section id="coverage" title="Coverage" finding={finding}>
-      {record.checks.length === 0 ? null : (
-        <>
-          {(["specification", "protocol", "compat"] as const).map((layer) => (
-            <Layer
-              key={layer}
-              layer={layer}
-              requirements={ours.filter(({ requirement }) => requirement.layer === layer)}
-              anchors={anchors}
-            />
-          ))}
-          <Silent requirements={silent} />
-          {side === "gateway" ? (
-            <Uncovered requirements={uncovered} all={requirements} />
-          ) : (
-            <UncoveredOfClient requirements={uncovered} />
-          )}
-          <NotRun record={record} />
-          <AllChecks checks={record.checks} anchors={anchors} />
-        </>
+      {(["specification", "protocol", "compat"] as const).map((layer) => (
+        <Layer
+          key={layer}
+          layer={layer}
+          requirements={ours.filter(({ requirement }) => requirement.layer === layer)}
+          anchors={anchors}
+        />
+      ))}
+      <Silent requirements={silent} />
+      {side === "gateway" ? (
+        <Uncovered requirements={uncovered} all={requirements} />
+      ) : (
+        <UncoveredOfClient requirements={uncovered} />
       )}
+      <NotRun record={record} />
+      <AllChecks checks={record.checks} anchors={anchors} />
     </Section>
   );
 }

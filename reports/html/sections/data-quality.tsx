@@ -1,6 +1,7 @@
 import type { LoadRun, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
+import { startedLoads } from "../../started-loads.ts";
 import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
 
@@ -28,7 +29,7 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
       ? `The run was finished, and Gauntlet observed or created every state that the checks needed.`
       : `The run was finished; ${plural(asserted, "state was", "states were")} declared, not observed.`
     : "The run was interrupted. The results below are valid, but they are not enough for a pass.";
-  const runs = record.load?.runs ?? [];
+  const runs = startedLoads(record);
   const late = runs.filter(({ generator }) => !generator.valid).map(({ name }) => oneLine(name, 40));
   const generator =
     runs.length === 0

@@ -1,8 +1,9 @@
-import type { LoadClass, LoadRun, RunRecord } from "../../../src/record/index.ts";
+import type { LoadClass, LoadRun } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { kindOf } from "../../latency-table.ts";
 import { quantileText, SHOWN_STATS } from "../../quantiles.ts";
 import type { ReportSource } from "../../source.ts";
+import { startedLoads } from "../../started-loads.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../format.ts";
 import { spansOf } from "../load-phases.ts";
@@ -13,15 +14,13 @@ import { RunHeat } from "./heat.tsx";
 
 /** Latencies: admitted, denied and failed requests separately, and response and service time separately. */
 export function LatencySection({ source }: { readonly source: ReportSource }) {
-  const runs = source.record.load?.runs ?? [];
+  const runs = startedLoads(source.record);
   return (
-    <Section id="latency" title="Latency" finding={sentence(source.record)}>
-      {runs.length === 0 ? null : (
-        <p class="note">
-          Admitted requests by the second in which they ended. A line has a gap where none did. A point that covers
-          several seconds shows the worst of them.
-        </p>
-      )}
+    <Section id="latency" title="Latency" finding={sentence(runs)}>
+      <p class="note">
+        Admitted requests by the second in which they ended. A line has a gap where none did. A point that covers
+        several seconds shows the worst of them.
+      </p>
       {runs.map((run) => (
         <RunLatency key={run.name} run={run} source={source} />
       ))}
@@ -29,9 +28,7 @@ export function LatencySection({ source }: { readonly source: ReportSource }) {
   );
 }
 
-function sentence({ load }: RunRecord): string {
-  const runs = load?.runs ?? [];
-  if (runs.length === 0) return "This run had no load, so it reports no latency.";
+function sentence(runs: readonly LoadRun[]): string {
   const streams = runs.flatMap((run) =>
     run.phases.flatMap((phase) =>
       phase.classes.flatMap(({ outcome, ttftMs, count }) =>

@@ -1,25 +1,29 @@
 import type { LoadRun, RetryAfterFigures, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { kindOf } from "../../latency-table.ts";
+import { startedLoads } from "../../started-loads.ts";
 import { WaitPanels, waitsOf } from "../charts/wait-panels.tsx";
 import { decimal, duration, percent, plural } from "../format.ts";
 import { DataTable, Figure, numbers, Section } from "../parts.tsx";
 
+/** The load runs with denials whose waits can be shown. */
+export function waitingRuns(record: RunRecord): Tested[] {
+  return startedLoads(record).flatMap((run) =>
+    run.retryAfter === null || run.retryAfter.groups.length === 0 ? [] : [{ run, figures: run.retryAfter }],
+  );
+}
+
 /** Whether Retry-After was sufficient, and whether our own clients waited for it. */
 export function RetryAfterSection({ record }: { readonly record: RunRecord }) {
-  const runs = (record.load?.runs ?? []).flatMap((run) =>
-    run.retryAfter === null ? [] : [{ run, figures: run.retryAfter }],
-  );
+  const runs = waitingRuns(record);
   return (
     <Section id="retry-after" title="Retry-After" finding={sentence(runs.map(({ figures }) => figures))}>
-      {runs.length === 0 ? null : <Waits runs={runs} />}
+      <Waits runs={runs} />
     </Section>
   );
 }
 
 function sentence(all: readonly RetryAfterFigures[]): string {
-  if (all.length === 0)
-    return "No Retry-After wait was tested under load in this run; the conformance suites test single ones.";
   const groups = all.flatMap(({ groups: entries }) => entries);
   const sum = (read: (group: RetryAfterFigures["groups"][number]) => number) =>
     groups.reduce((total, group) => total + read(group), 0);

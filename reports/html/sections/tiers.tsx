@@ -10,6 +10,7 @@ import {
 import { oneLine } from "../../clean-text.ts";
 import { headlinePhase, kindOf } from "../../latency-table.ts";
 import { quantileText } from "../../quantiles.ts";
+import { startedLoads } from "../../started-loads.ts";
 import type { Anchors } from "../anchors.ts";
 import { TimePanels } from "../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../format.ts";
@@ -25,7 +26,7 @@ const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
 
 /** What load was sent to the gateway, and how it responded. */
 export function TiersSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
-  const runs = record.load?.runs ?? [];
+  const runs = startedLoads(record);
   return (
     <Section id="tiers" title="Under load" finding={sentence(record, runs)}>
       {runs.map((run) => (
@@ -41,7 +42,6 @@ function statusOfRun({ checks }: RunRecord, run: LoadRun): Status {
 }
 
 function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
-  if (runs.length === 0) return "This run had no load.";
   const by = (status: Status) =>
     runs.filter((run) => statusOfRun(record, run) === status).map(({ name }) => oneLine(name, 40));
   const parts = [

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { endLine, jsonDocument, renderComparison } from "../../../reports/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { planOf, select } from "../../checks/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
-import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
+import { didYouMeanPath, EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http-recorder/index.ts";
 import {
   DEFAULT_ALLOW,
@@ -50,8 +50,21 @@ export interface CompareOptions {
 
 /** Compares two builds, or two stored runs, and writes the run folder. */
 export async function compare(options: CompareOptions, control: RunControl): Promise<Outcome> {
-  const stored = [options.a, options.b].filter((path) => path !== undefined && existsSync(join(path, "run.json")));
-  if (stored.length === 1) throw new UsageError("a stored run can only be compared with another stored run");
+  const named = [options.a, options.b].filter((path) => path !== undefined);
+  const missing = named.filter((path) => !existsSync(path));
+  const hint = "Name two target files, or the folders of two stored runs.";
+  if (missing.length > 0) {
+    const names = missing.map((path) => `"${path}"`).join(" or ");
+    throw new UsageError(`there is no file or folder ${names}`, {
+      hint: missing.map(didYouMeanPath).join("") + hint,
+    });
+  }
+  const stored = named.filter((path) => existsSync(join(path, "run.json")));
+  const other = named.find((path) => !stored.includes(path) && (stored.length > 0 || statSync(path).isDirectory()));
+  if (other !== undefined)
+    throw new UsageError(`${other} is not the folder of a stored run: it has no run.json`, { hint });
+  if (stored.length === 1 && named.length === 1)
+    throw new UsageError("a stored run can only be compared with another stored run", { hint });
   return stored.length === 2 ? compareFolders(options) : compareBuilds(options, control);
 }
 

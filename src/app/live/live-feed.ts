@@ -37,10 +37,15 @@ export interface LiveUpdate {
     readonly loopDelayP99Ms: number;
     /** Beyond the bounds of a running phase. */
     readonly late: boolean;
+    /** Beyond them in this update or in an earlier one. */
+    readonly wasLate: boolean;
   };
   /** All phases so far, in the order of their start. */
   readonly phases: readonly LivePhase[];
-  /** New or changed seconds: a request counts in the second in which it was sent, once it has ended. */
+  /**
+   * New or changed seconds. A request counts as sent in the second of its send, once it has ended, and as admitted, denied, failed
+   * or invalid in the second of its end.
+   */
   readonly seconds: readonly LiveSecond[];
 }
 
@@ -82,6 +87,7 @@ export class LiveFeed implements Disposable {
   readonly #beganUs = nowUs();
   readonly #delay = new LoopDelay();
   readonly #ticking: NodeJS.Timeout;
+  #wasLate = false;
   #latest: LiveUpdate;
 
   constructor(options: LiveFeedOptions) {
@@ -169,19 +175,18 @@ export class LiveFeed implements Disposable {
     // This thread's delay is the generator's unless workers send everything.
     const delaysMs = sending.map(({ running }) => running.loopDelayP99Ms ?? ownDelayMs);
     const loopDelayP99Ms = delaysMs.length === 0 ? ownDelayMs : Math.max(...delaysMs);
-    const lagMs = sending.map(({ running }) => running.tally.lag.quantileUs(0.99) / 1_000);
+    const lagMs = sending.map(({ running }) => lagP99MsOf(running));
+    const late = sending.some(
+      ({ running: { bounds } }, index) =>
+        loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
+    );
+    // The lag of a phase is final when it has ended.
+    this.#wasLate ||= late || this.phases.some(({ running }) => lagP99MsOf(running) > running.bounds.scheduleLagP99Ms);
     return {
       id,
       target,
       elapsedS: (nowUs() - this.#beganUs) / 1_000_000,
-      generator: {
-        scheduleLagP99Ms: Math.max(0, ...lagMs),
-        loopDelayP99Ms,
-        late: sending.some(
-          ({ running: { bounds } }, index) =>
-            loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
-        ),
-      },
+      generator: { scheduleLagP99Ms: Math.max(0, ...lagMs), loopDelayP99Ms, late, wasLate: this.#wasLate },
       // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
       seconds: [],
@@ -193,6 +198,9 @@ export class LiveFeed implements Disposable {
     this.#delay[Symbol.dispose]();
   }
 }
+
+/** Send time minus due time of all requests of a phase so far. */
+const lagP99MsOf = ({ tally }: RunningPhase): number => tally.lag.quantileUs(0.99) / 1_000;
 
 const shortened = ({ reason, count }: LivePhase["denials"][number]) => ({
   reason: reason.slice(0, MAX_REASON_CHARACTERS),
@@ -217,6 +225,6 @@ function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
       .map(([reason, count]) => ({ reason, count }))
       .sort((a, b) => b.count - a.count)
       .slice(0, MAX_REASONS),
-    scheduleLagP99Ms: tally.lag.quantileUs(0.99) / 1_000,
+    scheduleLagP99Ms: lagP99MsOf(running),
   };
 }

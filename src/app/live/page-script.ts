@@ -79,28 +79,52 @@ export const SCRIPT = `"use strict";
     if (byId("seconds").open) table(seconds.slice(-60));
   };
 
-  var tiles = function (seconds, phases) {
+  var sumOf = function (phases) { return function (name) { return phases.reduce(function (all, phase) { return all + phase.counts[name]; }, 0); }; };
+
+  // Each tile: name, value, note, class of the value.
+  var tilesOfNow = function (seconds, phases) {
     var last = seconds[seconds.length - 1] || {};
     var withQuantiles = function (name) { return seconds.filter(function (second) { return second[name] !== null; }).pop(); };
     var now = phases.filter(function (phase) { return phase.verdict === null; }).pop();
-    var sum = function (name) { return phases.reduce(function (all, phase) { return all + phase.counts[name]; }, 0); };
+    var sum = sumOf(phases);
     var values = function (name) {
       var found = withQuantiles(name);
       return found ? figure(found[name].p50) + " / " + figure(found[name].p99) : "–";
     };
     var generator = latest.generator;
-    var all = [
+    return [
       ["Phase", now ? now.phase : "none", now && now.totalS !== null ? Math.floor(now.elapsedS) + " of about " + Math.ceil(now.totalS) + " s" : "", ""],
-      ["Admitted per second", whole(last.admitted), "of " + whole(last.offered) + " offered", ""],
+      ["Offered per second", whole(last.offered), "due in the latest second", ""],
+      ["Admitted per second", whole(last.admitted), "ended in the latest second", ""],
       ["In flight", whole(now ? now.inFlight : 0), now ? whole(now.connections) + " connections" : "", ""],
       ["TTFT p50 / p99", values("ttftMs"), "ms, latest second", ""],
       ["Response p50 / p99", values("responseMs"), "ms, latest second", ""],
+      ["Admitted", whole(sum("admitted")), "of " + whole(sum("offered")) + " offered so far", ""],
       ["Denied", whole(sum("denied")), "so far", sum("denied") > 0 ? "caution" : ""],
       ["Failed", whole(sum("failed")), "so far", sum("failed") > 0 ? "bad" : ""],
       ["Invalid", whole(sum("invalid")), "2xx replies so far", sum("invalid") > 0 ? "bad" : ""],
-      ["Generator", generator.late ? "late" : "on time", "lag p99 " + figure(generator.scheduleLagP99Ms) + ", loop delay p99 " + figure(generator.loopDelayP99Ms) + " ms", generator.late ? "bad" : ""]
+      ["Generator", generator.late ? "late" : generator.wasLate ? "late before" : "on time", "lag p99 " + figure(generator.scheduleLagP99Ms) + ", loop delay p99 " + figure(generator.loopDelayP99Ms) + " ms", generator.late ? "bad" : generator.wasLate ? "caution" : ""]
     ];
-    byId("tiles").replaceChildren.apply(byId("tiles"), all.map(function (tile) {
+  };
+
+  // The verdict says whether the figures can be trusted: the generator has a tile only if it was late.
+  var tilesOfTotals = function (phases) {
+    var sum = sumOf(phases);
+    var durationS = phases.reduce(function (all, phase) { return all + phase.elapsedS; }, 0);
+    var ofOffered = "of " + whole(sum("offered")) + " offered";
+    return [
+      ["Offered", whole(sum("offered")), "in " + Math.round(durationS) + " s, " + phases.length + (phases.length === 1 ? " phase" : " phases"), ""],
+      ["Admitted", whole(sum("admitted")), ofOffered, ""],
+      ["Denied", whole(sum("denied")), ofOffered, sum("denied") > 0 ? "caution" : ""],
+      ["Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""],
+      ["Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""],
+      ["Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""]
+    ].concat(latest.generator.wasLate ? [["Generator", "late", "at some time of the run", "caution"]] : []);
+  };
+
+  var tiles = function (seconds, phases) {
+    byId("now").textContent = ended ? "Totals" : "Now";
+    byId("tiles").replaceChildren.apply(byId("tiles"), (ended ? tilesOfTotals(phases) : tilesOfNow(seconds, phases)).map(function (tile) {
       var box = make("div");
       var value = make("dd", tile[1], tile[3]);
       value.append(make("small", tile[2]));
@@ -267,7 +291,7 @@ export const SCRIPT = `"use strict";
   byId("pause").addEventListener("click", function () {
     paused = !paused;
     byId("pause").setAttribute("aria-pressed", String(paused));
-    byId("pause").textContent = paused ? "Go on" : "Pause";
+    byId("pause").textContent = paused ? "Resume" : "Pause";
     show();
   });
 
@@ -280,6 +304,7 @@ export const SCRIPT = `"use strict";
     ended = true;
     var end = JSON.parse(event.data);
     connection("The run has ended", false);
+    byId("pause").hidden = true;
     var result = byId("result");
     result.hidden = false;
     result.className = end && end.exitCode === 0 ? "good" : end && end.exitCode === 1 ? "bad" : "";

@@ -1,4 +1,4 @@
-import { useCase } from "../../app/index.ts";
+import { type ConformOptions, type Outcome, useCase } from "../../app/index.ts";
 import { defineCommand, withControl } from "../define-command.ts";
 import { conformOptions, flag } from "../options.ts";
 
@@ -7,7 +7,10 @@ export const conformCommand = defineCommand({
   describe: "Run the conformance suites, or those that you name",
   examples: [
     ["gauntlet conform auth errors --target gauntlet.yaml", "two suites"],
-    ["gauntlet conform --only limits.rate-enforced --target gauntlet.yaml", "one check"],
+    [
+      "gauntlet conform --only acme.region --suite own.ts --target gauntlet.yaml --watch",
+      "one check of your own suite, again each time you save it",
+    ],
   ],
   builder: (yargs) =>
     yargs
@@ -20,10 +23,29 @@ export const conformCommand = defineCommand({
       })
       .options({
         ...conformOptions,
+        watch: flag(
+          "run the checks again when the target file or a --suite file changes; a change aborts the current run; Ctrl-C ends with the exit code of the last run (130 if it was running)",
+        ),
         "last-failed": flag("only the check instances that failed in the latest run of this target in gauntlet-runs"),
       }),
   run: async (argv) => {
+    if (argv.watch) return onEveryChange(argv);
     const { conform } = await useCase.conform();
     return withControl((control) => conform({ ...argv, command: "conform" }, control), { quiet: argv.json });
   },
 });
+
+async function onEveryChange(argv: Omit<ConformOptions, "command">): Promise<Outcome> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop.abort(signal));
+  const { conformOnChange } = await useCase.conformOnChange();
+  const exitCode = await conformOnChange(
+    { ...argv, command: "conform" },
+    {
+      args: process.argv.slice(2),
+      stop: stop.signal,
+      onNotice: (text) => process.stderr.write(`gauntlet: ${text}\n`),
+    },
+  );
+  return { exitCode, text: () => "" };
+}
