@@ -142,6 +142,11 @@ test("annotations: one for each cause, at most ten of a kind, omitted ones are c
 });
 
 describe("html", () => {
+  test("says what a failure means for a gateway that expresses the same in another way, only if there is one", () => {
+    expect(render("html")).toContain("declare that under <code>contract</code> in the target file");
+    expect(render("html", recordOf([result("models.list", "pass")]))).not.toContain("<code>contract</code>");
+  });
+
   test("says verdict, counts, coverage and every check without a script", () => {
     const elements = elementsOf(render("html"));
     const heading = elements.find(({ tagName }) => tagName === "h1");

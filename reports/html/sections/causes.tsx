@@ -1,4 +1,5 @@
 import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
+import { REQUIREMENTS } from "../../../src/requirements/index.ts";
 import { causesInWords, checkOfExchange, weightOf } from "../../causes.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { controlOf } from "../../control-request.ts";
@@ -43,6 +44,13 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
           run folder holds all evidence.
         </p>
       ) : null}
+      {causes.some(({ cause }) => cause.weight === "fail" && isOfSpecification(cause)) ? (
+        <p>
+          A failure means that clients written for the specification do not get what they rely on. If this gateway
+          expresses the same in another way, declare that under <code>contract</code> in the target file: it is then
+          judged by its own promise. If the failure is known and accepted for now, write a waiver.
+        </p>
+      ) : null}
       {causes.map((group, index) => (
         <CauseArticle key={index} group={group} index={index} context={context} />
       ))}
@@ -57,6 +65,12 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
     </Section>
   );
 }
+
+const SPECIFICATION: ReadonlySet<string> = new Set(
+  REQUIREMENTS.filter(({ layer }) => layer === "specification").map(({ id }) => id),
+);
+
+const isOfSpecification = ({ requirement }: CauseGroup["cause"]): boolean => SPECIFICATION.has(requirement);
 
 function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   const rest = others.reduce((sum, { instances }) => sum + instances.length, 0);
