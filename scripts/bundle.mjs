@@ -62,7 +62,16 @@ const options = {
   logLevel: "warning",
   plugins: [oneLanguage, oneWidth, noWasm],
   // Loaded by few commands, or through paths that a bundle would break.
-  external: ["fastify", "undici", "autocannon", "jiti", "junit-report-builder", "libsql", "@inquirer/prompts"],
+  external: [
+    "fastify",
+    "undici",
+    "autocannon",
+    "jiti",
+    "junit-report-builder",
+    "libsql",
+    "@inquirer/prompts",
+    "prom-client",
+  ],
 };
 
 const program = await build({

@@ -1,4 +1,3 @@
-import { renderPrometheus } from "../../../reports/index.ts";
 import type { Redactor } from "../../http-recorder/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { LoadsContext } from "../loads-context.ts";
@@ -58,7 +57,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
       onNotice(`live: ${server.origin}/`);
     }
     if (options.metricsPort !== undefined) {
-      const routes = new Map([["/metrics", metricsRoute(target.name, feed)]]);
+      const routes = new Map([["/metrics", await metricsRoute(target.name, feed)]]);
       const server = await startLocalServer({ port: options.metricsPort, option: "--metrics-port", routes });
       servers.push(server);
       onNotice(`Prometheus metrics: ${server.origin}/metrics`);
@@ -95,8 +94,9 @@ function pageRoutes(events: EventStream): ReadonlyMap<string, Route> {
 }
 
 /** Counters at the time of the scrape. */
-function metricsRoute(target: string, feed: LiveFeed): Route {
-  return (_request, response) => {
+async function metricsRoute(target: string, feed: LiveFeed): Promise<Route> {
+  const { prometheusMetrics } = await import("./prometheus-metrics.ts");
+  return async (_request, response) => {
     const phases = feed.phases.map(({ running: { run, name, tally, sender }, ended }) => ({
       run,
       phase: name,
@@ -106,7 +106,8 @@ function metricsRoute(target: string, feed: LiveFeed): Route {
       lag: tally.lag,
       classes: [...tally.classes],
     }));
-    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
-    response.end(renderPrometheus({ target, phases, loopDelayP99Ms: feed.loopDelayP99Ms }));
+    const registry = prometheusMetrics({ target, phases, loopDelayP99Ms: feed.loopDelayP99Ms });
+    response.writeHead(200, { "content-type": registry.contentType });
+    response.end(await registry.metrics());
   };
 }
