@@ -71,6 +71,7 @@ const options = {
     "libsql",
     "@inquirer/prompts",
     "prom-client",
+    "@opentelemetry/*",
   ],
 };
 

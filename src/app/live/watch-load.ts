@@ -5,7 +5,7 @@ import { VERSION } from "../version.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
-import { OtlpExporter } from "./otlp-exporter.ts";
+import type { OtlpExporter } from "./otlp-exporter.ts";
 import { PAGE } from "./page.ts";
 import type { WatchOptions } from "./watch-options.ts";
 
@@ -29,14 +29,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
   const events = new EventStream((id) => feed.since(id));
   const feed = new LiveFeed({ target: target.name, redactor, onUpdate: (update) => events.send(update) });
   const servers: LocalServer[] = [];
-  const exporter =
-    options.otlp === undefined
-      ? undefined
-      : new OtlpExporter({
-          url: options.otlp,
-          source: { target: target.name, baseUrl: target.baseUrl, version: VERSION },
-          phases: feed.phases,
-        });
+  let exporter: OtlpExporter | undefined;
   let end: RunEnd | undefined;
   const close = async () => {
     feed[Symbol.dispose]();
@@ -46,7 +39,12 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     if (failure !== undefined) onNotice(`OTLP: ${failure}`);
   };
   try {
-    await exporter?.open();
+    if (options.otlp !== undefined) {
+      const source = { target: target.name, baseUrl: target.baseUrl, version: VERSION };
+      const module = await import("./otlp-exporter.ts");
+      exporter = new module.OtlpExporter({ url: options.otlp, source, phases: feed.phases });
+      await exporter.open();
+    }
     if (options.live === true) {
       const server = await startLocalServer({
         port: options.livePort ?? 0,
