@@ -44,7 +44,7 @@ const HTML = `<!doctype html>
   <section aria-labelledby="phases-title">
     <h2 id="phases-title">Phases</h2>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of phases"><table>
-      <thead><tr><th scope="col">Phase</th><th scope="col">State</th><th scope="col">Time</th><th scope="col">Offered</th><th scope="col">Admitted</th><th scope="col">Denied</th><th scope="col">Failed</th><th scope="col">Dropped</th></tr></thead>
+      <thead><tr><th scope="col">Phase</th><th scope="col">State</th><th scope="col">Time</th><th scope="col">Offered</th><th scope="col">Admitted</th><th scope="col">Denied</th><th scope="col">Failed</th><th scope="col">Invalid</th><th scope="col">Dropped</th></tr></thead>
       <tbody id="phases"></tbody>
     </table></div>
   </section>
@@ -96,7 +96,7 @@ figcaption { font-weight: 550; font-size: .9rem; }
 figure > svg { display: block; width: 100%; height: 11rem; }
 svg text { fill: var(--soft); font: 11px var(--text); } svg .grid { stroke: var(--line); } svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
 svg polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
-.s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 6 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; } .s4 { stroke: var(--series-4); stroke-dasharray: 8 3 2 3; }
+.s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 6 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; } .s4 { stroke: var(--series-4); stroke-dasharray: 8 3 2 3; } .s5 { stroke: var(--soft); stroke-dasharray: 1 3; }
 `;
 
 /** Files of the page by path: type and content. */
