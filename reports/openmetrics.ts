@@ -8,16 +8,14 @@ import {
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-export interface Family {
+interface Family {
   readonly name: string;
   readonly help: string;
-  /** Defaults to gauge. */
-  readonly type?: "gauge" | "counter";
   readonly unit?: "seconds";
   readonly samples: readonly Sample[];
 }
@@ -177,9 +175,9 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
   ];
 }
 
-export function familyText({ name, help, type = "gauge", unit, samples }: Family): string {
+function familyText({ name, help, unit, samples }: Family): string {
   return [
-    `# TYPE ${name} ${type}\n`,
+    `# TYPE ${name} gauge\n`,
     unit === undefined ? "" : `# UNIT ${name} ${unit}\n`,
     `# HELP ${name} ${help}\n`,
     ...samples.map(({ labels, value }) => `${name}{${labelText(labels)}} ${number(value)}\n`),

@@ -62,15 +62,33 @@ const options = {
   logLevel: "warning",
   plugins: [oneLanguage, oneWidth, noWasm],
   // Loaded by few commands, or through paths that a bundle would break.
-  external: ["fastify", "undici", "autocannon", "jiti", "junit-report-builder", "libsql", "@inquirer/prompts"],
+  external: [
+    "fastify",
+    "undici",
+    "autocannon",
+    "jiti",
+    "junit-report-builder",
+    "libsql",
+    "@inquirer/prompts",
+    "prom-client",
+    "@opentelemetry/*",
+  ],
 };
 
+// The live page loads its script from the program, so it is a string there (`page.ts`).
+const pageScript = await build({
+  ...options,
+  entryPoints: ["src/app/live/page-script/main.ts"],
+  platform: "browser",
+  format: "iife",
+  target: "es2023",
+});
 const program = await build({
   ...options,
   entryPoints: { "bundle/cli": "src/cli/index.ts" },
   outExtension: { ".js": ".cjs" },
   format: "cjs",
-  define: { "import.meta.url": "bundleUrl" },
+  define: { "import.meta.url": "bundleUrl", LIVE_PAGE_SCRIPT: JSON.stringify(pageScript.outputFiles[0].text) },
   // Called by `runProgram`.
   banner: { js: "(function(require,module,exports,bundleUrl,importModule){" },
   footer: { js: "})" },

@@ -1,12 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { listening } from "../support/listening.ts";
 import { metricsOf, spansOf, startCollector, startTracedGateway, valuesOf } from "../support/otlp.ts";
 
-async function load(gateway: string, collectorUrl: string) {
+async function load(gateway: string, collectorUrl: string, env: Readonly<Record<string, string>> = {}) {
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "w.yaml"),
@@ -17,8 +18,8 @@ async function load(gateway: string, collectorUrl: string) {
     `baseUrl: ${gateway}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\n`,
   );
   const args = ["load", "w.yaml", "--target", "t.yaml", "--json", "--out", "run", "--otlp", collectorUrl];
-  const finished = await gauntlet(args, { K: "ck-otlp-0123456789abcdef" }, folder.path);
-  return { ...finished, document: JSON.parse(finished.stdout) };
+  const finished = await gauntlet(args, { K: "ck-otlp-0123456789abcdef", ...env }, folder.path);
+  return { ...finished, document: finished.stdout === "" ? undefined : JSON.parse(finished.stdout) };
 }
 
 test("--otlp: counters equal the record, and each span is a request that the gateway got", async () => {
@@ -78,7 +79,20 @@ test("--otlp: counters equal the record, and each span is a request that the gat
 });
 
 test.each([
-  ["refuses", async () => startCollector(503), /\/v1\/\w+ responded with 503/],
+  [
+    "refuses",
+    async () => startCollector(503),
+    /\/v1\/\w+ responded with 429, 502, 503 or 504, also when the export was repeated/,
+  ],
+  ["rejects", async () => startCollector(401), /\/v1\/\w+ responded with 401/],
+  [
+    "never responds",
+    async () => {
+      const silent = createServer();
+      return listening(silent, () => silent.closeAllConnections());
+    },
+    /no response within 5 s/,
+  ],
   [
     "is not there",
     async () =>
@@ -96,4 +110,30 @@ test.each([
   expect(stderr).toMatch(why);
   expect(code).toBe(document.exitCode);
   expect(code).toBe(document.generator.valid ? 0 : 4);
+});
+
+test("headers for the collector are read from the environment and are not shown", async () => {
+  await using otlp = await startCollector(401);
+  await using gateway = await startTracedGateway();
+  const headers = "authorization=Bearer%20otlp-secret-0123456789";
+  const { code, stdout, stderr } = await load(gateway.origin, otlp.origin, { OTEL_EXPORTER_OTLP_HEADERS: headers });
+  expect([...otlp.authorizations]).toEqual(["Bearer otlp-secret-0123456789"]);
+  expect(stderr).toContain("responded with 401");
+  expect(`${stdout}${stderr}`).not.toContain("otlp-secret");
+  expect([0, 4]).toContain(code);
+
+  const wrong = await load(gateway.origin, otlp.origin, { OTEL_EXPORTER_OTLP_HEADERS: "authorization=otlp-secret%" });
+  expect(wrong.stderr).toContain("OTEL_EXPORTER_OTLP_HEADERS");
+  expect(wrong.stderr).not.toContain("otlp-secret");
+  expect(wrong.code).toBe(2);
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+
+test.runIf(hasIpv6)("a collector may have an IPv6 address", async () => {
+  await using otlp = await startCollector(200, "::1");
+  await using gateway = await startTracedGateway();
+  const { stderr } = await load(gateway.origin, otlp.origin);
+  expect(stderr).not.toContain("OTLP");
+  expect(otlp.metrics.length).toBeGreaterThan(1);
 });

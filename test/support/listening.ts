@@ -6,11 +6,11 @@ export interface Listening extends AsyncDisposable {
 }
 
 /** Lets a test's own server listen on any port of loopback. @param cut ends its connections before it closes. */
-export async function listening(server: Server, cut: () => void): Promise<Listening> {
-  server.listen(0, "127.0.0.1");
+export async function listening(server: Server, cut: () => void, host = "127.0.0.1"): Promise<Listening> {
+  server.listen(0, host);
   await once(server, "listening");
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       cut();
       server.close();

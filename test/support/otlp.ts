@@ -73,17 +73,20 @@ export function spansOf(traces: readonly Buffer[]): Span[] {
 }
 
 /** A collector that keeps or refuses what it receives. */
-export async function startCollector(status = 200) {
+export async function startCollector(status = 200, host?: string) {
   const metrics: Buffer[] = [];
   const traces: Buffer[] = [];
   const types = new Set<string | undefined>();
+  const authorizations = new Set<string | undefined>();
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
     types.add(request.headers["content-type"]);
+    authorizations.add(request.headers.authorization);
     (request.url === "/v1/metrics" ? metrics : request.url === "/v1/traces" ? traces : []).push(body);
     response.writeHead(status).end();
   });
-  return { ...(await listening(server, () => server.closeAllConnections())), metrics, traces, types };
+  const open = await listening(server, () => server.closeAllConnections(), host);
+  return { ...open, metrics, traces, types, authorizations };
 }
 
 /** Streams two tokens, denies every tenth request, and records the span of each. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { UsageError } from "../../core/index.ts";
 
-export type Route = (request: IncomingMessage, response: ServerResponse) => void;
+export type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 export interface LocalServer extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
@@ -52,7 +52,8 @@ export async function startLocalServer({ port, option, routes }: LocalServerOpti
     const [path = "/"] = (request.url ?? "/").split("?");
     const route = routes.get(path);
     if (route === undefined) return refuse(404, `there is ${[...routes.keys()].join(", ")}`);
-    route(request, response);
+    // A failed response must not end the run.
+    Promise.resolve(route(request, response)).catch(() => response.destroy());
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on("connection", (socket) => socket.unref());

@@ -1,5 +1,7 @@
 import { TOKENS } from "../../../reports/index.ts";
-import { SCRIPT } from "./page-script.ts";
+
+/** The script of the page, `page-script/main.ts`, as `scripts/bundle.mjs` builds it. */
+declare const LIVE_PAGE_SCRIPT: string;
 
 /** The live page: static text that its script fills in from the events of the run. Paths are relative to the page. */
 const HTML = `<!doctype html>
@@ -101,5 +103,5 @@ svg polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-eff
 export const PAGE: ReadonlyMap<string, { readonly type: string; readonly text: string }> = new Map([
   ["/", { type: "text/html; charset=utf-8", text: HTML }],
   ["/live.css", { type: "text/css; charset=utf-8", text: STYLE }],
-  ["/live.js", { type: "text/javascript; charset=utf-8", text: SCRIPT }],
+  ["/live.js", { type: "text/javascript; charset=utf-8", text: LIVE_PAGE_SCRIPT }],
 ]);

@@ -1,4 +1,3 @@
-import { renderPrometheus } from "../../../reports/index.ts";
 import type { Redactor } from "../../http-recorder/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { LoadsContext } from "../loads-context.ts";
@@ -6,7 +5,7 @@ import { VERSION } from "../version.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
-import { OtlpExporter } from "./otlp-exporter.ts";
+import type { OtlpExporter } from "./otlp-exporter.ts";
 import { PAGE } from "./page.ts";
 import type { WatchOptions } from "./watch-options.ts";
 
@@ -30,14 +29,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
   const events = new EventStream((id) => feed.since(id));
   const feed = new LiveFeed({ target: target.name, redactor, onUpdate: (update) => events.send(update) });
   const servers: LocalServer[] = [];
-  const exporter =
-    options.otlp === undefined
-      ? undefined
-      : new OtlpExporter({
-          url: options.otlp,
-          source: { target: target.name, baseUrl: target.baseUrl, version: VERSION },
-          phases: feed.phases,
-        });
+  let exporter: OtlpExporter | undefined;
   let end: RunEnd | undefined;
   const close = async () => {
     feed[Symbol.dispose]();
@@ -47,7 +39,12 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     if (failure !== undefined) onNotice(`OTLP: ${failure}`);
   };
   try {
-    await exporter?.open();
+    if (options.otlp !== undefined) {
+      const source = { target: target.name, baseUrl: target.baseUrl, version: VERSION };
+      const module = await import("./otlp-exporter.ts");
+      exporter = new module.OtlpExporter({ url: options.otlp, source, phases: feed.phases });
+      await exporter.open();
+    }
     if (options.live === true) {
       const server = await startLocalServer({
         port: options.livePort ?? 0,
@@ -58,7 +55,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
       onNotice(`live: ${server.origin}/`);
     }
     if (options.metricsPort !== undefined) {
-      const routes = new Map([["/metrics", metricsRoute(target.name, feed)]]);
+      const routes = new Map([["/metrics", await metricsRoute(target.name, feed)]]);
       const server = await startLocalServer({ port: options.metricsPort, option: "--metrics-port", routes });
       servers.push(server);
       onNotice(`Prometheus metrics: ${server.origin}/metrics`);
@@ -95,8 +92,9 @@ function pageRoutes(events: EventStream): ReadonlyMap<string, Route> {
 }
 
 /** Counters at the time of the scrape. */
-function metricsRoute(target: string, feed: LiveFeed): Route {
-  return (_request, response) => {
+async function metricsRoute(target: string, feed: LiveFeed): Promise<Route> {
+  const { prometheusMetrics } = await import("./prometheus-metrics.ts");
+  return async (_request, response) => {
     const phases = feed.phases.map(({ running: { run, name, tally, sender }, ended }) => ({
       run,
       phase: name,
@@ -106,7 +104,8 @@ function metricsRoute(target: string, feed: LiveFeed): Route {
       lag: tally.lag,
       classes: [...tally.classes],
     }));
-    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
-    response.end(renderPrometheus({ target, phases, loopDelayP99Ms: feed.loopDelayP99Ms }));
+    const registry = prometheusMetrics({ target, phases, loopDelayP99Ms: feed.loopDelayP99Ms });
+    response.writeHead(200, { "content-type": registry.contentType });
+    response.end(await registry.metrics());
   };
 }

@@ -1,6 +1,7 @@
-import type { Histogram } from "../src/metrics/index.ts";
-import type { LoadClass, LoadPhase } from "../src/record/index.ts";
-import { COUNTS, type Family, familyText, LATENCIES, QUANTILES, type Sample } from "./openmetrics.ts";
+import { Counter, Gauge, Registry } from "prom-client";
+import { COUNTS, LATENCIES, QUANTILES } from "../../../reports/index.ts";
+import type { Histogram } from "../../metrics/index.ts";
+import type { LoadClass, LoadPhase } from "../../record/index.ts";
 
 /** The current state of a running phase. */
 interface PhaseSoFar {
@@ -25,12 +26,24 @@ export interface LoadSoFar {
   readonly loopDelayP99Ms: number;
 }
 
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  /** Defaults to gauge. */
+  readonly type?: "counter";
+  readonly samples: readonly Sample[];
+}
+
 /**
  * Metrics of a running load for Prometheus to scrape, under the names that `renderOpenMetrics` uses for a finished run: counts
  * are counters, latencies are the current quantiles with sum and count.
- * @see https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4)
  */
-export function renderPrometheus({ target, phases, loopDelayP99Ms }: LoadSoFar): string {
+export function prometheusMetrics({ target, phases, loopDelayP99Ms }: LoadSoFar): Registry {
   const perPhase = (read: (phase: PhaseSoFar) => number): Sample[] =>
     phases.map((phase) => ({ labels: { target, run: phase.run, phase: phase.phase }, value: read(phase) }));
   const families: Family[] = [
@@ -71,10 +84,20 @@ export function renderPrometheus({ target, phases, loopDelayP99Ms }: LoadSoFar):
       ),
     ),
   ];
-  return families
-    .filter(({ samples }) => samples.length > 0)
-    .map(familyText)
-    .join("");
+  const registry = new Registry();
+  for (const { name, help, type, samples } of families) {
+    // The library would show a metric without samples as 0.
+    if (samples[0] === undefined) continue;
+    const options = { name, help, labelNames: Object.keys(samples[0].labels), registers: [registry] };
+    if (type === "counter") {
+      const counter = new Counter(options);
+      for (const { labels, value } of samples) counter.inc(labels, value);
+    } else {
+      const gauge = new Gauge(options);
+      for (const { labels, value } of samples) gauge.set(labels, value);
+    }
+  }
+  return registry;
 }
 
 interface Measured {

@@ -1,0 +1,161 @@
+import type { LiveSecond } from "../live-feed.ts";
+import { draw, figure, make, whole } from "./dom.ts";
+
+interface Series {
+  readonly name: string;
+  readonly read: (second: LiveSecond) => number | null;
+}
+
+export interface ChartOptions {
+  readonly title: string;
+  readonly unit: "" | "ms";
+  readonly series: readonly Series[];
+}
+
+type CountField = "offered" | "admitted" | "denied" | "failed" | "invalid";
+
+const count = (name: CountField): Series => ({ name, read: (second) => second[name] });
+
+const quantiles = (field: "ttftMs" | "responseMs"): readonly Series[] =>
+  (["p50", "p95", "p99"] as const).map((name) => ({ name, read: (second) => second[field]?.[name] ?? null }));
+
+export const CHARTS: readonly ChartOptions[] = [
+  {
+    title: "Requests per second",
+    unit: "",
+    series: [count("offered"), count("admitted"), count("denied"), count("failed"), count("invalid")],
+  },
+  { title: "Requests in flight", unit: "", series: [{ name: "in flight", read: ({ inFlight }) => inFlight }] },
+  { title: "Time to first token, ms", unit: "ms", series: quantiles("ttftMs") },
+  { title: "Response time, ms", unit: "ms", series: quantiles("responseMs") },
+];
+
+/** What precedes the name of a series where several charts are listed. */
+export const prefixOf = ({ title, unit }: ChartOptions) => (unit === "" ? "" : `${title.split(",")[0]} `);
+
+export const valueText = ({ unit }: ChartOptions, value: number | null) => (unit === "" ? whole(value) : figure(value));
+
+export function valuesAt(chart: ChartOptions, second: LiveSecond): string {
+  const unit = chart.unit === "" ? "" : ` ${chart.unit}`;
+  return chart.series.map(({ name, read }) => `${name} ${valueText(chart, read(second))}${unit}`).join(", ");
+}
+
+/** Around the lines, pixels. */
+const ROOM = { left: 44, right: 8, top: 8, bottom: 18 };
+/** A shorter run does not fill the width. */
+const MIN_SPAN_S = 10;
+
+/** One chart of the page: lines over time, a cursor, and a description of the latest second. */
+export class Chart {
+  readonly svg = draw("svg", { tabindex: 0, role: "img" });
+  readonly #options: ChartOptions;
+  #seconds: readonly LiveSecond[] = [];
+
+  /** @param place receives the figure. */
+  constructor(options: ChartOptions, place: HTMLElement) {
+    this.#options = options;
+    const key = make("ul", "", "key");
+    for (const [index, { name }] of options.series.entries()) {
+      const line = draw("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" });
+      line.append(draw("polyline", { points: "0,5 26,5", class: `s${index + 1}` }));
+      const item = make("li");
+      item.append(line, name);
+      key.append(item);
+    }
+    const box = make("figure");
+    box.append(make("figcaption", options.title), key, this.svg);
+    place.append(box);
+  }
+
+  /** @param cursorS a second to mark. */
+  show(seconds: readonly LiveSecond[], cursorS: number | undefined): void {
+    this.#seconds = seconds;
+    const { title, series } = this.#options;
+    const width = this.svg.clientWidth || 400;
+    const height = this.svg.clientHeight || 176;
+    const { firstS, spanS } = this.#time();
+    const top = roundedUp(Math.max(0, ...seconds.flatMap((second) => series.map(({ read }) => read(second) ?? 0))));
+    const x = (atS: number) => ROOM.left + ((atS - firstS) / spanS) * (width - ROOM.left - ROOM.right);
+    const y = (value: number) => height - ROOM.bottom - (value / top) * (height - ROOM.top - ROOM.bottom);
+    const grid = [0, 0.5, 1].flatMap((share) => {
+      const at = y(top * share);
+      return [
+        draw("line", { x1: ROOM.left, x2: width - ROOM.right, y1: at, y2: at, class: "grid" }),
+        draw("text", { x: ROOM.left - 6, y: at + 4, "text-anchor": "end" }, axisText(top * share)),
+      ];
+    });
+    const times = [
+      draw("text", { x: ROOM.left, y: height - 4 }, `${Math.round(firstS)} s`),
+      draw("text", { x: width - ROOM.right, y: height - 4, "text-anchor": "end" }, `${Math.round(firstS + spanS)} s`),
+    ];
+    const lines = series.flatMap(({ read }, index) =>
+      pieces(seconds, read).map((piece) => {
+        // A single value is a short line.
+        const ends = piece.length === 1 ? [...piece, ...piece] : piece;
+        const points = ends.map(
+          ({ atS, value }, at) => `${(x(atS) + (piece.length === 1 ? at * 2 : 0)).toFixed(1)},${y(value).toFixed(1)}`,
+        );
+        return draw("polyline", { points: points.join(" "), class: `s${index + 1}` });
+      }),
+    );
+    const cursor = seconds
+      .filter(({ atS }) => atS === cursorS)
+      .map(({ atS }) =>
+        draw("line", { x1: x(atS), x2: x(atS), y1: ROOM.top, y2: height - ROOM.bottom, class: "cursor" }),
+      );
+    const last = seconds.at(-1);
+    const description =
+      last === undefined ? "nothing yet" : `at ${Math.round(last.atS)} s: ${valuesAt(this.#options, last)}`;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.setAttribute("aria-label", `${title}${last === undefined ? ":" : ","} ${description}`);
+    this.svg.replaceChildren(...grid, ...times, ...lines, ...cursor);
+  }
+
+  /** The second nearest to a place on the screen. @param clientX pixels. */
+  secondAt(clientX: number): number | undefined {
+    const { left, width } = this.svg.getBoundingClientRect();
+    const { firstS, spanS } = this.#time();
+    const atS = firstS + ((clientX - left - ROOM.left) / (width - ROOM.left - ROOM.right)) * spanS;
+    const distance = (second: LiveSecond) => Math.abs(second.atS - atS);
+    return [...this.#seconds].sort((a, b) => distance(a) - distance(b))[0]?.atS;
+  }
+
+  #time(): { readonly firstS: number; readonly spanS: number } {
+    const firstS = this.#seconds[0]?.atS ?? 0;
+    return { firstS, spanS: Math.max(MIN_SPAN_S, (this.#seconds.at(-1)?.atS ?? 0) - firstS) };
+  }
+}
+
+/** To one significant digit. */
+function roundedUp(value: number): number {
+  const step = 10 ** Math.floor(Math.log10(Math.max(1, value)));
+  return Math.ceil(Math.max(1, value) / step) * step;
+}
+
+const axisText = (value: number) =>
+  value >= 1_000 ? `${(value / 1_000).toLocaleString("en")}k` : value.toLocaleString("en");
+
+interface Point {
+  readonly atS: number;
+  readonly value: number;
+}
+
+/** A second without a value is a gap, not a zero; so is one in which nothing happened. */
+function pieces(seconds: readonly LiveSecond[], read: Series["read"]): Point[][] {
+  const all: Point[][] = [];
+  let open: Point[] | undefined;
+  let beforeS: number | undefined;
+  for (const second of seconds) {
+    const { atS } = second;
+    const value = read(second);
+    if (value === null || (beforeS !== undefined && atS - beforeS > 1.5)) open = undefined;
+    beforeS = atS;
+    if (value === null) continue;
+    if (open === undefined) {
+      open = [];
+      all.push(open);
+    }
+    open.push({ atS, value });
+  }
+  return all;
+}

@@ -1,0 +1,285 @@
+import type { RunEnd } from "../event-stream.ts";
+import type { LivePhase, LiveSecond, LiveUpdate } from "../live-feed.ts";
+import { CHARTS, Chart, prefixOf, valuesAt, valueText } from "./chart.ts";
+import { byId, figure, make, whole } from "./dom.ts";
+
+/** In the charts. */
+const SHOWN_S = 300;
+/** In the table. */
+const LISTED_S = 60;
+
+const COUNTS = ["offered", "admitted", "denied", "failed", "invalid", "dropped"] as const;
+const TONES = { pass: "good", warn: "held", fail: "bad", inconclusive: "held", "not-applicable": "" };
+
+interface Column {
+  readonly title: string;
+  readonly read: (second: LiveSecond) => string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "Second", read: ({ atS }) => String(Math.round(atS)) },
+  ...CHARTS.flatMap((chart) =>
+    chart.series.map(
+      ({ name, read }): Column => ({
+        title: `${prefixOf(chart)}${name}`,
+        read: (second) => valueText(chart, read(second)),
+      }),
+    ),
+  ),
+];
+
+/** Stores the seconds of each run, as they arrive in events, and draws them. */
+class LivePage {
+  /** Seconds of each run, by phase and time. */
+  readonly #runs = new Map<string, Map<string, LiveSecond>>();
+  readonly #charts: readonly Chart[];
+  #latest: LiveUpdate | undefined;
+  /** The run that is shown. */
+  #chosen = "";
+  #isPaused = false;
+  #hasEnded = false;
+  /** The second that is read. */
+  #cursorS: number | undefined;
+
+  constructor() {
+    this.#charts = CHARTS.map((options) => this.#newChart(options));
+    for (const { title } of COLUMNS) byId("columns").append(headerCell(title, "col"));
+    byId("seconds").addEventListener("toggle", () => this.#show());
+    addEventListener("resize", () => this.#show());
+    byId("pause").addEventListener("click", () => {
+      this.#isPaused = !this.#isPaused;
+      byId("pause").setAttribute("aria-pressed", String(this.#isPaused));
+      byId("pause").textContent = this.#isPaused ? "Resume" : "Pause";
+      this.#show();
+    });
+  }
+
+  take(update: LiveUpdate): void {
+    this.#latest = update;
+    for (const { run } of update.phases) if (!this.#runs.has(run)) this.#addRun(run);
+    for (const second of update.seconds) this.#runs.get(second.run)?.set(`${second.phase} ${second.atS}`, second);
+    if (!this.#isPaused) this.#show();
+  }
+
+  end(end: RunEnd | null): void {
+    this.#hasEnded = true;
+    byId("pause").hidden = true;
+    const result = byId("result");
+    result.hidden = false;
+    result.className = end?.exitCode === 0 ? "good" : end?.exitCode === 1 ? "bad" : "";
+    result.textContent =
+      end === null
+        ? "The run ended without a verdict."
+        : `${end.headline}. Exit code ${end.exitCode}, report in ${end.folder}`;
+    this.#show();
+  }
+
+  #addRun(run: string): void {
+    if (this.#runs.size === 0) this.#chosen = run;
+    this.#runs.set(run, new Map());
+    const input = make("input");
+    input.type = "radio";
+    input.name = "run";
+    input.checked = run === this.#chosen;
+    input.addEventListener("change", () => {
+      this.#chosen = run;
+      this.#cursorS = undefined;
+      this.#show();
+    });
+    const label = make("label");
+    label.append(input, ` ${run}`);
+    byId("runs").append(label);
+    byId("runs").hidden = this.#runs.size < 2;
+  }
+
+  #newChart(options: (typeof CHARTS)[number]): Chart {
+    const chart = new Chart(options, byId("figures"));
+    chart.svg.addEventListener("keydown", (event) => this.#moveCursor(event));
+    chart.svg.addEventListener("pointermove", ({ clientX }) => {
+      this.#cursorS = chart.secondAt(clientX);
+      this.#showCharts();
+    });
+    chart.svg.addEventListener("pointerleave", () => {
+      this.#cursorS = undefined;
+      this.#showCharts();
+    });
+    return chart;
+  }
+
+  #moveCursor(event: KeyboardEvent): void {
+    const seconds = this.#seconds().slice(-SHOWN_S);
+    if (seconds.length === 0) return;
+    const found = seconds.findIndex(({ atS }) => atS === this.#cursorS);
+    const at = found < 0 ? seconds.length : found;
+    const steps: Readonly<Record<string, number>> = {
+      ArrowLeft: at - 1,
+      ArrowRight: at + 1,
+      Home: 0,
+      End: seconds.length - 1,
+    };
+    const to = steps[event.key];
+    if (event.key === "Escape") this.#cursorS = undefined;
+    else if (to === undefined) return;
+    else this.#cursorS = seconds[Math.min(seconds.length - 1, Math.max(0, to))]?.atS;
+    event.preventDefault();
+    this.#showCharts();
+  }
+
+  /** Of the run that is shown, in order. */
+  #seconds(): LiveSecond[] {
+    return [...(this.#runs.get(this.#chosen)?.values() ?? [])].sort((a, b) => a.atS - b.atS);
+  }
+
+  #show(): void {
+    if (this.#latest === undefined) return;
+    const { target, generator } = this.#latest;
+    byId("title").textContent = `Load on ${target}`;
+    document.title = `${this.#hasEnded ? "ended" : "live"}: ${target}`;
+    const seconds = this.#seconds();
+    const phases = this.#latest.phases.filter(({ run }) => run === this.#chosen);
+    byId("now").textContent = this.#hasEnded ? "Totals" : "Now";
+    byId("tiles").replaceChildren(
+      ...(this.#hasEnded ? totals(phases, generator) : tiles({ seconds, phases, generator })),
+    );
+    byId("phases").replaceChildren(...phases.map(phaseRow));
+    byId("denials").replaceChildren(...denials(phases));
+    this.#showCharts();
+    if (byId("seconds").hasAttribute("open"))
+      byId("rows").replaceChildren(...seconds.slice(-LISTED_S).reverse().map(secondRow));
+  }
+
+  #showCharts(): void {
+    const seconds = this.#seconds().slice(-SHOWN_S);
+    for (const chart of this.#charts) chart.show(seconds, this.#cursorS);
+    const second = seconds.find(({ atS }) => atS === this.#cursorS);
+    setText("reading", second === undefined ? "" : readingOf(second));
+  }
+}
+
+interface Shown {
+  readonly seconds: readonly LiveSecond[];
+  readonly phases: readonly LivePhase[];
+  readonly generator: LiveUpdate["generator"];
+}
+
+function tiles({ seconds, phases, generator }: Shown): HTMLElement[] {
+  const last = seconds.at(-1);
+  const now = phases.findLast(({ verdict }) => verdict === null);
+  const sum = sumOf(phases);
+  const quantiles = (name: "ttftMs" | "responseMs") => {
+    const latest = seconds.findLast((second) => second[name] !== null)?.[name];
+    return latest ? `${figure(latest.p50)} / ${figure(latest.p99)}` : "–";
+  };
+  const progress =
+    now === undefined || now.totalS === null ? "" : `${Math.floor(now.elapsedS)} of about ${Math.ceil(now.totalS)} s`;
+  const { scheduleLagP99Ms, loopDelayP99Ms, late, wasLate } = generator;
+  const delays = `lag p99 ${figure(scheduleLagP99Ms)}, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
+  return [
+    tile("Phase", now?.phase ?? "none", progress),
+    tile("Offered per second", whole(last?.offered), "due in the latest second"),
+    tile("Admitted per second", whole(last?.admitted), "ended in the latest second"),
+    tile("In flight", whole(now?.inFlight ?? 0), now === undefined ? "" : `${whole(now.connections)} connections`),
+    tile("TTFT p50 / p99", quantiles("ttftMs"), "ms, latest second"),
+    tile("Response p50 / p99", quantiles("responseMs"), "ms, latest second"),
+    tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered so far`),
+    tile("Denied", whole(sum("denied")), "so far", sum("denied") > 0 ? "caution" : ""),
+    tile("Failed", whole(sum("failed")), "so far", sum("failed") > 0 ? "bad" : ""),
+    tile("Invalid", whole(sum("invalid")), "2xx replies so far", sum("invalid") > 0 ? "bad" : ""),
+    tile(
+      "Generator",
+      late ? "late" : wasLate ? "late before" : "on time",
+      delays,
+      late ? "bad" : wasLate ? "caution" : "",
+    ),
+  ];
+}
+
+type CountName = (typeof COUNTS)[number];
+
+const sumOf = (phases: readonly LivePhase[]) => (name: CountName) =>
+  phases.reduce((all, { counts }) => all + counts[name], 0);
+
+/** After the end. The verdict says whether the figures can be trusted: the generator has a tile only if it was late. */
+function totals(phases: readonly LivePhase[], { wasLate }: LiveUpdate["generator"]): HTMLElement[] {
+  const sum = sumOf(phases);
+  const durationS = phases.reduce((all, { elapsedS }) => all + elapsedS, 0);
+  const ofOffered = `of ${whole(sum("offered"))} offered`;
+  const count = phases.length === 1 ? "1 phase" : `${phases.length} phases`;
+  return [
+    tile("Offered", whole(sum("offered")), `in ${Math.round(durationS)} s, ${count}`),
+    tile("Admitted", whole(sum("admitted")), ofOffered),
+    tile("Denied", whole(sum("denied")), ofOffered, sum("denied") > 0 ? "caution" : ""),
+    tile("Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""),
+    tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
+    tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
+    ...(wasLate ? [tile("Generator", "late", "at some time of the run", "caution")] : []),
+  ];
+}
+
+function tile(name: string, value: string, note: string, tone = ""): HTMLElement {
+  const shown = make("dd", value, tone);
+  shown.append(make("small", note));
+  const box = make("div");
+  box.append(make("dt", name), shown);
+  return box;
+}
+
+function headerCell(text: string, scope: "col" | "row"): HTMLElement {
+  const cell = make("th", text);
+  cell.scope = scope;
+  return cell;
+}
+
+function phaseRow({ phase, verdict, elapsedS, counts }: LivePhase): HTMLElement {
+  const row = make("tr");
+  row.append(
+    headerCell(phase, "row"),
+    make("td", verdict ?? "under way", verdict === null ? "" : TONES[verdict]),
+    make("td", `${Math.floor(elapsedS)} s`),
+    ...COUNTS.map((name) => make("td", whole(counts[name]))),
+  );
+  return row;
+}
+
+function denials(phases: readonly LivePhase[]): HTMLElement[] {
+  const counts = new Map<string, number>();
+  for (const phase of phases)
+    for (const { reason, count } of phase.denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  const items = [...counts].sort(([, a], [, b]) => b - a);
+  return items.length === 0
+    ? [make("li", "none")]
+    : items.map(([reason, count]) => make("li", `${whole(count)} × ${reason}`));
+}
+
+function secondRow(second: LiveSecond): HTMLElement {
+  const row = make("tr");
+  row.append(...COLUMNS.map(({ read }) => make("td", read(second))));
+  return row;
+}
+
+function readingOf(second: LiveSecond): string {
+  const values = CHARTS.map((chart) => `${prefixOf(chart)}${valuesAt(chart, second)}`);
+  return `${Math.round(second.atS)} s, ${second.phase}: ${values.join("; ")}`;
+}
+
+/** Text that does not change is not read out again. */
+function setText(id: string, text: string): void {
+  const element = byId(id);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function showConnection(text: string, tone: "lost" | "" = ""): void {
+  setText("connection", text);
+  byId("connection").className = tone;
+}
+
+const page = new LivePage();
+const events = new EventSource("events");
+events.addEventListener("open", () => showConnection("Connected"));
+events.addEventListener("error", () => showConnection("Connection lost. Trying again…", "lost"));
+events.addEventListener("update", ({ data }) => page.take(JSON.parse(data)));
+events.addEventListener("end", ({ data }) => {
+  events.close();
+  showConnection("The run has ended");
+  page.end(JSON.parse(data));
+});
