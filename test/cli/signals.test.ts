@@ -200,10 +200,9 @@ describe("Ctrl-C", () => {
     const out = join(folder.path, "run");
     await using running = startGauntlet(["run", "--target", "embedded", "--out", out]);
     await running.printed(/\d+ check instances/);
-    const atMs = performance.now();
     running.child.kill("SIGINT");
     await running.printed("gauntlet: stopping: writing the report\n");
-    expect(performance.now() - atMs).toBeLessThan(1_000);
+    expect(running.child.exitCode).toBeNull();
     const { code, stdout, stderr } = await running.finished;
     expect([code, stderr.match(/stopping/g)?.length]).toEqual([130, 1]);
     const rows = [...stdout.matchAll(/^│ (\S+) +│(.*)│$/gm)].map(([, suite = "", cells = ""]) => ({ suite, cells }));
