@@ -1,5 +1,6 @@
-// `npm run examples [DIR]`: updates the reports under docs/examples from runs of the embedded gateway. With DIR the runs are kept
-// there, and existing ones are not repeated. It takes about ten minutes, and the machine should be idle.
+// The first part of `npm run examples`, which updates everything under docs/examples: reports from runs of the reference gateway,
+// captures of the terminal, pictures of the live page. With a folder as argument (`tsx scripts/examples.ts DIR`), the runs are kept
+// there, and existing ones are not repeated. All of it takes about twenty minutes, and the machine should be idle.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import type { RunRecord } from "../src/record/index.ts";
 import { startBrowser } from "../test/support/browser.ts";
-import { gauntlet } from "../test/support/gauntlet.ts";
+import { gauntlet, startGauntlet } from "../test/support/gauntlet.ts";
 import { ROOT } from "./docs/generated-files.ts";
 
 interface Example {
@@ -28,6 +29,7 @@ const EXAMPLES = {
     result: "fail",
   },
   compare: { command: ["compare", ...BUILDS, ...SESSION, "--seed", "1"], result: "fail" },
+  "one-key": { command: ["conform", "--quick", "--target", "one-key.yaml"], result: "inconclusive" },
 } as const satisfies Readonly<Record<string, Example>>;
 
 type Name = keyof typeof EXAMPLES;
@@ -54,6 +56,8 @@ const SCREENSHOTS: readonly Screenshot[] = [
   { of: "fail", file: "report/fail-1280-dark.png", width: 1280, scheme: "dark" },
   { of: "load-failure", file: "report/load-failure-1280.png", width: 1280 },
   { of: "load-failure", file: "report/load-failure-390-dark.png", width: 390, scheme: "dark" },
+  { of: "one-key", file: "report/one-key-1280.png", width: 1280 },
+  { of: "one-key", file: "report/one-key-390.png", width: 390 },
   { of: "compare", file: "report/compare-1280.png", width: 1280 },
   { of: "compare", file: "report/compare-390.png", width: 390 },
 ];
@@ -69,7 +73,11 @@ async function runOf(name: Name, runs: string): Promise<string> {
   const folder = join(runs, name);
   if (!existsSync(join(folder, "run.json"))) {
     process.stdout.write(`${name}: gauntlet ${command.join(" ")}\n`);
-    await gauntlet([...command, "--out", folder]);
+    await using gateway = startGauntlet(["gateway", "--limits", "6000:256"]);
+    const { baseUrl, keys } = JSON.parse(await gateway.printed("\n"));
+    const target = `name: staging\nbaseUrl: ${baseUrl}\nkeys: { valid: env:GW_KEY }\nmodels: { chat: echo-fast }\n`;
+    writeFileSync(join(runs, "one-key.yaml"), target);
+    await gauntlet([...command, "--out", folder], { GW_KEY: keys.valid }, runs);
   }
   const { verdict } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as RunRecord;
   if (verdict.result !== result)

@@ -217,7 +217,8 @@ describe("Ctrl-C", () => {
     using folder = temporaryFolder();
     const out = join(folder.path, "run");
     await using running = startGauntlet(["load", "starter", "growth", "--target", "embedded", "--out", out]);
-    await running.printed("gauntlet: plan for");
+    // The run is recorded, and the machine is being measured.
+    await expect.poll(() => existsSync(join(out, "journal.ndjson.gz")), { interval: 5, timeout: 30_000 }).toBe(true);
     const { code, stdout } = await end(running, "SIGINT");
     expect(code).toBe(130);
     expect(stdout).not.toMatch(/[┌│]|starter|growth/);
