@@ -110,6 +110,7 @@ async function take(browser: Browser, screenshot: Screenshot, folder: string): P
 const runs = process.argv[2] ?? mkdtempSync(join(tmpdir(), "gauntlet-examples-"));
 const target = join(ROOT, "docs", "examples");
 mkdirSync(join(target, "report"), { recursive: true });
+mkdirSync(runs, { recursive: true });
 const folders = new Map<Name, string>();
 for (const name of Object.keys(EXAMPLES) as Name[]) folders.set(name, await runOf(name, runs));
 for (const file of ["report.html", "summary.md"])
