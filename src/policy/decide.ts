@@ -1,7 +1,7 @@
 import { groupUndecided } from "../../reports/text/index.ts";
 import { EXIT, type ExitCode, formatCount } from "../core/index.ts";
 import { causesOf } from "../judging/index.ts";
-import { type CheckResult, explainedBy, type RunVerdict, type Status } from "../record/index.ts";
+import { type CheckResult, explainedBy, lacksFixture, type RunVerdict, type Status } from "../record/index.ts";
 
 export interface Circumstances {
   readonly targetName: string;
@@ -110,12 +110,6 @@ function reasonsOf(
     ),
   ];
 }
-
-/** Whether the target file lacks a key, model or account that the check needs. */
-const lacksFixture = ({ status, reason }: CheckResult): boolean =>
-  status === "blocked" &&
-  reason?.kind === "missing-preconditions" &&
-  reason.missing.every(({ why }) => why === undefined);
 
 /** One reason for everything that the target file lacks: its parts are listed above the verdict, and by `doctor`. */
 function lackingText([first, ...more]: readonly CheckResult[], all: readonly CheckResult[]): Reason[] {

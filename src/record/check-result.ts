@@ -63,3 +63,9 @@ export const checkResultSchema = z.strictObject({
 export type Waiver = z.infer<typeof waiverSchema>;
 export type CheckResult = z.infer<typeof checkResultSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;
+
+/** Whether a check was blocked because the target file lacks a key, model or account that it needs. */
+export function lacksFixture({ status, reason }: Pick<CheckResult, "status" | "reason">): boolean {
+  if (status !== "blocked" || reason?.kind !== "missing-preconditions") return false;
+  return reason.missing.every(({ why }) => why === undefined);
+}

@@ -1,6 +1,13 @@
 export { type Cause, explainedBy } from "./cause.ts";
 export { checkChanges } from "./check-changes.ts";
-export { type Attestation, type CheckResult, checkResultSchema, LAYERS, type Waiver } from "./check-result.ts";
+export {
+  type Attestation,
+  type CheckResult,
+  checkResultSchema,
+  LAYERS,
+  lacksFixture,
+  type Waiver,
+} from "./check-result.ts";
 export {
   checkOfPhase,
   checkOfThresholds,

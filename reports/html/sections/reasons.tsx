@@ -1,4 +1,4 @@
-import type { RunRecord, Status } from "../../../src/record/index.ts";
+import { lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
 import { unexplainedProblems } from "../../problems.ts";
@@ -132,6 +132,10 @@ const SOON_DAYS = 14;
 /** What was not judged, what expires soon, and warnings. */
 function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reason[] {
   const blocked = checks.filter(({ status }) => status === "blocked").length;
+  const isInFile = checks.every((check) => check.status !== "blocked" || lacksFixture(check));
+  const howToGoOn = isInFile
+    ? ' "gauntlet doctor" lists it, and "gauntlet init --accept-gaps" declares that the gateway does not have it.'
+    : "";
   const warned = counts.warn ?? 0;
   const ending = waivers.filter(
     ({ expires }) => Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000,
@@ -143,7 +147,7 @@ function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reas
         status: "blocked",
         text: `${plural(blocked, "check instance was", "check instances were")} not run`,
         href: "#not-run",
-        tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.`,
+        tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.${howToGoOn}`,
       },
     ],
     [
