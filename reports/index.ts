@@ -8,7 +8,7 @@ export { type Layout, renderHistoryPage, renderResultPage } from "./html/render-
 export { TOKENS } from "./html/style.ts";
 export { jsonDocument } from "./json-document.ts";
 export { renderLoad, renderLoadRuns } from "./load-terminal.ts";
-export { COUNTS, LATENCIES, QUANTILES } from "./openmetrics.ts";
+export { COUNTS, LATENCIES, QUANTILES, type Sample } from "./openmetrics.ts";
 export { shownExchanges } from "./problems.ts";
 export type { ReportSource } from "./source.ts";
 export { renderTerminal } from "./terminal.ts";

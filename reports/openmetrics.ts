@@ -8,7 +8,8 @@ import {
 } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 
-interface Sample {
+/** A value of a metric. */
+export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

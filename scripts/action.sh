@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The composite action: runs Gauntlet, writes the comment for a pull request, and ends with the exit code of the run, which adds its
-# summary to the job summary and annotates its causes.
+# The composite action: runs Gauntlet, which adds its summary to the job summary and annotates its causes; writes the comment for a
+# pull request; ends with the exit code of the run.
 set -uo pipefail
 
 main="$(cd "$(dirname "$0")/.." && pwd)/dist/src/main.js"

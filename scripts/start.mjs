@@ -13,7 +13,7 @@ if (args.length === 0) {
   say("First verdict: the quick checks of the embedded reference gateway.");
   await gauntlet("conform", "--quick", "--target", "embedded");
   if (process.exitCode === 0) {
-    say("Now the whole run: every check and its waits, and load on every tier (about three minutes; Ctrl-C ends it).");
+    say("Now the full run: every check and its waits, and load on every tier (about three minutes; Ctrl-C ends it).");
     await gauntlet("run", "--target", "embedded");
     say(`Next:
   npm start -- conform errors auth --mutation auth.messages-with-any-key   a gateway with a defect

@@ -30,7 +30,7 @@ export function describeUndecided(reason: UndecidedReason): string {
     case "generator-late":
       return `Gauntlet was delayed by ${Math.round(reason.lagMs)} ms during this check (limit ${reason.boundMs} ms), so its timing cannot be judged. Run it again on a quieter machine.`;
     case "machine-busy":
-      return `this machine was too busy to judge timing: ${reason.problems.join("; ")}. Run it again on a quieter machine, or with less load`;
+      return `this machine was too busy to judge timing: ${reason.problems.join("; ")}. Repeat the run on a quieter machine, or with less load`;
     case "open":
       return reason.text;
   }

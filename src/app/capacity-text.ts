@@ -66,7 +66,7 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
       : cut === "minutes"
         ? "The time ran out before the search ended. Increase --minutes."
         : undefined;
-  if (beyond === undefined) return end ?? "No limit up to --to.";
+  if (beyond === undefined) return end ?? "No limit found up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
 }
 

@@ -23,7 +23,7 @@ export interface OnChangeControl {
 export async function conformOnChange(options: ConformOptions, control: OnChangeControl): Promise<number> {
   const { stop, onNotice } = control;
   if (options.json === true) {
-    throw new UsageError("--watch prints the results of many runs, and --json exactly one document", {
+    throw new UsageError("--watch cannot be combined with --json, which prints one document", {
       hint: "Omit one of them.",
     });
   }
@@ -46,7 +46,7 @@ export async function conformOnChange(options: ConformOptions, control: OnChange
     const exitCode = await ended;
     if (stop.aborted) return exitCode;
     if (!(await isOver(changed)))
-      onNotice(`exit code ${exitCode}; waiting for a change of ${files.join(" or ")}; Ctrl-C ends`);
+      onNotice(`exit code ${exitCode}; waiting for ${files.join(" or ")} to change; press Ctrl-C to stop`);
     await Promise.race([changed, stopped]);
     if (stop.aborted) return exitCode;
     onNotice(`${(await changed).join(" and ")} changed: running the checks again`);

@@ -30,12 +30,12 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
       const { id } = check;
       const place = () => placeOfText(path, `"${id}"`);
       if (CHECKS.some((builtIn) => suiteOf(builtIn.id) === suiteOf(id))) {
-        throw new UsageError(`${place()}: the suite of "${id}" is one of the built-in ones`, {
+        throw new UsageError(`${place()}: "${suiteOf(id)}" is a built-in suite`, {
           hint: "Begin the ids with your own name.",
         });
       }
       if (checks.some((known) => known.id === id)) {
-        throw new UsageError(`${place()}: there is already a check "${id}"`, { hint: "Give each check its own id." });
+        throw new UsageError(`${place()}: duplicate check id "${id}"`, { hint: "Give each check its own id." });
       }
       checks.push(check);
     }
@@ -57,19 +57,21 @@ async function loadSuite(file: string, path: string): Promise<readonly Check[]> 
   const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
   if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
   throw new UsageError(`${placeOfText(path, /^export default/m)} is not a suite: ${defectOf(checks)}`, {
-    hint: "Make the checks with defineCheck or defineInvariant of gateway-gauntlet.",
+    hint: "Create the checks with defineCheck or defineInvariant.",
   });
 }
 
-const INSTALL = "Install gateway-gauntlet in the project that has the suite.";
+const INSTALL =
+  "Install Gauntlet's tarball in the suite's project: npm install --save-dev ./gateway-gauntlet-*.tgz (never by its name).";
 
 /** What is wrong with the default export of a suite. */
 function defectOf(checks: unknown): string {
   const rule = "its default export must be a list of checks";
-  if (!Array.isArray(checks)) return `${rule}, and is ${checks === undefined ? "missing" : `of type ${typeof checks}`}`;
-  if (checks.length === 0) return `${rule}, and is empty`;
+  if (!Array.isArray(checks))
+    return `${rule}, but it is ${checks === undefined ? "missing" : `of type ${typeof checks}`}`;
+  if (checks.length === 0) return `${rule}, but it is empty`;
   const index = checks.findIndex((check) => !isCheck(check));
-  return `${rule}, and element ${index + 1} is not a check`;
+  return `${rule}, but element ${index + 1} is not a check`;
 }
 
 function isCheck(value: unknown): value is Check {

@@ -10,7 +10,7 @@ const DIALECTS = ["chat", "messages"];
 const MODES = ["non-streaming", "streaming"];
 
 /**
- * Compares the definition of a check with what its type says: suites in JavaScript, and TypeScript that nobody type-checked, reach
+ * Compares the definition of a check with what its type says: suites in JavaScript, and TypeScript that was not type-checked, reach
  * this point.
  *
  * @throws TypeError that lists every problem. Its stack leads to the definition.
@@ -51,7 +51,7 @@ function sendingProblems(fields: Fields): string[] {
 }
 
 function textProblem(fields: Fields, name: string): string[] {
-  return typeof fields[name] === "string" ? [] : [expected(`"${name}" must be a text`, fields[name])];
+  return typeof fields[name] === "string" ? [] : [expected(`"${name}" must be a string`, fields[name])];
 }
 
 function functionProblem(fields: Fields, name: string): string[] {
@@ -69,7 +69,7 @@ function listProblems(name: string, values: unknown, known: readonly string[]): 
   if (!Array.isArray(values)) return [expected(`"${name}" must be a list`, values)];
   return values
     .filter((value) => !known.includes(value))
-    .map((value) => `"${name}" cannot have ${shown(value)}${guess(String(value), known)}`);
+    .map((value) => `"${name}" contains ${shown(value)}, which is not known${guess(String(value), known)}`);
 }
 
 function guess(value: string, known: readonly string[]): string {

@@ -106,7 +106,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
     const [first] = late.flatMap(({ problems }) => problems);
     return {
       fit: false,
-      message: `This machine was too busy in ${late.length} of ${blocks.length} blocks (${first ?? ""}): their figures say nothing.`,
+      message: `This machine was too busy in ${late.length} of ${blocks.length} blocks (${first ?? ""}): their figures are not usable.`,
       metrics,
     };
   }

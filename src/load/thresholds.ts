@@ -119,8 +119,9 @@ export function watchThresholds(
     if (due.length === 0 || tally.total.sent === 0) return;
     const facts = { title: name, tally, outcomes, startS: 0, durationS, peakInFlight: 0, connections: 0 };
     const phase = phaseRecord({ name, ...facts, findings: [], questions: [] });
+    const run = runOf(name, phase);
     for (const { threshold } of due) {
-      const judged = judgeThreshold(runOf(name, phase), threshold);
+      const judged = judgeThreshold(run, threshold);
       const inARow = judged.outcome === "broken" ? (crossings.get(judged.name) ?? 0) + 1 : 0;
       crossings.set(judged.name, inARow);
       if (inARow >= CROSSINGS_TO_ABORT)

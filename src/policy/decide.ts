@@ -117,7 +117,7 @@ function lackingText([first, ...more]: readonly CheckResult[], all: readonly Che
   const canRun = all.filter((one) => !lacksFixture(one) && one.status !== "not-applicable");
   const passed = canRun.filter(({ status }) => status === "pass").length;
   const lack = `${formatCount(more.length + 1, "other")} ${more.length === 0 ? "needs" : "need"}`;
-  const text = `${passed} of ${formatCount(canRun.length, "check instance")} that can run passed; ${lack} keys, models or accounts that the target file does not name. \`gauntlet doctor\` lists them; \`gauntlet init --accept-gaps\` declares that the gateway does not have them`;
+  const text = `${passed} of ${formatCount(canRun.length, "check instance")} that can run passed; ${lack} keys, models or accounts that the target file does not name. Run \`gauntlet doctor\` to list them, or \`gauntlet init --accept-gaps\` to declare them unavailable`;
   return [{ kind: "checks", text, check: first.id }];
 }
 

@@ -1,8 +1,7 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { member } from "../../src/core/index.ts";
-import { parseJson } from "../../src/dialects/index.ts";
 import { absent, oneOf, that, type Verdict } from "../../src/judging/index.ts";
 import { isOfInterface } from "../shared/of-interface.ts";
+import { requestedModel } from "../shared/requested-model.ts";
 
 const successIsAReply = defineInvariant({
   id: "errors.success-is-a-reply",
@@ -55,12 +54,14 @@ const everyDenialIsNamed = defineInvariant({
     "Checks every response with 401, 402 or 429, whichever check caused it, for a model that is otherwise served: it is a gateway denial and must carry one of the reasons that the table lists for that status.",
   judge(responses, verdict) {
     // The provider of a model that never served anything may be the one that denies; then it is unclear whose denial it is.
-    const serving = new Set(responses.filter(({ admitted }) => admitted).map(modelOf));
+    const serving = new Set(responses.filter(({ admitted }) => admitted).map(requestedModel));
     const denials = responses.filter(
       (response) =>
         (response.status === 401 || response.status === 402 || response.status === 429) &&
         isOfInterface(response) &&
-        (response.requested.endpoint === "models" || response.reason !== undefined || serving.has(modelOf(response))),
+        (response.requested.endpoint === "models" ||
+          response.reason !== undefined ||
+          serving.has(requestedModel(response))),
     );
     if (denials.length === 0) return verdict.inconclusive("nothing was denied");
     for (const response of denials) {
@@ -68,10 +69,4 @@ const everyDenialIsNamed = defineInvariant({
     }
   },
 });
-
-/** The requested model, as stated in the request. */
-function modelOf({ exchange }: Response): unknown {
-  return member(parseJson(exchange.request.body ?? ""), "model");
-}
-
 export const ERRORS_OVER_THE_RUN: readonly Check[] = [successIsAReply, everyDenialIsNamed];

@@ -9,9 +9,10 @@ import {
   type Response,
   type Session,
 } from "../../src/checks/index.ts";
-import { member, noncesIn } from "../../src/core/index.ts";
-import { DIALECTS, parseJson } from "../../src/dialects/index.ts";
+import { noncesIn } from "../../src/core/index.ts";
+import { DIALECTS } from "../../src/dialects/index.ts";
 import { assumeWholeReply } from "../shared/own-length.ts";
+import { requestedModel } from "../shared/requested-model.ts";
 import { servable } from "../shared/servable.ts";
 import { AMPLE_TOKENS, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
 import { echoAlways } from "./echo-always.ts";
@@ -208,12 +209,6 @@ const noncesOf: BodyFact<readonly string[]> = (body) => {
   return [body.text, pieces].flatMap(noncesIn);
 };
 
-/** The requested model: its id is no caller's text, and a list may contain it. */
-function modelOf(body: string | undefined): string {
-  const model = member(parseJson(body ?? ""), "model");
-  return typeof model === "string" ? model : "";
-}
-
 const noForeignText = defineInvariant({
   id: "robustness.no-foreign-text",
   title: "No response of the run contains another request's text",
@@ -223,7 +218,8 @@ const noForeignText = defineInvariant({
   judge(responses, verdict) {
     const received = responses.filter(({ status }) => status !== undefined);
     if (received.length === 0) return verdict.inconclusive("no response arrived");
-    const named = new Set(responses.flatMap(({ exchange }) => noncesIn(modelOf(exchange.request.body))));
+    // The id of a requested model is not a caller's text, and a list may contain it.
+    const named = new Set(responses.flatMap((response) => noncesIn(String(requestedModel(response)))));
     for (const response of received) {
       const { body: own = "", truncated } = response.exchange.request;
       // The other text sent with it is not stored, and may be what was returned.

@@ -31,7 +31,7 @@ test("with one key, one reason says how much passed, what is lacking, and how to
   const before = await gauntlet([...run, "--out", "a"], { GW_KEY: key }, folder.path);
   expect(before.code).toBe(4);
   expect(before.stdout).toMatch(
-    /^INCONCLUSIVE: one key [^\n]*\n {2}\d+ of \d+ check instances that can run passed; \d+ others need keys, models or accounts that the target file does not name\. `gauntlet doctor` lists them; `gauntlet init --accept-gaps`/m,
+    /^INCONCLUSIVE: one key [^\n]*\n {2}\d+ of \d+ check instances that can run passed; \d+ others need keys, models or accounts that the target file does not name\. Run `gauntlet doctor` to list them, or `gauntlet init --accept-gaps`/m,
   );
   expect(before.stdout).not.toMatch(/^ {2}blocked: /m);
   // What to add is one block of YAML, each section once.
@@ -56,12 +56,24 @@ test("with one key, one reason says how much passed, what is lacking, and how to
   expect(readFileSync(join(folder.path, "gauntlet.yaml"), "utf8")).toBe(text);
 });
 
+test("a target file in JSON stays one", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "own.json");
+  writeFileSync(file, JSON.stringify({ baseUrl, keys: { valid: "env:GW_KEY" }, models: { chat: "echo-fast" } }));
+  const accepted = await gauntlet(["init", "--accept-gaps", "--target", "own.json"], { GW_KEY: key }, folder.path);
+  expect(accepted.stdout).toMatch(/^accepted \d+ gaps in own\.json/);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+    baseUrl,
+    skip: { "key.revoked": expect.any(String) },
+  });
+});
+
 test("what exists in one dialect is no gap, and existing reasons stay", async () => {
   using folder = temporaryFolder();
   const models = "  tools: { chat: tool-caller }\nskip:\n  key.revoked: we cannot revoke\n";
   writeFileSync(join(folder.path, "own.yaml"), oneKey(models));
   const { stdout } = await gauntlet(["init", "--accept-gaps", "--target", "own.yaml"], { GW_KEY: key }, folder.path);
-  expect(stdout).toMatch(/^left: model\.tools is missing in one dialect only\./m);
+  expect(stdout).toMatch(/^not accepted: model\.tools exists in one dialect only\./m);
   const text = readFileSync(join(folder.path, "own.yaml"), "utf8");
   expect(text).toContain("  key.revoked: we cannot revoke\n");
   expect(text).not.toContain("model.tools:");

@@ -89,7 +89,7 @@ describe("how a search ended", () => {
       "nothing",
       {},
     ],
-    ["No limit up to --to.", "nothing", {}],
+    ["No limit found up to --to.", "nothing", {}],
     ["No limit found: at least 20 requests/s; this machine could not send more.", "generator", {}],
     ["The gateway did not meet the objective at any level (response_ms p99 < 500).", "latency", notMet],
     ["The budget of 4,000 requests ran out before the search ended.", "nothing", { cut: "requests" }],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-const WAITING = "waiting for a change of";
+const WAITING = "to change; press Ctrl-C to stop";
 
 /** A suite whose check sends this many requests, ten per second, and expects this status. */
 const suite = (status: number, requests = 1) => `
@@ -116,7 +116,7 @@ describe("conform --watch", () => {
   test.each<[args: string[], says: RegExp]>([
     [["--target", "embedded"], /--watch has no file to watch: the target is the embedded gateway\n.*--target.*--suite/],
     [["--mutation", "auth.unknown-key-403"], /--watch has no file to watch/],
-    [["--target", "t.yaml", "--json"], /--watch prints the results of many runs[\s\S]*Omit one of them/],
+    [["--target", "t.yaml", "--json"], /--watch cannot be combined with --json[\s\S]*Omit one of them/],
     [["--target", "nowhere/t.yaml"], /--watch: \S+nowhere cannot be watched: no such file or folder/],
   ])("%j is rejected before anything is sent", async (args, says) => {
     using folder = temporaryFolder();

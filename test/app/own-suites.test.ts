@@ -155,24 +155,20 @@ describe("your own suites", () => {
     [
       "exports no checks",
       "\nexport default [1];",
-      /s\.mjs:2:1 is not a suite: .* a list of checks, and element 1 is not a check/,
+      /s\.mjs:2:1 is not a suite: .* a list of checks, but element 1 is not a check/,
     ],
     [
       "exports an empty list",
       "export default [];",
-      /is not a suite: its default export must be a list of checks, and is empty/,
+      /is not a suite: its default export must be a list of checks, but it is empty/,
     ],
-    ["exports nothing", "export const x = 1;", /s\.mjs is not a suite: .* and is missing[\s\S]*defineCheck/],
-    [
-      "takes an id that is taken",
-      NINE.replaceAll("acme.", "auth."),
-      /the suite of "auth\.pass" is one of the built-in ones[\s\S]*your own name/,
-    ],
-    ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /there is already a check "acme\.pass"/],
+    ["exports nothing", "export const x = 1;", /s\.mjs is not a suite: .* but it is missing[\s\S]*defineCheck/],
+    ["takes an id that is taken", NINE.replaceAll("acme.", "auth."), /"auth" is a built-in suite[\s\S]*your own name/],
+    ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /duplicate check id "acme\.pass"/],
     [
       "defines a check incorrectly",
       NINE.replace('"BASE-5"]', '"BASE-55"]').replace("cost: { requests: 1 },", 'needs: ["key.revokd"],'),
-      /s\.mjs:5:43: the check "acme\.pass" is not defined correctly: "covers" cannot have "BASE-55" \(did you mean "BASE-5"\?\); "cost" must be .*; "needs" cannot have "key\.revokd" \(did you mean "key\.revoked"\?\)/,
+      /s\.mjs:5:43: the check "acme\.pass" is not defined correctly: "covers" contains "BASE-55", which is not known \(did you mean "BASE-5"\?\); "cost" must be .*; "needs" contains "key\.revokd", which is not known \(did you mean "key\.revoked"\?\)/,
     ],
   ])("a module that %s is refused with exit code 2, with its place", async (what, text, says) => {
     using folder = project();
@@ -214,7 +210,7 @@ describe("your own suites", () => {
     const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/s\.mjs:2:30: Cannot find package.*\n {2}Install gateway-gauntlet/),
+      expect.stringMatching(/s\.mjs:2:30: Cannot find package.*\n {2}Install Gauntlet's tarball/),
     ]);
   });
 });

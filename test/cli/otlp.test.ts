@@ -82,7 +82,7 @@ test.each([
   [
     "refuses",
     async () => startCollector(503),
-    /\/v1\/\w+ responded with 429, 502, 503 or 504, also when the export was repeated/,
+    /\/v1\/\w+ kept responding with a retryable status \(429, 502, 503 or 504\)/,
   ],
   ["rejects", async () => startCollector(401), /\/v1\/\w+ responded with 401/],
   [

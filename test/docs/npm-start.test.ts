@@ -13,6 +13,6 @@ test("the README's figures of npm start are those that npm run verify start meas
 });
 
 test("the time to the first verdict is stated as measured, or not at all", () => {
-  const said = /first verdict appeared after ([\d.]+) s/.exec(read("README.md").replace(/\s+/g, " "))?.[1];
+  const said = /whose verdict appears after ([\d.]+) s/.exec(read("README.md").replace(/\s+/g, " "))?.[1];
   expect(said === undefined ? null : Number(said)).toBe(times.firstVerdictS);
 });

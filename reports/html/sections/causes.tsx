@@ -1,5 +1,4 @@
 import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
-import { REQUIREMENTS } from "../../../src/requirements/index.ts";
 import { causesInWords, checkOfExchange, weightOf } from "../../causes.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { controlOf } from "../../control-request.ts";
@@ -44,7 +43,7 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
           run folder holds all evidence.
         </p>
       ) : null}
-      {causes.some(({ cause }) => cause.weight === "fail" && isOfSpecification(cause)) ? (
+      {causes.some(({ cause }) => cause.weight === "fail" && isOfSpecification(record, cause)) ? (
         <p>
           A failure means that clients written for the specification do not get what they rely on. If this gateway
           expresses the same in another way, declare that under <code>contract</code> in the target file: it is then
@@ -66,11 +65,8 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
   );
 }
 
-const SPECIFICATION: ReadonlySet<string> = new Set(
-  REQUIREMENTS.filter(({ layer }) => layer === "specification").map(({ id }) => id),
-);
-
-const isOfSpecification = ({ requirement }: CauseGroup["cause"]): boolean => SPECIFICATION.has(requirement);
+const isOfSpecification = ({ requirements }: RunRecord, { requirement }: CauseGroup["cause"]): boolean =>
+  requirements.some(({ id, layer }) => id === requirement && layer === "specification");
 
 function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   const rest = others.reduce((sum, { instances }) => sum + instances.length, 0);

@@ -134,7 +134,7 @@ function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reas
   const blocked = checks.filter(({ status }) => status === "blocked").length;
   const isInFile = checks.every((check) => check.status !== "blocked" || lacksFixture(check));
   const howToGoOn = isInFile
-    ? ' "gauntlet doctor" lists it, and "gauntlet init --accept-gaps" declares that the gateway does not have it.'
+    ? ' Run "gauntlet doctor" to list it, or "gauntlet init --accept-gaps" to declare it unavailable.'
     : "";
   const warned = counts.warn ?? 0;
   const ending = waivers.filter(

@@ -43,8 +43,8 @@ export interface LiveUpdate {
   /** All phases so far, in the order of their start. */
   readonly phases: readonly LivePhase[];
   /**
-   * New or changed seconds. A request counts as sent in the second of its send, once it has ended, and as admitted, denied, failed
-   * or invalid in the second of its end.
+   * New or changed seconds. A request counts as offered in the second in which it is due, as sent in the second of its send, once
+   * it has ended, and as admitted, denied, failed or invalid in the second of its end.
    */
   readonly seconds: readonly LiveSecond[];
 }

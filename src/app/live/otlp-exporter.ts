@@ -139,7 +139,7 @@ export class OtlpExporter {
 function failureOf(path: string, error: Error | undefined): string {
   const code = error !== undefined && "code" in error ? error.code : undefined;
   if (error?.name === "OTLPExporterError")
-    return `${path} responded with ${code ?? "429, 502, 503 or 504, also when the export was repeated"}`;
+    return `${path} ${code === undefined ? "kept responding with a retryable status (429, 502, 503 or 504)" : `responded with ${code}`}`;
   // Two refused addresses of one name are an error without a message.
   return error?.message || String(code);
 }

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from "prom-client";
-import { COUNTS, LATENCIES, QUANTILES } from "../../../reports/index.ts";
+import { COUNTS, LATENCIES, QUANTILES, type Sample } from "../../../reports/index.ts";
 import type { Histogram } from "../../metrics/index.ts";
 import type { LoadClass, LoadPhase } from "../../record/index.ts";
 
@@ -24,11 +24,6 @@ export interface LoadSoFar {
   readonly phases: readonly PhaseSoFar[];
   /** During the last second. */
   readonly loopDelayP99Ms: number;
-}
-
-interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
 }
 
 interface Family {
@@ -120,7 +115,7 @@ function latencies({ name, help }: Pick<Family, "name" | "help">, measured: read
   });
   return [
     { name, help, samples: quantiles },
-    counter("sum", "Sum of all.", ({ sumUs }) => sumUs / 1_000_000),
-    counter("count", "Number of all.", ({ count }) => count),
+    counter("sum", "Sum of all values.", ({ sumUs }) => sumUs / 1_000_000),
+    counter("count", "Number of values.", ({ count }) => count),
   ];
 }

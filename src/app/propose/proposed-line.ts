@@ -20,12 +20,15 @@ const MAX_REMARK = 600;
 export function withLines(file: string, lines: readonly ProposedLine[], remarks: readonly string[]): string {
   const document = parseDocument(file);
   const missing = lines.filter(({ path }) => !document.hasIn(path));
-  const inside = missing.filter(({ path: [section] }) => document.has(section));
+  // A file in flow style, such as JSON, ends with its closing brace: nothing can follow it.
+  const isFlow = isMap(document.contents) && document.contents.flow === true;
+  const inside = missing.filter(({ path: [section] }) => isFlow || document.has(section));
   const sections = new Document({});
   for (const line of inside) addLine(document, line);
   for (const line of missing.filter((line) => !inside.includes(line))) addLine(sections, line);
   // If no existing section gets a line, the existing text is kept as it is, except for line feeds at its end.
-  const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0 });
+  const style = isFlow ? ({ defaultKeyType: "QUOTE_DOUBLE", defaultStringType: "QUOTE_DOUBLE" } as const) : {};
+  const own = inside.length === 0 ? file.replace(/\n*$/, "\n") : document.toString({ lineWidth: 0, ...style });
   const added = missing.length === inside.length ? "" : sections.toString({ lineWidth: 0 });
   return own + added + remarks.map((remark) => `# ${inOneLine(remark, MAX_REMARK)}\n`).join("");
 }

@@ -10,7 +10,7 @@ export const showReportCommand = defineCommand({
     ["gauntlet show-report", "the latest report in gauntlet-runs"],
     [
       "gauntlet show-report gauntlet-run --no-open",
-      "the report in this folder; prints its address and opens no browser",
+      "the report in this folder; prints the address without opening a browser",
     ],
   ],
   builder: (yargs) =>

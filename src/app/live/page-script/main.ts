@@ -187,7 +187,7 @@ function tiles({ seconds, phases, generator }: Shown): HTMLElement[] {
     tile("Invalid", whole(sum("invalid")), "2xx replies so far", sum("invalid") > 0 ? "bad" : ""),
     tile(
       "Generator",
-      late ? "late" : wasLate ? "late before" : "on time",
+      late ? "late" : wasLate ? "was late" : "on time",
       delays,
       late ? "bad" : wasLate ? "caution" : "",
     ),
@@ -212,7 +212,7 @@ function totals(phases: readonly LivePhase[], { wasLate }: LiveUpdate["generator
     tile("Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""),
     tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
     tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
-    ...(wasLate ? [tile("Generator", "late", "at some time of the run", "caution")] : []),
+    ...(wasLate ? [tile("Generator", "late", "at some point in the run", "caution")] : []),
   ];
 }
 
@@ -234,7 +234,7 @@ function phaseRow({ phase, verdict, elapsedS, counts }: LivePhase): HTMLElement 
   const row = make("tr");
   row.append(
     headerCell(phase, "row"),
-    make("td", verdict ?? "under way", verdict === null ? "" : TONES[verdict]),
+    make("td", verdict ?? "running", verdict === null ? "" : TONES[verdict]),
     make("td", `${Math.floor(elapsedS)} s`),
     ...COUNTS.map((name) => make("td", whole(counts[name]))),
   );
@@ -276,7 +276,7 @@ function showConnection(text: string, tone: "lost" | "" = ""): void {
 const page = new LivePage();
 const events = new EventSource("events");
 events.addEventListener("open", () => showConnection("Connected"));
-events.addEventListener("error", () => showConnection("Connection lost. Trying again…", "lost"));
+events.addEventListener("error", () => showConnection("Connection lost. Reconnecting…", "lost"));
 events.addEventListener("update", ({ data }) => page.take(JSON.parse(data)));
 events.addEventListener("end", ({ data }) => {
   events.close();
