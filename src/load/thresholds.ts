@@ -151,7 +151,7 @@ export function assertDecidableByTotals(thresholds: readonly WorkloadThreshold[]
   for (const { threshold, abortOnFail } of thresholds ?? []) {
     if (!abortOnFail || canDecide(threshold)) continue;
     throw new UsageError(`abortOnFail of "${threshold.text}" needs the native engine: ${engine} only reports counts`, {
-      hint: `With ${engine}, abortOnFail works for upper bounds of ${OF_TOTALS.join(", ")}, and for the shares of the last three. Omit it, or use the native engine.`,
+      hint: `With ${engine}, abortOnFail works for upper bounds of ${OF_TOTALS.join(", ")}, and for admitted_share, denied_share and failed_share. Omit it, or use the native engine.`,
     });
   }
 }

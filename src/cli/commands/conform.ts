@@ -23,9 +23,7 @@ export const conformCommand = defineCommand({
       })
       .options({
         ...conformOptions,
-        watch: flag(
-          "run the checks again when the target file or a --suite file changes; a change aborts the current run; Ctrl-C ends with the exit code of the last run (130 if it was running)",
-        ),
+        watch: flag("run the checks again when the target file or a --suite file changes, aborting the current run"),
         "last-failed": flag("only the check instances that failed in the latest run of this target in gauntlet-runs"),
       }),
   run: async (argv) => {
