@@ -114,7 +114,8 @@ export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS
 }
 
 /** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
-function pointText({ level, met, admittedPerS, admittedPerSInterval, figures }: FrontierPoint, name: string): string {
+function pointText(point: FrontierPoint, name: string): string {
+  const { level, met, admittedPerS, admittedPerSInterval, figures, unusable } = point;
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
     ends === null ? "too few requests for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
   const isShareOf = (clause: string) => /^(failed|denied|dropped)/.test(clause);
@@ -126,5 +127,5 @@ function pointText({ level, met, admittedPerS, admittedPerSInterval, figures }: 
     return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
   });
   const rate = `${formatNumber(admittedPerS, 1)} (${span(admittedPerSInterval, (value) => formatNumber(value, 1))}) admitted/s`;
-  return `  ${levelText(level)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${seen.join("; ")}`;
+  return `  ${levelText(level)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${[...(unusable === undefined ? [] : [unusable]), ...seen].join("; ")}`;
 }

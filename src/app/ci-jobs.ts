@@ -191,14 +191,14 @@ export const CI_JOBS = {
     setUp: [
       "Add GW_KEY as a masked variable of the project: Settings, CI/CD, Variables.",
       "For comments on merge requests, add GAUNTLET_TOKEN, a project access token with the scope api.",
-      "Add to .gitlab-ci.yml: include: gauntlet.gitlab-ci.yaml",
+      "Add this line to .gitlab-ci.yml: include: gauntlet.gitlab-ci.yaml",
     ],
   },
   jenkins: {
     path: "gauntlet.Jenkinsfile",
     text: JENKINS,
     setUp: [
-      "Add the key to Jenkins as a credential of the kind secret text with the id gateway-key.",
+      "Add the key to Jenkins as a Secret text credential with the ID gateway-key.",
       "Create a pipeline from SCM with the script path gauntlet.Jenkinsfile. Plugins: Docker Pipeline, JUnit, HTML Publisher.",
     ],
   },

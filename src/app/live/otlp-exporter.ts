@@ -55,7 +55,7 @@ export class OtlpExporter {
       this.#metrics = new OTLPMetricExporter({ ...shared, url: `${base}/v1/metrics` });
       this.#traces = new OTLPTraceExporter({ ...shared, url: `${base}/v1/traces` });
     } catch (error) {
-      throw new UsageError(`the OTEL_EXPORTER_OTLP_* variables cannot be used: ${messageOf(error)}`, {
+      throw new UsageError(`cannot read the OTEL_EXPORTER_OTLP_* variables: ${messageOf(error)}`, {
         hint: "OTEL_EXPORTER_OTLP_HEADERS takes name=value pairs with percent-encoded values, separated by commas.",
         cause: error,
       });

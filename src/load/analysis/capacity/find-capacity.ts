@@ -227,7 +227,7 @@ async function runLevel(
   return {
     level,
     met,
-    point: pointOf({ level, met }, plan.clauses, phase),
+    point: pointOf({ level, met, ...(unusable === undefined ? {} : { unusable }) }, plan.clauses, phase),
     durationS: phase.durationS,
     admittedPerS: phase.rates.admitted,
     outcomes,

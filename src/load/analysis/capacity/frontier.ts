@@ -22,12 +22,18 @@ export interface FrontierPoint {
   readonly admittedPerS: number;
   readonly admittedPerSInterval: Ends;
   readonly figures: readonly ObjectiveFigure[];
+  /** Why replies at this level count as unusable, which misses every objective. */
+  readonly unusable?: string;
 }
 
-type Level = Pick<FrontierPoint, "level" | "met">;
+type Level = Pick<FrontierPoint, "level" | "met" | "unusable">;
 
 /** The figures of an objective in a phase. Of several classes, the one with the highest quantile counts. */
-export function pointOf({ level, met }: Level, clauses: readonly Clause[], phase: JudgedPhase): FrontierPoint {
+export function pointOf(
+  { level, met, unusable }: Level,
+  clauses: readonly Clause[],
+  phase: JudgedPhase,
+): FrontierPoint {
   return {
     level,
     durationS: phase.durationS,
@@ -35,6 +41,7 @@ export function pointOf({ level, met }: Level, clauses: readonly Clause[], phase
     admittedPerS: phase.rates.admitted,
     admittedPerSInterval: phase.rates.intervals?.admitted ?? null,
     figures: clauses.map((clause) => ({ clause: clause.text, ...figureOf(clause, phase) })),
+    ...(unusable === undefined ? {} : { unusable }),
   };
 }
 
