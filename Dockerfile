@@ -6,9 +6,9 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
-# The image holds what the package holds, the program as this Node has compiled it, and the dependencies of the lockfile.
+# The image holds what the package holds, and the dependencies of the lockfile.
 RUN npm pack && mkdir /package && tar -xzf gateway-gauntlet-*.tgz -C /package --strip-components=1 \
-    && cp dist/src/bundle/*.v8 /package/dist/src/bundle/ && chmod 0755 /package/dist/src/main.js \
+    && chmod 0755 /package/dist/src/main.js \
     && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20

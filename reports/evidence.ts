@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const headers = z.array(z.tuple([z.string(), z.string()]));
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { fileURLToPath } from "node:url";
-import { readBundle, runProgram, scriptOf } from "./program.ts";
+import { createRequire } from "node:module";
 
 // The program in one file (scripts/bundle.mjs), which starts in half the time that its modules need.
-const bundle = fileURLToPath(new URL("./bundle/cli.cjs", import.meta.url));
-const { crashWith, main, outputFailed } = runProgram(scriptOf(readBundle(bundle)), bundle);
+const { crashWith, main, outputFailed }: typeof import("./cli/index.ts") = createRequire(import.meta.url)(
+  "./bundle/cli.cjs",
+);
 
 // Without handlers Node ends with 1, which says that a gate failed.
 process.on("uncaughtException", crashWith);

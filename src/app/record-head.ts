@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
-import type { z } from "zod";
+import type * as z from "zod";
 import { describeContract, readingRules } from "../checks/index.ts";
 import { RECORD_VERSION, type RunRecord, runRecordSchema } from "../record/index.ts";
 import type { Target } from "../target/index.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { generatorSchema, judgedPhaseSchema, retryAfterSchema, sessionsSchema } from "../record/index.ts";
 import { OBJECTIVE_FIGURES } from "./goodput.ts";
 import { type Counts, noCounts } from "./second-series.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { describeFacts } from "../../reports/text/index.ts";
 import { formatNumber, isObject, UsageError, wilson } from "../core/index.ts";
 import { conclusionOf } from "../judging/index.ts";

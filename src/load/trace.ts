@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError, type ConfigProblem } from "../core/index.ts";
 import { parseJson } from "../dialects/index.ts";
 import { BLOCK_TOKENS } from "./prompt-text.ts";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError } from "../core/index.ts";
 import { optional, readText, readYaml, type Target } from "../target/index.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "./goodput.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError, type ConfigProblem } from "../core/index.ts";
 import { readText } from "../target/index.ts";
 import type { Lengths } from "./lengths.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
 import { type ComparedMetric, type LoadRun, type RunRecord, STATUSES } from "../record/index.ts";
 import { figureOf } from "./figure.ts";

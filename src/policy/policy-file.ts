@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { GATE_LEVELS, type GateLevel } from "../record/index.ts";
 import { parseThreshold, subjectOf, type Threshold } from "./threshold.ts";
 

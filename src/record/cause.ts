@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** One deviation behind the findings of many results. */
 export const causeSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { findingSchema, undecidedSchema } from "./finding.ts";
 import { STATUSES } from "./status.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { STATUSES } from "./status.ts";
 
 const status = z.enum(STATUSES);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonValue } from "../core/index.ts";
 import type { Status } from "./status.ts";
 

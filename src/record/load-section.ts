@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { checkResultSchema } from "./check-result.ts";
 import { findingSchema } from "./finding.ts";
 import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 export const count = z.int().nonnegative();
 export const LOAD_DIALECTS = ["chat", "messages"] as const;

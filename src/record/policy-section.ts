@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 export const GATE_LEVELS = ["error", "warn", "off"] as const;
 export type GateLevel = (typeof GATE_LEVELS)[number];

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { count, dialect, quantiles } from "./load-values.ts";
 
 const retryOutcome = z.enum([

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { causeSchema } from "./cause.ts";
 import { checkResultSchema, layer, waiverSchema } from "./check-result.ts";
 import { comparisonSchema } from "./comparison-section.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Resources that the processes of the target held at one time. */
 const sampleSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { denialMessage } from "./denial-message.ts";
 import { optional } from "./value-schemas.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { DenialMessage } from "../dialects/index.ts";
 
 /** Text of a denial in the contract of a target file. */

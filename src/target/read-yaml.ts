@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { ConfigError, type ConfigProblem, fileProblem, maskLikely, nearestOf } from "../core/index.ts";
 
 export interface YamlDocument<T> {

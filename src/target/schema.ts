@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { addressProblem } from "../core/index.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { contract, text } from "./contract-schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Key } from "./key.ts";
 import { headerName, keyReference, optional } from "./value-schemas.ts";
 

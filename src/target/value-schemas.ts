@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header name");
 

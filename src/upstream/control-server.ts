@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, fastify } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { sinceStartMs } from "./play.ts";
 import { isMarker } from "./request-log.ts";
 import { scenarioSchema, scriptSchema } from "./scenario.ts";

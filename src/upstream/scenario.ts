@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const ms = z.number().min(0).max(600_000);
 const whole = z.number().int().min(0).max(1_000_000);

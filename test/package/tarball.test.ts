@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { publint } from "publint";
 import { beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
-import { readBundle } from "../../src/program.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 import { deadLinks } from "../support/markdown.ts";
 
@@ -86,9 +85,6 @@ test("installed, it judges a gateway", () => {
   const conform = gauntlet("conform", "models", "--target", "embedded", "--out", "run");
   expect(conform.stdout + conform.stderr).toContain("PASS: embedded reference gateway");
   expect(conform.status).toBe(0);
-  // What the build of another Node, or an incomplete build, would leave there.
-  const bundle = installed("dist/src/bundle/cli.cjs");
-  writeFileSync(readBundle(bundle).compiledPath, readFileSync(process.execPath).subarray(0, 1_000_000));
   expect(gauntlet("--version")).toMatchObject({ status: 0, stdout: `${packed.version}\n` });
   writeFileSync(
     join(folder, "use.mjs"),

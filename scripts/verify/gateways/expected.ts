@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import type { CheckResult } from "../../../src/record/index.ts";
 import { TIMING } from "../evaluate.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError, fileProblem } from "../../core/index.ts";
 import type { LoadPlan } from "../../load/index.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError, type ConfigProblem } from "../../core/index.ts";
 import type { Waiver } from "../../record/index.ts";
 import { readText, readYaml } from "../../target/index.ts";
