@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { MODULES } from "../scripts/modules.ts";
-import { LONG_TESTS } from "../scripts/verify/long-tests.ts";
-import mutants from "../scripts/verify/vitest.mutants.config.ts";
+import { LONG_TESTS } from "../scripts/verify/vitest/long-tests.ts";
+import mutants from "../scripts/verify/vitest/vitest.mutants.config.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 

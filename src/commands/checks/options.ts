@@ -1,0 +1,13 @@
+import { defineCommand } from "../../terminal/define-command.ts";
+import { json, suite } from "../../terminal/options.ts";
+
+export const checksCommand = defineCommand({
+  command: "checks",
+  describe: "List the checks with their requirements and levels",
+  examples: [
+    ["gauntlet checks", "the list"],
+    ["gauntlet checks --suite ./my-suite.ts --json", "with your own suite, as JSON"],
+  ],
+  builder: (yargs) => yargs.options({ json, suite }),
+  run: async (argv) => (await import("./run.ts")).listChecks(argv.suite),
+});
