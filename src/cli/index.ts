@@ -1,35 +1,36 @@
 import yargs, { type CommandModule } from "yargs";
-import { baselineCommand } from "../commands/baseline/options.ts";
-import { calibrateCommand } from "../commands/calibrate/options.ts";
-import { capacityCommand } from "../commands/capacity/options.ts";
-import { checksCommand } from "../commands/checks/options.ts";
-import { clientCommand } from "../commands/client/options.ts";
-import { compareCommand } from "../commands/compare/options.ts";
-import { complete, completionCommand } from "../commands/completion/options.ts";
-import { conformCommand } from "../commands/conform/options.ts";
-import { doctorCommand } from "../commands/doctor/options.ts";
-import { explainCommand } from "../commands/explain/options.ts";
-import { gatewayCommand } from "../commands/gateway/options.ts";
-import { historyCommand } from "../commands/history/options.ts";
-import { initCommand } from "../commands/init/options.ts";
-import { k6Command } from "../commands/k6/options.ts";
-import { k8sCommand } from "../commands/k8s/options.ts";
-import { limitsCommand } from "../commands/limits/options.ts";
-import { loadCommand } from "../commands/load/options.ts";
-import { mergeCommand } from "../commands/merge/options.ts";
-import { overheadCommand } from "../commands/overhead/options.ts";
-import { rejudgeCommand } from "../commands/rejudge/options.ts";
-import { reportCommand } from "../commands/report/options.ts";
-import { runCommand } from "../commands/run/options.ts";
-import { showReportCommand } from "../commands/show-report/options.ts";
-import { sizeCommand } from "../commands/size/options.ts";
-import { upstreamCommand } from "../commands/upstream/options.ts";
-import { waiversCommand } from "../commands/waivers/options.ts";
-import { EXIT, GauntletError, terminalText, UsageError } from "../core/index.ts";
-import { VERSION } from "../core/process/version.ts";
-import type { ExitCodeHolder } from "../terminal/define-command.ts";
-import { wantsJson, writeError } from "../terminal/json-output.ts";
-import { fitted } from "../terminal/wrap-lines.ts";
+import {
+  baselineCommand,
+  calibrateCommand,
+  capacityCommand,
+  checksCommand,
+  clientCommand,
+  compareCommand,
+  complete,
+  completionCommand,
+  conformCommand,
+  doctorCommand,
+  explainCommand,
+  gatewayCommand,
+  historyCommand,
+  initCommand,
+  k6Command,
+  k8sCommand,
+  limitsCommand,
+  loadCommand,
+  mergeCommand,
+  overheadCommand,
+  rejudgeCommand,
+  reportCommand,
+  runCommand,
+  showReportCommand,
+  sizeCommand,
+  upstreamCommand,
+  waiversCommand,
+} from "../commands/index.ts";
+import { EXIT, GauntletError, terminalText, UsageError, VERSION } from "../core/index.ts";
+import type { ExitCodeHolder } from "../terminal/index.ts";
+import { fitted, wantsJson, writeError } from "../terminal/index.ts";
 import { checkOptions } from "./check-options.ts";
 import { describeCrash } from "./crash.ts";
 import { keepOutOfDumps } from "./dumps.ts";
@@ -84,7 +85,7 @@ function asksForOverview(own: readonly string[]): boolean {
 export async function main(args: readonly string[]): Promise<number> {
   const { own, behindDashes } = splitAtDashes(args);
   if (own.includes("--version") && own.includes("--json")) {
-    const { versionDocument } = await import("../run/journal/version-document.ts");
+    const { versionDocument } = await import("../run/journal/index.ts");
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }

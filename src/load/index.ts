@@ -1,4 +1,4 @@
-export { nowUs } from "../http/load-client/load-exchange.ts";
+export { nowUs } from "../http/load-client/index.ts";
 export { isLimitReason } from "../limits/index.ts";
 export { type Capacity, type CapacityStep, findCapacity, HOLD_S } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
@@ -21,6 +21,7 @@ export { planOf } from "./schedule/schedule.ts";
 export { boundedBy, parseUntil, type Until } from "./schedule/until.ts";
 export { assertReachable } from "./send/assert-reachable.ts";
 export { guardOver, type LoadGuard, type LoadStop } from "./send/load-guard.ts";
+export type { LoadsContext } from "./send/loads-context.ts";
 export { type LoadRequestSpec, modelFor } from "./send/prepared-requests.ts";
 export { type BlockTimes, RequestLane } from "./send/request-lane.ts";
 export type { RequestSpan } from "./send/request-span.ts";

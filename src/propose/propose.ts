@@ -1,7 +1,6 @@
 import type { Response, Traffic } from "../checks/index.ts";
 import { DIALECTS, readRateLimit } from "../dialects/index.ts";
-import { dialectAdvice } from "../run/preflight/dialect-advice.ts";
-import { modelsToTry } from "../run/preflight/preflight.ts";
+import { dialectAdvice, modelsToTry } from "../run/preflight/index.ts";
 import { parseTarget, type Target } from "../target/index.ts";
 import { proposeContract } from "./propose-contract.ts";
 import { type ProposedLine, withLines } from "./proposed-line.ts";

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { Colors } from "../run/control/outcome.ts";
+import type { Colors } from "../run/control/index.ts";
 
 /** Colour only on a terminal, and never against NO_COLOR. */
 export function colorsFor(stream: NodeJS.WriteStream): Colors {

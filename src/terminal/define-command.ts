@@ -1,7 +1,6 @@
 import type { ArgumentsCamelCase, Argv, CommandModule } from "yargs";
 import { ConfigError, EXIT, type ExitCode, GauntletError, terminalText, UnreachableError } from "../core/index.ts";
-import type { Outcome } from "../run/control/outcome.ts";
-import type { RunControl } from "../run/control/run-control.ts";
+import type { Outcome, RunControl } from "../run/control/index.ts";
 import { colorsFor } from "./colors.ts";
 import { watchInterruption } from "./interruption.ts";
 import { errorOf, writeDocument } from "./json-output.ts";

@@ -1,4 +1,4 @@
-import type { Interruption } from "../run/control/run-control.ts";
+import type { Interruption } from "../run/control/index.ts";
 import { type EndingSignal, endInTime } from "./end-in-time.ts";
 
 /** How long requests in flight may take to end after the first signal, ms. */

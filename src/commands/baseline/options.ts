@@ -1,8 +1,7 @@
 import type { CommandModule } from "yargs";
 
 import { didYouMean, UsageError } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { text } from "../../terminal/options.ts";
+import { defineCommand, text } from "../../terminal/index.ts";
 
 const accept = defineCommand({
   command: "accept <dir>",

@@ -1,8 +1,8 @@
 import { EXIT } from "../../core/index.ts";
 import { acceptBaseline, baselineText } from "../../policy/index.ts";
 import { readRecord, writeAtomically } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { readBaseline } from "../../run/judge/policy-step.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { readBaseline } from "../../run/judge/index.ts";
 
 /** Accepts a stored run into a baseline file. @param file is created or updated. */
 export function acceptRun(dir: string, file: string): Outcome {

@@ -1,5 +1,4 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { json } from "../../terminal/options.ts";
+import { defineCommand, json, withControl } from "../../terminal/index.ts";
 
 export const calibrateCommand = defineCommand({
   command: "calibrate",

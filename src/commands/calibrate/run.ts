@@ -1,7 +1,7 @@
 import { EXIT } from "../../core/index.ts";
 import { CALIBRATED_BOUNDS, calibrate as measure, problemsOf } from "../../load/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { exitAfter, type RunControl } from "../../run/control/run-control.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { exitAfter, type RunControl } from "../../run/control/index.ts";
 
 export interface CalibrateOptions {
   readonly streams: number;

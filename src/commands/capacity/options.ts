@@ -1,5 +1,16 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { flag, json, mutation, number, out, seed, target, text, variant } from "../../terminal/options.ts";
+import {
+  defineCommand,
+  flag,
+  json,
+  mutation,
+  number,
+  out,
+  seed,
+  target,
+  text,
+  variant,
+  withControl,
+} from "../../terminal/index.ts";
 
 /** `gauntlet capacity`: how much load still meets an objective. */
 export const capacityCommand = defineCommand({

@@ -11,14 +11,11 @@ import {
   shortClass,
   type Workload,
 } from "../../load/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { searchPermit } from "../../run/control/permit.ts";
-import { exitAfter, type RunControl } from "../../run/control/run-control.ts";
-import { accountByName } from "../../run/open/account-by-name.ts";
-import { findWorkload } from "../../run/open/find-workload.ts";
-import { type OpenTarget, openTarget, type TargetOptions } from "../../run/open/open-target.ts";
-import { fillModels } from "../../run/preflight/load-target-models.ts";
-import { openResultFolder } from "../../run/record/result-folder.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { exitAfter, type RunControl, searchPermit } from "../../run/control/index.ts";
+import { accountByName, findWorkload, type OpenTarget, openTarget, type TargetOptions } from "../../run/open/index.ts";
+import { fillModels } from "../../run/preflight/index.ts";
+import { openResultFolder } from "../../run/record/index.ts";
 import { allKeys, keysOf, type Limits, type Target } from "../../target/index.ts";
 import { levelText, progressText, RATE, renderCapacity, stepText } from "./text.ts";
 

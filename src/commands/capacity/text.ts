@@ -1,7 +1,7 @@
 import { formatCount, formatNumber, formatRounded } from "../../core/index.ts";
 import { type Capacity, type CapacityStep, type FrontierPoint, HOLD_S, type LoadProgress } from "../../load/index.ts";
-import type { Colors } from "../../run/control/outcome.ts";
-import { withVerdict } from "../../run/record/verdict-text.ts";
+import type { Colors } from "../../run/control/index.ts";
+import { withVerdict } from "../../run/record/index.ts";
 import { TIER_LIMITS } from "../../target/index.ts";
 
 /** The unit of rates. */

@@ -1,5 +1,4 @@
-import { defineCommand } from "../../terminal/define-command.ts";
-import { json, suite } from "../../terminal/options.ts";
+import { defineCommand, json, suite } from "../../terminal/index.ts";
 
 export const checksCommand = defineCommand({
   command: "checks",

@@ -10,8 +10,8 @@ import {
   SPECIFICATION_PAGE,
   specificationPlaces,
 } from "../../requirements/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { checksWith } from "../../run/suites/own-suites.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { checksWith } from "../../run/suites/index.ts";
 
 /**
  * Every check with the requirements it covers and their levels.

@@ -1,5 +1,4 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { flag, json, many, number, text } from "../../terminal/options.ts";
+import { defineCommand, flag, json, many, number, text, withControl } from "../../terminal/index.ts";
 
 /** `gauntlet client -- COMMAND`: judges a client by how it retries. */
 export const clientCommand = defineCommand({

@@ -2,12 +2,10 @@ import { jsonDocument, renderClientRun, renderTerminal } from "../../../reports/
 import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
 import { didYouMean, EXIT, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import type { RunControl } from "../../run/control/run-control.ts";
-import { journalStart } from "../../run/journal/journal-start.ts";
-import { openFolder } from "../../run/open/open-folder.ts";
-import { composeRecord } from "../../run/record/compose-record.ts";
-import { keepRecord } from "../../run/record/keep-record.ts";
+import type { Outcome, RunControl } from "../../run/control/index.ts";
+import { journalStart } from "../../run/journal/index.ts";
+import { openFolder } from "../../run/open/index.ts";
+import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { parseTarget, type Target } from "../../target/index.ts";
 
 export interface ClientOptions {

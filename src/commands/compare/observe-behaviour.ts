@@ -12,10 +12,9 @@ import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/inde
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http/recorder/index.ts";
 import { readRun } from "../../record/index.ts";
-import type { Permit } from "../../run/control/permit.ts";
-import type { OnProgress } from "../../run/control/run-control.ts";
-import type { Build } from "../../run/open/start-build.ts";
-import { prepare } from "../../run/preflight/preflight.ts";
+import type { OnProgress, Permit } from "../../run/control/index.ts";
+import type { Build } from "../../run/open/index.ts";
+import { prepare } from "../../run/preflight/index.ts";
 
 /** Suites that find much in little time; the others wait for minutes or use up states. */
 export const QUICK_SUITES = ["models", "auth", "chat", "messages", "streaming", "errors", "compat"] as const;

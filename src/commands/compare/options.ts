@@ -1,5 +1,4 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { json, many, number, out, seed, text } from "../../terminal/options.ts";
+import { defineCommand, json, many, number, out, seed, text, withControl } from "../../terminal/index.ts";
 
 export const compareCommand = defineCommand({
   command: "compare [a] [b]",

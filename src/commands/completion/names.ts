@@ -2,7 +2,7 @@ import { CHECKS } from "../../../suites/index.ts";
 import { suiteOf } from "../../checks/index.ts";
 import { SCENARIOS } from "../../client-conformance/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
-import { checksWith } from "../../run/suites/own-suites.ts";
+import { checksWith } from "../../run/suites/index.ts";
 
 interface Names {
   readonly checks: readonly string[];

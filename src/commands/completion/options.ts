@@ -1,6 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { conformOptions } from "../../terminal/options.ts";
+import { conformOptions, defineCommand } from "../../terminal/index.ts";
 
 /** One script per shell. Each calls the program itself, so that suites and options are never out of date. */
 const SCRIPTS = {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { EXIT, UsageError } from "../../core/index.ts";
-import type { ConformOptions } from "../../run/conformance/conform.ts";
-import { mainFile, targetFileOf } from "../../run/open/open-target.ts";
+import type { ConformOptions } from "../../run/conformance/index.ts";
+import { mainFile, targetFileOf } from "../../run/open/index.ts";
 import { FileChanges } from "./file-changes.ts";
 
 export interface OnChangeControl {

@@ -1,7 +1,6 @@
-import type { ConformOptions } from "../../run/conformance/conform.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { conformOptions, flag } from "../../terminal/options.ts";
+import type { ConformOptions } from "../../run/conformance/index.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { conformOptions, defineCommand, flag, withControl } from "../../terminal/index.ts";
 
 export const conformCommand = defineCommand({
   command: "conform [suites..]",
@@ -29,7 +28,7 @@ export const conformCommand = defineCommand({
       }),
   run: async (argv) => {
     if (argv.watch) return onEveryChange(argv);
-    const { conform } = await import("../../run/conformance/conform.ts");
+    const { conform } = await import("../../run/conformance/index.ts");
     return withControl((control) => conform({ ...argv, command: "conform" }, control), { quiet: argv.json });
   },
 });

@@ -1,8 +1,4 @@
-import { colorsFor } from "../../terminal/colors.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { flag, json, text } from "../../terminal/options.ts";
-import { showProgress } from "../../terminal/progress/progress.ts";
-import { fitted } from "../../terminal/wrap-lines.ts";
+import { colorsFor, defineCommand, fitted, flag, json, showProgress, text } from "../../terminal/index.ts";
 
 /** `gauntlet doctor`: checks a target file, the gateway and this machine before a run. */
 export const doctorCommand = defineCommand({

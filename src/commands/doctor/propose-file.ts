@@ -1,13 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { leftoversOf, Traffic } from "../../checks/index.ts";
 import { EXIT, UsageError } from "../../core/index.ts";
-import { propose } from "../../propose/propose.ts";
-import type { ReadDenial } from "../../propose/read-proposal.ts";
-import { proposalPlan } from "../../propose/sample-gateway.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { permitFor } from "../../run/control/permit.ts";
-import type { OnProgress } from "../../run/control/run-control.ts";
-import { openTarget } from "../../run/open/open-target.ts";
+import type { ReadDenial } from "../../propose/index.ts";
+import { proposalPlan, propose } from "../../propose/index.ts";
+import type { OnProgress, Outcome } from "../../run/control/index.ts";
+import { permitFor } from "../../run/control/index.ts";
+import { openTarget } from "../../run/open/index.ts";
 
 /**
  * Proposes a target file for the gateway of a target file.

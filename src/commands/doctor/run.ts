@@ -3,16 +3,19 @@ import { CHECKS } from "../../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../../checks/index.ts";
 import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
 import { readRateLimit } from "../../dialects/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { permitFor } from "../../run/control/permit.ts";
-import type { SendingPlan } from "../../run/control/plan.ts";
-import { requestsOnly, sumOf } from "../../run/control/plan.ts";
-import type { OnProgress } from "../../run/control/run-control.ts";
-import { listAdvice, modelAdvice } from "../../run/preflight/advice.ts";
-import { dialectAdvice } from "../../run/preflight/dialect-advice.ts";
-import { describeResponse, headerHint } from "../../run/preflight/gateway-message.ts";
-import { listedModels, listModels, unreachable } from "../../run/preflight/preflight.ts";
-import { dropUndeclaredSuites, undeclaredSuites } from "../../run/suites/drop-undeclared-suites.ts";
+import type { OnProgress, Outcome, SendingPlan } from "../../run/control/index.ts";
+import { permitFor, requestsOnly, sumOf } from "../../run/control/index.ts";
+import {
+  describeResponse,
+  dialectAdvice,
+  headerHint,
+  listAdvice,
+  listedModels,
+  listModels,
+  modelAdvice,
+  unreachable,
+} from "../../run/preflight/index.ts";
+import { dropUndeclaredSuites, undeclaredSuites } from "../../run/suites/index.ts";
 import { type KeyName, loadTarget, type Target, TIER_LIMITS } from "../../target/index.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Symptom } from "./symptom.ts";

@@ -1,4 +1,4 @@
-import type { Colors } from "../../run/control/outcome.ts";
+import type { Colors } from "../../run/control/index.ts";
 
 /** One finding of doctor. */
 export interface Symptom {

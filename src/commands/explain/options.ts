@@ -1,6 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { suite } from "../../terminal/options.ts";
+import { defineCommand, suite } from "../../terminal/index.ts";
 
 export const explainCommand = defineCommand({
   command: "explain <id>",

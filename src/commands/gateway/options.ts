@@ -1,7 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { flag, many } from "../../terminal/options.ts";
-import { untilStopped } from "../../terminal/until-stopped.ts";
+import { defineCommand, flag, many, untilStopped } from "../../terminal/index.ts";
 
 /** `gauntlet gateway`: runs the reference gateway until it is stopped. */
 export const gatewayCommand = defineCommand({

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { addressProblem, EXIT, isObject, messageOf, UsageError } from "../../core/index.ts";
-import { keyByReference } from "../../core/process/key-by-reference.ts";
+import { addressProblem, EXIT, isObject, keyByReference, messageOf, UsageError } from "../../core/index.ts";
 import {
   type GatewayOptions,
   type LimiterKind,
@@ -13,7 +12,7 @@ import {
   VARIANTS,
   type Variant,
 } from "../../reference-gateway/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
+import type { Outcome } from "../../run/control/index.ts";
 import { startGatewayInFront } from "./gateway-in-front.ts";
 
 /** The options of `gauntlet gateway`, as typed; durations in ms. */

@@ -1,5 +1,4 @@
-import { defineCommand } from "../../terminal/define-command.ts";
-import { flag, json, many, number, text } from "../../terminal/options.ts";
+import { defineCommand, flag, json, many, number, text } from "../../terminal/index.ts";
 
 export const historyCommand = defineCommand({
   command: "history <paths..>",

@@ -11,8 +11,8 @@ import {
   trendsOf,
 } from "../../history/index.ts";
 import { writeAtomically } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { readOrRecover } from "../../run/record/recover-record.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { readOrRecover } from "../../run/record/index.ts";
 
 export interface HistoryOptions {
   /** Folders of runs, folders that contain such folders, or one history file. */

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { CHECKS } from "../../../suites/index.ts";
 import { gapsOf, instancesOf } from "../../checks/index.ts";
 import { EXIT, formatCount, UsageError } from "../../core/index.ts";
-import { withLines } from "../../propose/proposed-line.ts";
+import { withLines } from "../../propose/index.ts";
 import { writeAtomically } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { dropUndeclaredSuites } from "../../run/suites/drop-undeclared-suites.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { dropUndeclaredSuites } from "../../run/suites/index.ts";
 import { loadTarget } from "../../target/index.ts";
 
 /**

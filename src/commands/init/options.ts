@@ -1,6 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { flag, text } from "../../terminal/options.ts";
+import { defineCommand, flag, text } from "../../terminal/index.ts";
 import type { InitAnswers } from "./run.ts";
 
 /** `gauntlet init`: writes a target file and the files around it. */

@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Traffic } from "../../checks/index.ts";
-import { ConfigError, messageOf, UsageError } from "../../core/index.ts";
-import { NAME } from "../../core/process/version.ts";
-import { propose } from "../../propose/propose.ts";
-import { proposalPlan } from "../../propose/sample-gateway.ts";
-import { permitFor } from "../../run/control/permit.ts";
+import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
+import { proposalPlan, propose } from "../../propose/index.ts";
+import { permitFor } from "../../run/control/index.ts";
 import { parseTarget } from "../../target/index.ts";
 import { CI_JOBS } from "./ci-jobs.ts";
 

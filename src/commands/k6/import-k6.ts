@@ -3,11 +3,10 @@ import { mergeOutputs, missingShares, readOutput } from "../../engines/index.ts"
 import { Redactor } from "../../http/recorder/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
 import { type LoadInstance, RunFolder } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import type { OnProgress } from "../../run/control/run-control.ts";
-import { finishLoad } from "../../run/judge/finish-load.ts";
-import { judgeMerged } from "../../run/loads/judge-merged.ts";
-import { defaultFolder, openTarget } from "../../run/open/open-target.ts";
+import type { OnProgress, Outcome } from "../../run/control/index.ts";
+import { finishLoad } from "../../run/judge/index.ts";
+import { judgeMerged } from "../../run/loads/index.ts";
+import { defaultFolder, openTarget } from "../../run/open/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { readStoredPlan } from "./stored-plan.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { InternalError } from "../../core/index.ts";
 import { type GeneratorCost, mergeOutputs, readOutput, runInstances } from "../../engines/index.ts";
 import { DEFAULT_ALLOW, shortClass, type Workload } from "../../load/index.ts";
-import { KEY_VARIABLES, planForK6, scriptFolder } from "../../run/loads/plan-for-k6.ts";
-import { mainFile } from "../../run/open/open-target.ts";
+import { KEY_VARIABLES, planForK6, scriptFolder } from "../../run/loads/index.ts";
+import { mainFile } from "../../run/open/index.ts";
 import { startEmbedded, type Target } from "../../target/index.ts";
 
 /** Requests of the measurement: enough CPU time to measure in ticks of 10 ms, few enough for a small machine. */

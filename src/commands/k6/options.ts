@@ -1,9 +1,17 @@
 import type { CommandModule } from "yargs";
 
 import { didYouMean, UsageError } from "../../core/index.ts";
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { flag, json, k6, number, target, text } from "../../terminal/options.ts";
-import { showProgress } from "../../terminal/progress/progress.ts";
+import {
+  defineCommand,
+  flag,
+  json,
+  k6,
+  number,
+  showProgress,
+  target,
+  text,
+  withControl,
+} from "../../terminal/index.ts";
 
 const exportCommand = defineCommand({
   command: "export <what>",

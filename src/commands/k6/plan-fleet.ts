@@ -1,7 +1,6 @@
 import { EXIT, UsageError } from "../../core/index.ts";
 import { findK6, type GeneratorCost, sizeFleet } from "../../engines/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import type { RunControl } from "../../run/control/run-control.ts";
+import type { Outcome, RunControl } from "../../run/control/index.ts";
 import { measureCost } from "./measure-cost.ts";
 
 export interface FleetOptions {

@@ -1,9 +1,7 @@
 import type { CommandModule } from "yargs";
 
 import { didYouMean, UsageError } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { flag, number, seed, target, text } from "../../terminal/options.ts";
-import { showProgress } from "../../terminal/progress/progress.ts";
+import { defineCommand, flag, number, seed, showProgress, target, text } from "../../terminal/index.ts";
 
 const exportCommand = defineCommand({
   command: "export <what>",

@@ -1,5 +1,14 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { json, mutation, number, out, target, text, variant } from "../../terminal/options.ts";
+import {
+  defineCommand,
+  json,
+  mutation,
+  number,
+  out,
+  target,
+  text,
+  variant,
+  withControl,
+} from "../../terminal/index.ts";
 
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({

@@ -1,14 +1,11 @@
 import { EXIT, formatCount, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "../../load/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { permitLine, searchPermit } from "../../run/control/permit.ts";
-import { exitAfter, type RunControl } from "../../run/control/run-control.ts";
-import { accountByName } from "../../run/open/account-by-name.ts";
-import { type OpenTarget, openTarget, type TargetOptions } from "../../run/open/open-target.ts";
-import { fillModels } from "../../run/preflight/load-target-models.ts";
-import { assertKeysAccepted } from "../../run/preflight/wrong-key.ts";
-import { openResultFolder } from "../../run/record/result-folder.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { exitAfter, permitLine, type RunControl, searchPermit } from "../../run/control/index.ts";
+import { accountByName, type OpenTarget, openTarget, type TargetOptions } from "../../run/open/index.ts";
+import { assertKeysAccepted, fillModels } from "../../run/preflight/index.ts";
+import { openResultFolder } from "../../run/record/index.ts";
 import { allKeys, type Limits } from "../../target/index.ts";
 import { renderLimits } from "./text.ts";
 

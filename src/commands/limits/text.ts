@@ -1,7 +1,7 @@
 import { formatCount, formatRounded, groupBy } from "../../core/index.ts";
 import type { LimitsAnalysis } from "../../load/index.ts";
-import type { Colors } from "../../run/control/outcome.ts";
-import { withVerdict } from "../../run/record/verdict-text.ts";
+import type { Colors } from "../../run/control/index.ts";
+import { withVerdict } from "../../run/record/index.ts";
 import type { Limits } from "../../target/index.ts";
 
 type Inferred = { readonly value: unknown; readonly confidence: string; readonly evidence: string };

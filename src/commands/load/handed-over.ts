@@ -1,6 +1,6 @@
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type ShardFile, type ShardPart, type Workload, writeShardFile } from "../../load/index.ts";
-import type { OpenShard } from "../../run/loads/open-shard.ts";
+import type { OpenShard } from "../../run/loads/index.ts";
 import type { Target } from "../../target/index.ts";
 
 interface Ended {

@@ -1,6 +1,6 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
 import {
   baseline,
+  defineCommand,
   flag,
   json,
   k6,
@@ -12,7 +12,8 @@ import {
   target,
   text,
   variant,
-} from "../../terminal/options.ts";
+  withControl,
+} from "../../terminal/index.ts";
 
 export const loadCommand = defineCommand({
   command: "load <what..>",

@@ -12,24 +12,24 @@ import {
   type Workload,
 } from "../../load/index.ts";
 import type { Policy } from "../../policy/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import type { Permit } from "../../run/control/permit.ts";
-import { permitFor, permitLine } from "../../run/control/permit.ts";
-import { planOfLoads } from "../../run/control/plan.ts";
-import type { OnProgress, RunControl } from "../../run/control/run-control.ts";
-import { journalStart } from "../../run/journal/journal-start.ts";
-import { keepEvidence } from "../../run/loads/keep-evidence.ts";
-import { openShard, sharedSeed, waitForStart } from "../../run/loads/open-shard.ts";
-import { runLoads } from "../../run/loads/run-loads.ts";
-import { type ShardOptions, shardRequest } from "../../run/loads/shard-options.ts";
-import { findWorkload } from "../../run/open/find-workload.ts";
-import { openFolder } from "../../run/open/open-folder.ts";
-import { openTarget, type TargetOptions } from "../../run/open/open-target.ts";
-import { loadTargetOf } from "../../run/preflight/load-target-models.ts";
+import type { OnProgress, Outcome, Permit, RunControl } from "../../run/control/index.ts";
+import { permitFor, permitLine, planOfLoads } from "../../run/control/index.ts";
+import { journalStart } from "../../run/journal/index.ts";
+import {
+  keepEvidence,
+  openShard,
+  runLoads,
+  type ShardOptions,
+  shardRequest,
+  sharedSeed,
+  waitForStart,
+} from "../../run/loads/index.ts";
+import { findWorkload, openFolder, openTarget, type TargetOptions } from "../../run/open/index.ts";
+import { loadTargetOf } from "../../run/preflight/index.ts";
 import { allKeys } from "../../target/index.ts";
-import type { Watch, Watched } from "../../telemetry/live/watch-load.ts";
-import { checkWatched, type WatchOptions, watchedBy } from "../../telemetry/live/watch-options.ts";
-import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/open-watch.ts";
+import type { Watch, Watched } from "../../telemetry/live/index.ts";
+import { checkWatched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
+import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
 import { HandedOver } from "./handed-over.ts";
 
 export interface LoadOptions extends TargetOptions, ShardOptions, WatchOptions, TargetWatchOptions {
@@ -97,7 +97,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   });
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // The code that judges and renders is loaded after the load, so that the first request does not wait for it.
-  const { finishLoad } = await import("../../run/judge/finish-load.ts");
+  const { finishLoad } = await import("../../run/judge/index.ts");
   const cutOff = folder.ioError?.message;
   const closed = only && handedOver?.close(only, { target, redactor, cut: interruption.by() ?? cutOff });
   const run = { folder, target, seed, startedAt, redactor, interruption, cutOff, policy, shard: closed };
@@ -126,7 +126,7 @@ async function policyOf({ policy, baseline, shard }: LoadOptions): Promise<Polic
     throw new UsageError("--policy cannot be combined with --shard: it would judge one shard's share of the load", {
       hint: "Omit --policy, and put thresholds into the workload: `gauntlet merge` judges the whole load by them.",
     });
-  const { policyOfLoad, readPolicy } = await import("../../run/judge/policy-step.ts");
+  const { policyOfLoad, readPolicy } = await import("../../run/judge/index.ts");
   return policyOfLoad(readPolicy(policy, { baseline }));
 }
 
@@ -145,7 +145,7 @@ function checkThresholds({ workers, shard }: LoadOptions, workloads: readonly Wo
 
 async function watched(options: WatchOptions, run: Watched): Promise<Watch | undefined> {
   if (watchedBy(options) === undefined) return undefined;
-  return (await import("../../telemetry/live/watch-load.ts")).watchLoad(options, run);
+  return (await import("../../telemetry/live/index.ts")).watchLoad(options, run);
 }
 
 /** The plan of a load that is not sent. */

@@ -1,6 +1,4 @@
-import { defineCommand } from "../../terminal/define-command.ts";
-import { json, out } from "../../terminal/options.ts";
-import { showProgress } from "../../terminal/progress/progress.ts";
+import { defineCommand, json, out, showProgress } from "../../terminal/index.ts";
 
 export const mergeCommand = defineCommand({
   command: "merge <dirs..>",

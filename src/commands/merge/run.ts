@@ -13,17 +13,12 @@ import {
 } from "../../load/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
 import { checksOfLoad, type LoadInstance, RunFolder, readJournal, readRun } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import type { OnProgress } from "../../run/control/run-control.ts";
-import { type RecordHead, recordHeadSchema, runIdOf } from "../../run/journal/record-head.ts";
-import { keepLoad } from "../../run/judge/finish-load.ts";
-import { judgeLoad, type SampledExchange } from "../../run/judge/judge-load.ts";
-import { HLOG } from "../../run/loads/run-loads.ts";
-import { defaultFolder } from "../../run/open/open-target.ts";
-import { composeFrom } from "../../run/record/compose-record.ts";
-import { isExchangeLine } from "../../run/record/exchange-line.ts";
-import { recoverLoad } from "../../run/record/recover-load.ts";
-import { readOrRecover } from "../../run/record/recover-record.ts";
+import type { OnProgress, Outcome } from "../../run/control/index.ts";
+import { type RecordHead, recordHeadSchema, runIdOf } from "../../run/journal/index.ts";
+import { judgeLoad, keepLoad, type SampledExchange } from "../../run/judge/index.ts";
+import { HLOG } from "../../run/loads/index.ts";
+import { defaultFolder } from "../../run/open/index.ts";
+import { composeFrom, isExchangeLine, readOrRecover, recoverLoad } from "../../run/record/index.ts";
 
 export interface MergeOptions {
   /** Folders of shards. */

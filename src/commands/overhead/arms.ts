@@ -2,12 +2,10 @@ import { addressProblem, ConfigError, UsageError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import { assertReachable } from "../../load/index.ts";
 import type { UpstreamLog } from "../../overhead/index.ts";
-import type { Permit } from "../../run/control/permit.ts";
-import { permitLine, searchPermit } from "../../run/control/permit.ts";
-import type { RunControl } from "../../run/control/run-control.ts";
-import { mainFile } from "../../run/open/open-target.ts";
-import { startBuild } from "../../run/open/start-build.ts";
-import { fillModels } from "../../run/preflight/load-target-models.ts";
+import type { Permit, RunControl } from "../../run/control/index.ts";
+import { permitLine, searchPermit } from "../../run/control/index.ts";
+import { mainFile, startBuild } from "../../run/open/index.ts";
+import { fillModels } from "../../run/preflight/index.ts";
 import { isLoopback, Key, loadTarget, startOwnProcess, type Target, upstreamControl } from "../../target/index.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
 

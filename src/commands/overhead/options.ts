@@ -1,5 +1,15 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { baseline, flag, json, number, out, policy, seed, text } from "../../terminal/options.ts";
+import {
+  baseline,
+  defineCommand,
+  flag,
+  json,
+  number,
+  out,
+  policy,
+  seed,
+  text,
+  withControl,
+} from "../../terminal/index.ts";
 
 export const overheadCommand = defineCommand({
   command: "overhead",

@@ -1,7 +1,7 @@
 import { type ClientRun, judgeScenario, SCENARIOS } from "../../client-conformance/index.ts";
 import { isObject } from "../../core/index.ts";
 import { type CheckResult, RECORDINGS, type StoredRun } from "../../record/index.ts";
-import { truncatedFile } from "../../run/record/truncated-file.ts";
+import { truncatedFile } from "../../run/record/index.ts";
 
 /** Judges the recorded runs of a client again. If the run was interrupted, results without a recording stay unchanged. */
 export function rejudgeClient({ record, recordings }: StoredRun, dir: string): CheckResult[] {

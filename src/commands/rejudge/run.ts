@@ -4,12 +4,9 @@ import { UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
 import { decide } from "../../policy/index.ts";
 import { type CheckResult, countStatuses, EXCHANGES, RECORDINGS, readRun, type StoredRun } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { isExchangeLine } from "../../run/record/exchange-line.ts";
-import { readOrRecover } from "../../run/record/recover-record.ts";
-import { settle } from "../../run/record/settle-results.ts";
-import { truncatedFile } from "../../run/record/truncated-file.ts";
-import { checksWith } from "../../run/suites/own-suites.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { isExchangeLine, readOrRecover, settle, truncatedFile } from "../../run/record/index.ts";
+import { checksWith } from "../../run/suites/index.ts";
 import { rejudgeClient } from "./rejudge-client.ts";
 
 export interface RejudgeOptions {

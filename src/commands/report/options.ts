@@ -1,6 +1,4 @@
-import { defineCommand } from "../../terminal/define-command.ts";
-import { text } from "../../terminal/options.ts";
-import { showProgress } from "../../terminal/progress/progress.ts";
+import { defineCommand, showProgress, text } from "../../terminal/index.ts";
 
 /** Formats that `--format` and `--print` both accept. */
 const TEXT_FORMATS = ["junit", "ctrf", "markdown", "comment", "annotations", "sarif", "events", "openmetrics"] as const;

@@ -7,10 +7,8 @@ import {
   renderTerminal,
 } from "../../../reports/index.ts";
 import { EXIT, escapedJson } from "../../core/index.ts";
-import type { Colors, Outcome } from "../../run/control/outcome.ts";
-import type { OnProgress } from "../../run/control/run-control.ts";
-import { readOrRecover } from "../../run/record/recover-record.ts";
-import { openSource, writeReports } from "../../run/record/write-reports.ts";
+import type { Colors, OnProgress, Outcome } from "../../run/control/index.ts";
+import { openSource, readOrRecover, writeReports } from "../../run/record/index.ts";
 
 /** Formats for a stream rather than a file. */
 export type Printed = Exclude<Format, "html"> | "terminal" | "json";

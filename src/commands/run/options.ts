@@ -1,5 +1,4 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { confirm, conformOptions } from "../../terminal/options.ts";
+import { confirm, conformOptions, defineCommand, withControl } from "../../terminal/index.ts";
 
 export const runCommand = defineCommand({
   command: "run",
@@ -19,7 +18,7 @@ export const runCommand = defineCommand({
       confirm,
     }),
   run: async (argv) => {
-    const { conform } = await import("../../run/conformance/conform.ts");
+    const { conform } = await import("../../run/conformance/index.ts");
     const tiers = argv.load && argv.only.length === 0;
     return withControl((control) => conform({ ...argv, command: "run", suites: [], tiers }, control), {
       quiet: argv.json,

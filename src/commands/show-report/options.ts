@@ -1,6 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
-import { untilStopped } from "../../terminal/until-stopped.ts";
+import { defineCommand, untilStopped } from "../../terminal/index.ts";
 
 export const showReportCommand = defineCommand({
   command: "show-report [dir]",

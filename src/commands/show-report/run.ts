@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../core/index.ts";
-import { latestReport } from "../../run/open/latest-run.ts";
-import { type LocalServer, startLocalServer } from "../../telemetry/live/local-server.ts";
+import { latestReport } from "../../run/open/index.ts";
+import { type LocalServer, startLocalServer } from "../../telemetry/live/index.ts";
 
 export interface ShowReportOptions {
   /** Folder of a run; default: the latest with a report. */

@@ -1,5 +1,4 @@
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { flag, json, number, out, text } from "../../terminal/options.ts";
+import { defineCommand, flag, json, number, out, text, withControl } from "../../terminal/index.ts";
 
 /** `gauntlet size`: which tier a workload needs. */
 export const sizeCommand = defineCommand({

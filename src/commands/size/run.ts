@@ -12,15 +12,11 @@ import {
   type Workload,
 } from "../../load/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { permitFor, permitLine } from "../../run/control/permit.ts";
-import { planOfLoads } from "../../run/control/plan.ts";
-import { exitAfter, type RunControl } from "../../run/control/run-control.ts";
-import { accountByName } from "../../run/open/account-by-name.ts";
-import { findWorkload } from "../../run/open/find-workload.ts";
-import { type OpenTarget, openTarget } from "../../run/open/open-target.ts";
-import { loadTargetOf } from "../../run/preflight/load-target-models.ts";
-import { openResultFolder } from "../../run/record/result-folder.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { exitAfter, permitFor, permitLine, planOfLoads, type RunControl } from "../../run/control/index.ts";
+import { accountByName, findWorkload, type OpenTarget, openTarget } from "../../run/open/index.ts";
+import { loadTargetOf } from "../../run/preflight/index.ts";
+import { openResultFolder } from "../../run/record/index.ts";
 import { allKeys, keysOf } from "../../target/index.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
 import { renderSizing } from "./text.ts";

@@ -1,7 +1,7 @@
 import { EXIT, formatCount, formatNumber, formatRounded } from "../../core/index.ts";
 import type { Sizing } from "../../load/index.ts";
-import type { Colors } from "../../run/control/outcome.ts";
-import { withVerdict } from "../../run/record/verdict-text.ts";
+import type { Colors } from "../../run/control/index.ts";
+import { withVerdict } from "../../run/record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
 

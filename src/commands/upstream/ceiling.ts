@@ -1,8 +1,8 @@
 import { EXIT, InternalError } from "../../core/index.ts";
 import { closedLoopPeak } from "../../engines/index.ts";
-import type { Outcome } from "../../run/control/outcome.ts";
-import { exitAfter, type RunControl } from "../../run/control/run-control.ts";
-import { mainFile } from "../../run/open/open-target.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { exitAfter, type RunControl } from "../../run/control/index.ts";
+import { mainFile } from "../../run/open/index.ts";
 import { startOwnProcess } from "../../target/index.ts";
 
 const CONNECTIONS = 32;

@@ -1,7 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand, withControl } from "../../terminal/define-command.ts";
-import { flag } from "../../terminal/options.ts";
-import { untilStopped } from "../../terminal/until-stopped.ts";
+import { defineCommand, flag, untilStopped, withControl } from "../../terminal/index.ts";
 
 /** `gauntlet upstream`: runs model providers for a gateway to call, until it is stopped. */
 export const upstreamCommand = defineCommand({

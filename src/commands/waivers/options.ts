@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 
 import { didYouMean, EXIT, UsageError } from "../../core/index.ts";
-import { defineCommand } from "../../terminal/define-command.ts";
+import { defineCommand } from "../../terminal/index.ts";
 
 const suggest = defineCommand({
   command: "suggest <dir>",

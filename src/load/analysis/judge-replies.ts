@@ -1,7 +1,7 @@
 import { describeFacts } from "../../../reports/text/index.ts";
 import { wilson } from "../../core/index.ts";
 import { EMPTY_TEXT } from "../../dialects/index.ts";
-import { UNREAD } from "../../http/load-client/load-exchange.ts";
+import { UNREAD } from "../../http/load-client/index.ts";
 import { finding } from "../../judging/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
 import { ERROR_IN_STREAM } from "../send/outcome.ts";

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { nowUs, type PreparedRequest } from "../../http/load-client/load-exchange.ts";
-import { Sender } from "../../http/load-client/sender.ts";
+import { nowUs, type PreparedRequest, Sender } from "../../http/load-client/index.ts";
 import { Histogram, NO_QUANTILES } from "../../metrics/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { Tally } from "../measure/tally.ts";

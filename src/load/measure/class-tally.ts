@@ -1,5 +1,5 @@
 import type { Dialect } from "../../dialects/index.ts";
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Observation, Outcome } from "../../judging/index.ts";
 import {
   BlockCounts,

@@ -1,4 +1,4 @@
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Outcome } from "../../judging/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
 

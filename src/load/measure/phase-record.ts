@@ -1,5 +1,4 @@
-import type { EventScanner } from "../../http/load-client/body/event-scanner.ts";
-import type { PreparedRequest } from "../../http/load-client/load-exchange.ts";
+import type { EventScanner, PreparedRequest } from "../../http/load-client/index.ts";
 import { conclusionOf, finding } from "../../judging/index.ts";
 import type { Finding, JudgedPhase, LoadVerdict, UndecidedReason } from "../../record/index.ts";
 import type { RequestOutcome } from "../send/outcome.ts";

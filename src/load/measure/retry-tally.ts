@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "../../core/index.ts";
 import { classify } from "../../dialects/index.ts";
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import { shareOfTested } from "../../limits/index.ts";
 import { Histogram, type StoredHistogram } from "../../metrics/index.ts";
 import type { RetryAfterFigures } from "../../record/index.ts";

@@ -1,5 +1,5 @@
 import { type Dialect, endpointUrl, type HeaderList, header, type Mode } from "../../dialects/index.ts";
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import { decodeBody, type Exchange, type Redactor, redactExchange } from "../../http/recorder/index.ts";
 import type { RequestOutcome } from "../send/outcome.ts";
 

@@ -1,6 +1,6 @@
 import { wilson } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Observation, Outcome } from "../../judging/index.ts";
 import {
   CountBlocks,

@@ -1,6 +1,6 @@
 import { type Random, sleep } from "../../core/index.ts";
 import { classify, type Retry } from "../../dialects/index.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { Parallelism } from "./parallelism.ts";
 import { DEFAULT_RETRY, decideRetry, type RetryOptions } from "./retry-rules.ts";

@@ -1,6 +1,6 @@
 import { InternalError, seededRandom } from "../../core/index.ts";
 import { parseJson, readReply, readStream, type Turn } from "../../dialects/index.ts";
-import type { LoadExchange, PreparedRequest } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange, PreparedRequest } from "../../http/load-client/index.ts";
 import type { RequestOutcome } from "../send/outcome.ts";
 import { type MixOptions, modelFor, prepareRequest, textOf, type WireKey } from "../send/prepared-requests.ts";
 import { drawLength } from "../workload/lengths.ts";

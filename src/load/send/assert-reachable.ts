@@ -1,6 +1,6 @@
 import { unreachableError } from "../../core/index.ts";
 import { endpointUrl } from "../../dialects/index.ts";
-import { Sender } from "../../http/load-client/sender.ts";
+import { Sender } from "../../http/load-client/index.ts";
 import type { Target } from "../../target/index.ts";
 
 /**

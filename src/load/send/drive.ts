@@ -1,5 +1,5 @@
-import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-client/load-exchange.ts";
-import type { Sender } from "../../http/load-client/sender.ts";
+import type { Sender } from "../../http/load-client/index.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-client/index.ts";
 import type { Retrying, RetryTally } from "../measure/retry-tally.ts";
 import { Tally } from "../measure/tally.ts";
 import {

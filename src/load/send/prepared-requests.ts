@@ -1,6 +1,6 @@
 import { UsageError } from "../../core/index.ts";
 import { type Dialect, endpointUrl, requestBody, type Turn } from "../../dialects/index.ts";
-import type { PreparedRequest, TraceIds } from "../../http/load-client/load-exchange.ts";
+import type { PreparedRequest, TraceIds } from "../../http/load-client/index.ts";
 import type { Key, Target } from "../../target/index.ts";
 import { type DrawnRequest, drawRequest, type RequestSource } from "../schedule/draw-request.ts";
 import { BLOCK_TOKENS, promptOf, promptOfBytes } from "../workload/prompt-text.ts";

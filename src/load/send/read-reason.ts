@@ -1,7 +1,7 @@
 import { atPointer, excerptOf } from "../../core/index.ts";
 import { parseJson } from "../../dialects/index.ts";
-import { headPattern } from "../../http/load-client/head-fields.ts";
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
+import { headPattern } from "../../http/load-client/index.ts";
 import { denialWords, specReason, statusOfDenial } from "../../judging/index.ts";
 import { DENIALS, type Reason } from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";

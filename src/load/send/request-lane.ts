@@ -1,7 +1,6 @@
 import { availableParallelism, loadavg } from "node:os";
 import { endpointUrl } from "../../dialects/index.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
-import { Sender } from "../../http/load-client/sender.ts";
+import { nowUs, Sender } from "../../http/load-client/index.ts";
 import type { Target } from "../../target/index.ts";
 import { Tally } from "../measure/tally.ts";
 import type { Arrivals } from "../schedule/schedule.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Dialect } from "../../dialects/index.ts";
-import type { LoadExchange, TraceIds } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange, TraceIds } from "../../http/load-client/index.ts";
 import type { Outcome } from "../../judging/index.ts";
 import type { RequestOutcome } from "./outcome.ts";
 

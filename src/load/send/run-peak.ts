@@ -1,6 +1,5 @@
 import { UsageError } from "../../core/index.ts";
-import { CapturedPiece } from "../../http/load-client/body/captured-piece.ts";
-import { LoadExchange, nowUs } from "../../http/load-client/load-exchange.ts";
+import { CapturedPiece, LoadExchange, nowUs } from "../../http/load-client/index.ts";
 import type { ReceivedReply } from "../../judging/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";

@@ -1,5 +1,5 @@
 import type { Allowance, RequestBudget } from "../../budget/index.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase, JudgedRun, LoadInstance } from "../../record/index.ts";
 import { allKeys, type Key, type Target } from "../../target/index.ts";

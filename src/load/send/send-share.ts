@@ -1,8 +1,7 @@
 import type { Allowance } from "../../budget/index.ts";
 import { endpointUrl } from "../../dialects/index.ts";
-import type { InFlightGauge } from "../../http/load-client/in-flight-gauge.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
-import { Sender } from "../../http/load-client/sender.ts";
+import type { InFlightGauge } from "../../http/load-client/index.ts";
+import { nowUs, Sender } from "../../http/load-client/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { JudgedRun, LoadGenerator } from "../../record/index.ts";
 import { GeneratorHealth } from "../measure/generator-health.ts";

@@ -1,4 +1,4 @@
-import type { LoadExchange } from "../../http/load-client/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { LEFT } from "../../limits/index.ts";
 import type { RequestOutcome } from "../send/outcome.ts";

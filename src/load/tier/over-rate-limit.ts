@@ -1,4 +1,4 @@
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   fullestWindow,

@@ -1,5 +1,5 @@
 import { seededRandom } from "../../core/index.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,

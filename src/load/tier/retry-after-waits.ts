@@ -1,4 +1,4 @@
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, isRateDenial, type RetryAfterWait } from "../../limits/index.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { median, unreachableError } from "../../core/index.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../core/index.ts";
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../measure/generator-health.ts";
 import type { RunningPhase } from "../measure/progress.ts";

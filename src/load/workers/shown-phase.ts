@@ -1,4 +1,4 @@
-import { InFlightGauge } from "../../http/load-client/in-flight-gauge.ts";
+import { InFlightGauge } from "../../http/load-client/index.ts";
 import { DEFAULT_BOUNDS, type HealthBounds } from "../measure/generator-health.ts";
 import { OutcomeCounts } from "../measure/phase-record.ts";
 import type { RunningPhase } from "../measure/progress.ts";

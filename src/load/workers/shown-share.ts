@@ -1,4 +1,4 @@
-import { nowUs } from "../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { LoopDelay } from "../measure/loop-delay.ts";
 import { GrowthReader } from "../measure/tally-growth.ts";
 import type { Running } from "../send/send-share.ts";

@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { InFlightGauge } from "../../http/load-client/in-flight-gauge.ts";
+import { InFlightGauge } from "../../http/load-client/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import { type Running, sendShare } from "../send/send-share.ts";
 import { storeShare } from "../shards/stored-share.ts";

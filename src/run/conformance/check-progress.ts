@@ -4,7 +4,7 @@ import type { Redactor } from "../../http/recorder/index.ts";
 import { causesByDeviation } from "../../judging/index.ts";
 import { type CheckResult, FAILED, STATUSES } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { OnProgress, SuiteProgress } from "../control/run-control.ts";
+import type { OnProgress, SuiteProgress } from "../control/index.ts";
 
 export interface CheckProgressOptions {
   readonly instances: readonly Instance[];

@@ -23,25 +23,15 @@ import {
   type RunRecord,
   type Waiver,
 } from "../../record/index.ts";
-import type { Outcome } from "../control/outcome.ts";
-import { permitFor, permitLine } from "../control/permit.ts";
-import { sumOf } from "../control/plan.ts";
-import type { Interruption, RunControl } from "../control/run-control.ts";
-import { journalStart } from "../journal/journal-start.ts";
-import type { RunStart } from "../journal/record-head.ts";
-import { judgeByPolicy, type PolicyStep, readPolicy } from "../judge/policy-step.ts";
-import { lastFailed } from "../open/latest-run.ts";
-import { openFolder } from "../open/open-folder.ts";
-import { type OpenTarget, openTarget, type TargetOptions } from "../open/open-target.ts";
-import { type Advice, adviceLine } from "../preflight/advice.ts";
-import { dialectAdvice } from "../preflight/dialect-advice.ts";
-import { prepare } from "../preflight/preflight.ts";
-import { composeRecord } from "../record/compose-record.ts";
-import { keepRecord } from "../record/keep-record.ts";
-import { settle, unscoredRequirements } from "../record/settle-results.ts";
-import { evidenceOf } from "../record/write-reports.ts";
-import { dropUndeclaredSuites } from "../suites/drop-undeclared-suites.ts";
-import { checksWith, isQuick } from "../suites/own-suites.ts";
+import type { Interruption, Outcome, RunControl } from "../control/index.ts";
+import { permitFor, permitLine, sumOf } from "../control/index.ts";
+import type { RunStart } from "../journal/index.ts";
+import { journalStart } from "../journal/index.ts";
+import { judgeByPolicy, type PolicyStep, readPolicy } from "../judge/index.ts";
+import { lastFailed, type OpenTarget, openFolder, openTarget, type TargetOptions } from "../open/index.ts";
+import { type Advice, adviceLine, dialectAdvice, prepare } from "../preflight/index.ts";
+import { composeRecord, evidenceOf, keepRecord, settle, unscoredRequirements } from "../record/index.ts";
+import { checksWith, dropUndeclaredSuites, isQuick } from "../suites/index.ts";
 import { CheckProgress } from "./check-progress.ts";
 import { dryRun } from "./dry-run.ts";
 import { limitAdvice } from "./limit-advice.ts";

@@ -2,8 +2,8 @@ import { figures, terminalTable } from "../../../reports/index.ts";
 import type { Plan } from "../../checks/index.ts";
 import { EXIT, formatCount, formatNumber } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { Outcome } from "../control/outcome.ts";
-import { planText } from "../control/plan.ts";
+import type { Outcome } from "../control/index.ts";
+import { planText } from "../control/index.ts";
 import type { RunPlan } from "./plan-run.ts";
 
 /** What a run would send and how long it would take. Sends nothing. */

@@ -1,6 +1,6 @@
 import { type Response, undeclaredRpm } from "../../checks/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { Advice } from "../preflight/advice.ts";
+import type { Advice } from "../preflight/index.ts";
 
 /** Advice, given once, about a limit that slowed the run down and that the target file does not declare. */
 export function limitAdvice({ limits }: Pick<Target, "limits">, responses: readonly Response[]): Advice | undefined {

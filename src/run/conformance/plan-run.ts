@@ -1,8 +1,8 @@
 import { type Instance, type Plan, planOf, type RunKind } from "../../checks/index.ts";
 import type { Workload } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { SendingPlan } from "../control/plan.ts";
-import { checkPart, inTurn, sumOf } from "../control/plan.ts";
+import type { SendingPlan } from "../control/index.ts";
+import { checkPart, inTurn, sumOf } from "../control/index.ts";
 import { policyParts, policyWorkloads } from "./loads/policy-load.ts";
 import { planTiers, type TierPlan } from "./loads/run-tiers.ts";
 

@@ -1,6 +1,6 @@
 import { type ConcurrentLoad, freeze, type Instance, runChecks, type Traffic } from "../../checks/index.ts";
 import type { CheckResult, RunFolder } from "../../record/index.ts";
-import type { RunControl } from "../control/run-control.ts";
+import type { RunControl } from "../control/index.ts";
 import type { CheckProgress } from "./check-progress.ts";
 
 /** How long after a signal invariants are still judged, ms: record and reports have to be written, too. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
 import type { z } from "zod";
 import { describeContract, readingRules } from "../../checks/index.ts";
-import { NAME, VERSION } from "../../core/process/version.ts";
+import { NAME, VERSION } from "../../core/index.ts";
 import { RECORD_VERSION, type RunRecord, runRecordSchema } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { requirementSet } from "./version-document.ts";

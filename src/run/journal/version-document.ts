@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { NAME, VERSION } from "../../core/process/version.ts";
+import { NAME, VERSION } from "../../core/index.ts";
 import { RECORD_VERSION } from "../../record/index.ts";
 import { REQUIREMENT_SET, REQUIREMENTS } from "../../requirements/index.ts";
 

@@ -5,11 +5,9 @@ import { type Sample, SHARD_FILE } from "../../load/index.ts";
 import type { Policy } from "../../policy/index.ts";
 import { checksOfLoad, type JudgedLoad, type RunFolder, type RunRecord } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { Outcome } from "../control/outcome.ts";
-import type { Interruption } from "../control/run-control.ts";
-import { HLOG } from "../loads/run-loads.ts";
-import { composeRecord } from "../record/compose-record.ts";
-import { keepRecord } from "../record/keep-record.ts";
+import type { Interruption, Outcome } from "../control/index.ts";
+import { HLOG } from "../loads/index.ts";
+import { composeRecord, keepRecord } from "../record/index.ts";
 import { judgeLoad } from "./judge-load.ts";
 import { loadDocument } from "./load-document.ts";
 

@@ -5,7 +5,7 @@ import { groupBy } from "../../core/index.ts";
 import type { Exchange } from "../../http/recorder/index.ts";
 import { withThresholds } from "../../load/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../../record/index.ts";
-import type { Interruption } from "../control/run-control.ts";
+import type { Interruption } from "../control/index.ts";
 
 /** Invariants that count all the traffic of an account: samples would give counts that are too low. */
 const NEED_ALL: readonly string[] = ["limits.rate-far-below", "limits.rate-any-minute", "robustness.busy-streams"];

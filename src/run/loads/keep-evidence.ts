@@ -1,8 +1,7 @@
 import type { Redactor } from "../../http/recorder/index.ts";
-import type { LoadProgress, Sample, Workload } from "../../load/index.ts";
-import type { LoadsContext } from "../../load/send/loads-context.ts";
+import type { LoadProgress, LoadsContext, Sample, Workload } from "../../load/index.ts";
 import type { RunFolder } from "../../record/index.ts";
-import type { OnProgress } from "../control/run-control.ts";
+import type { OnProgress } from "../control/index.ts";
 
 export interface Evidence {
   readonly folder: RunFolder;

@@ -2,7 +2,7 @@ import { sleep } from "../../core/index.ts";
 import type { ClockOffset } from "../../engines/index.ts";
 import { type ShardHead, type Workload, workloadSha256 } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { RunControl } from "../control/run-control.ts";
+import type { RunControl } from "../control/index.ts";
 import { measureClock, wallMs } from "./measure-clock.ts";
 import type { ShardRequest } from "./shard-options.ts";
 

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
 import { mergeOutputs, type ProgressOfInstances, readOutput, runInstances } from "../../engines/index.ts";
+import type { LoadsContext } from "../../load/index.ts";
 import { circuitRule, costOf, endIfCrossed, guardOver, type RanLoad, type Workload } from "../../load/index.ts";
-import type { LoadsContext } from "../../load/send/loads-context.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { type K6Plan, KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 

@@ -1,3 +1,4 @@
+import type { LoadsContext } from "../../load/index.ts";
 import {
   accountOf,
   calibrate,
@@ -8,11 +9,10 @@ import {
   shareValidity,
   type Workload,
 } from "../../load/index.ts";
-import type { LoadsContext } from "../../load/send/loads-context.ts";
 import { histogramLog } from "../../metrics/index.ts";
 import type { JudgedLoad, LoadGenerator } from "../../record/index.ts";
 import { keysOf } from "../../target/index.ts";
-import { loadParts } from "../control/plan.ts";
+import { loadParts } from "../control/index.ts";
 
 /** Histogram log of a run, next to its record. */
 export const HLOG = "load.hlog";

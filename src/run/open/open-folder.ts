@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { RunFolder } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { Interruption } from "../control/run-control.ts";
+import type { Interruption } from "../control/index.ts";
 import { defaultFolder } from "./open-target.ts";
 
 /**

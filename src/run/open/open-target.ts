@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../../core/index.ts";
 import { hookProvisioner, loadTarget, type Provisioner, startEmbedded, type Target } from "../../target/index.ts";
-import type { OnProgress } from "../control/run-control.ts";
+import type { OnProgress } from "../control/index.ts";
 
 export interface TargetOptions {
   /** Path of a target file, or `embedded`; default `gauntlet.yaml` if it exists. */

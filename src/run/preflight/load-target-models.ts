@@ -2,7 +2,7 @@ import { Traffic } from "../../checks/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import { modelFor, type Workload } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
-import type { Permit } from "../control/permit.ts";
+import type { Permit } from "../control/index.ts";
 import { modelsToTry, requestModelList, unreachable } from "./preflight.ts";
 
 /**

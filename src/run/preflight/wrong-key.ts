@@ -1,7 +1,7 @@
 import { type Response, Traffic } from "../../checks/index.ts";
 import { ConfigError } from "../../core/index.ts";
 import type { Key, KeyName } from "../../target/index.ts";
-import type { Permit } from "../control/permit.ts";
+import type { Permit } from "../control/index.ts";
 import type { Advice } from "./advice.ts";
 import { describeResponse } from "./gateway-message.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "../../record/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";
-import { type RecordHead, recordHead, targetQualifiers } from "../journal/record-head.ts";
+import { type RecordHead, recordHead, targetQualifiers } from "../journal/index.ts";
 
 interface Facts {
   readonly command: string;

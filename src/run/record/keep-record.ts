@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEFAULT_FORMATS } from "../../../reports/index.ts";
 import { StorageError } from "../../core/index.ts";
 import type { RunFolder, RunRecord } from "../../record/index.ts";
-import type { Interruption } from "../control/run-control.ts";
+import type { Interruption } from "../control/index.ts";
 import { reportToCi } from "./report-to-ci.ts";
 import { openSource, writeReport } from "./write-reports.ts";
 

@@ -4,7 +4,7 @@ import pc from "picocolors";
 import { renderResultPage } from "../../../reports/index.ts";
 import { escapedJson, fileProblem, StorageError, UsageError } from "../../core/index.ts";
 import { writeAtomically } from "../../record/index.ts";
-import type { Colors, Outcome } from "../control/outcome.ts";
+import type { Colors, Outcome } from "../control/index.ts";
 import { resultOfExitCode } from "./verdict-text.ts";
 
 /** The outcome of a command without a record; its text names the report, if one was written. */

@@ -1,6 +1,6 @@
 import { describeExitCode, paintedHeadline } from "../../../reports/index.ts";
 import { EXIT } from "../../core/index.ts";
-import type { Colors } from "../control/outcome.ts";
+import type { Colors } from "../control/index.ts";
 
 interface Judged {
   readonly exitCode: number;

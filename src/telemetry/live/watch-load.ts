@@ -1,6 +1,6 @@
-import { VERSION } from "../../core/process/version.ts";
+import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
-import type { LoadsContext } from "../../load/send/loads-context.ts";
+import type { LoadsContext } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed } from "./live-feed.ts";

@@ -1,5 +1,4 @@
-import { UsageError } from "../../core/index.ts";
-import { keyByReference } from "../../core/process/key-by-reference.ts";
+import { keyByReference, UsageError } from "../../core/index.ts";
 import type { MetricsOptions } from "./metrics-watch.ts";
 import type { TargetWatch } from "./target-watch.ts";
 

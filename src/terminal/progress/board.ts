@@ -1,5 +1,5 @@
 import { formatNumber } from "../../core/index.ts";
-import type { ProgressEvent, Step, SuiteProgress } from "../../run/control/run-control.ts";
+import type { ProgressEvent, Step, SuiteProgress } from "../../run/control/index.ts";
 import { duration, fitLine } from "./fit.ts";
 
 type Of<K extends ProgressEvent["kind"]> = Extract<ProgressEvent, { readonly kind: K }>;

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../core/index.ts";
-import type { OnProgress, ProgressEvent } from "../../run/control/run-control.ts";
+import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
 
 type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 

@@ -1,4 +1,4 @@
-import type { OnProgress, ProgressEvent } from "../../run/control/run-control.ts";
+import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
 import { colorsFor } from "../colors.ts";
 import { Board } from "./board.ts";
 import { wrap } from "./fit.ts";

@@ -1,4 +1,4 @@
-import type { PreparedRequest } from "../../../http/load-client/load-exchange.ts";
+import type { PreparedRequest } from "../../../http/load-client/index.ts";
 import type { Decision, RateInference } from "../../../limits/index.ts";
 import {
   type ConcurrencyInference,

@@ -1,8 +1,7 @@
 import type { Share } from "../../../budget/index.ts";
 import { median, onAbort, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
-import { type LoadExchange, nowUs, type PreparedRequest } from "../../../http/load-client/load-exchange.ts";
-import { Sender } from "../../../http/load-client/sender.ts";
+import { type LoadExchange, nowUs, type PreparedRequest, Sender } from "../../../http/load-client/index.ts";
 import { type Decision, isUnnamedLimit, type RequestKind } from "../../../limits/index.ts";
 import { outcomeOf } from "../../send/outcome.ts";
 import { type ReadReason, reasonReader } from "../../send/read-reason.ts";

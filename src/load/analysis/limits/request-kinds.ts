@@ -1,5 +1,5 @@
 import { endpointUrl } from "../../../dialects/index.ts";
-import type { PreparedRequest } from "../../../http/load-client/load-exchange.ts";
+import type { PreparedRequest } from "../../../http/load-client/index.ts";
 import type { RequestKind } from "../../../limits/index.ts";
 import type { Key, Target } from "../../../target/index.ts";
 import { modelFor, prepareRequest } from "../../send/prepared-requests.ts";

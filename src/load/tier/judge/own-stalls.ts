@@ -1,5 +1,5 @@
 import { processorTimes } from "../../../core/index.ts";
-import { nowUs } from "../../../http/load-client/load-exchange.ts";
+import { nowUs } from "../../../http/load-client/index.ts";
 import type { Stretch } from "../../../limits/index.ts";
 
 /** Interval of the timer, ms; the delay from which it counts as late, ms; and the delay from which it counts as a stall, ms. */

@@ -4,8 +4,8 @@ import { InternalError, messageOf } from "../../../core/index.ts";
 import { calibrate, problemsOf } from "../../../load/index.ts";
 import type { JudgedLoad } from "../../../record/index.ts";
 import { keysOf, type Provisioner, type Target } from "../../../target/index.ts";
-import { sumOf } from "../../control/plan.ts";
-import { LOAD_DISCARDED } from "../../record/recover-load.ts";
+import { sumOf } from "../../control/index.ts";
+import { LOAD_DISCARDED } from "../../record/index.ts";
 import { runTiers, type TiersOptions } from "./run-tiers.ts";
 
 /** The options for measuring the tiers of a run. */

@@ -3,15 +3,12 @@ import type { Redactor } from "../../../http/recorder/index.ts";
 import { type Sample, servedWorkload, type Workload } from "../../../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../../../record/index.ts";
 import type { Target } from "../../../target/index.ts";
-import type { Permit } from "../../control/permit.ts";
-import type { PlanPart } from "../../control/plan.ts";
-import { loadParts, planText, sumOf } from "../../control/plan.ts";
-import type { RunControl } from "../../control/run-control.ts";
-import { judgeLoad } from "../../judge/judge-load.ts";
-import { keepEvidence } from "../../loads/keep-evidence.ts";
-import { HLOG, runLoads } from "../../loads/run-loads.ts";
-import { findWorkload } from "../../open/find-workload.ts";
-import { loadTargetOf } from "../../preflight/load-target-models.ts";
+import type { Permit, PlanPart, RunControl } from "../../control/index.ts";
+import { loadParts, planText, sumOf } from "../../control/index.ts";
+import { judgeLoad } from "../../judge/index.ts";
+import { HLOG, keepEvidence, runLoads } from "../../loads/index.ts";
+import { findWorkload } from "../../open/index.ts";
+import { loadTargetOf } from "../../preflight/index.ts";
 
 /**
  * The tiers and workloads that a policy requires, before anything is sent.

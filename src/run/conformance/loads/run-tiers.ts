@@ -1,19 +1,15 @@
 import { accountOfKey, readingRules } from "../../../checks/index.ts";
 import { ConfigError, sleep } from "../../../core/index.ts";
 import type { Redactor } from "../../../http/recorder/index.ts";
+import type { LoadsContext } from "../../../load/index.ts";
 import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../../../load/index.ts";
-import type { LoadsContext } from "../../../load/send/loads-context.ts";
 import type { JudgedLoad, RunFolder } from "../../../record/index.ts";
 import type { Target } from "../../../target/index.ts";
-import type { Permit } from "../../control/permit.ts";
-import { refusalOf } from "../../control/permit.ts";
-import type { PlanPart } from "../../control/plan.ts";
-import { loadParts, planText, sumOf } from "../../control/plan.ts";
-import type { RunControl } from "../../control/run-control.ts";
-import { judgeLoad } from "../../judge/judge-load.ts";
-import { keepEvidence } from "../../loads/keep-evidence.ts";
-import { HLOG, runLoads } from "../../loads/run-loads.ts";
-import { findWorkload } from "../../open/find-workload.ts";
+import type { Permit, PlanPart, RunControl } from "../../control/index.ts";
+import { loadParts, planText, refusalOf, sumOf } from "../../control/index.ts";
+import { judgeLoad } from "../../judge/index.ts";
+import { HLOG, keepEvidence, runLoads } from "../../loads/index.ts";
+import { findWorkload } from "../../open/index.ts";
 
 /** The tier load of a run, as known before the first request. */
 export interface TierPlan {
