@@ -7,7 +7,7 @@ export { type HeldGauge, judgeGauge, judgeLeaks } from "./analysis/judge-leaks.t
 export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
 export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./analysis/thresholds.ts";
-export { type Calibration, calibrate, problemsOf } from "./calibration/calibrate.ts";
+export { calibrate, problemsOf } from "./calibration/calibrate.ts";
 export { judgeExternal } from "./external/judge-external.ts";
 export type { LoadPlan } from "./external/phase-plan.ts";
 export { planTier } from "./external/plan-tier.ts";

@@ -11,7 +11,7 @@ export const explainCommand = defineCommand({
   builder: (yargs) =>
     yargs.positional("id", { type: "string", demandOption: true, describe: "check or requirement" }).options({ suite }),
   run: async (argv) => {
-    const { explain } = await import("../checks/run.ts");
+    const { explain } = await import("./run.ts");
     const text = await explain(argv.id, argv.suite);
     return { exitCode: EXIT.pass, text: () => text };
   },

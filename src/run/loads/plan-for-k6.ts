@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InternalError } from "../../core/index.ts";
 import { endpointUrl } from "../../dialects/index.ts";
@@ -46,12 +46,10 @@ export function planForK6(workload: Workload, target: Target, thorough: boolean,
   return { plan, file, limits: account?.limits ?? null, keys };
 }
 
-/** Folder of the scripts; it is at a different depth relative to the source than to the build. */
+/** Folder of the scripts; it is at the same depth relative to the source and to the build. */
 export function scriptFolder(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const found = [join(here, "../../../suites/k6"), join(here, "../../../../suites/k6")].find((folder) =>
-    existsSync(join(folder, "gauntlet.ts")),
-  );
-  if (found === undefined) throw new InternalError("the scripts for k6 are missing from this installation");
-  return found;
+  const folder = fileURLToPath(new URL("../../../suites/k6", import.meta.url));
+  if (!existsSync(join(folder, "gauntlet.ts")))
+    throw new InternalError("the scripts for k6 are missing from this installation");
+  return folder;
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { didYouMean, UsageError } from "../../core/index.ts";
 import { loadWorkload, type Workload } from "../../load/index.ts";
@@ -19,10 +18,8 @@ export function findWorkload(name: string): Workload {
   return loadWorkload(shipped ?? name);
 }
 
-/** The folder of shipped workloads is at a different depth relative to the source than to the build. */
+/** The folder of shipped workloads is at the same depth relative to the source and to the build. */
 function shippedWorkload(name: string): string | undefined {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return [join(here, "../../../suites/throughput"), join(here, "../../../suites/throughput")]
-    .map((folder) => join(folder, `${name}.yaml`))
-    .find((path) => existsSync(path));
+  const path = fileURLToPath(new URL(`../../../suites/throughput/${name}.yaml`, import.meta.url));
+  return existsSync(path) ? path : undefined;
 }
