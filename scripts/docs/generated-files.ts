@@ -35,7 +35,7 @@ export function generatedFiles(): GeneratedFile[] {
     schemaFile("waivers", waiversJsonSchema()),
     schemaFile("policy", policyJsonSchema()),
     schemaFile("upstream", scenarioJsonSchema()),
-    { path: "scripts/generated/biome.modules.json", text: json(lintRules()) },
+    { path: "scripts/generated/biome.modules.json", text: lintRules() },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${basename(name)}`, text: copyForK6(name) })),
     withParts("docs/internal/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
