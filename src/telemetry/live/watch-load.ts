@@ -6,7 +6,6 @@ import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
 import type { OtlpExporter } from "./otlp-exporter.ts";
-import { PAGE } from "./page.ts";
 import type { WatchOptions } from "./watch-options.ts";
 
 export interface Watched {
@@ -49,7 +48,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
       const server = await startLocalServer({
         port: options.livePort ?? 0,
         option: "--live-port",
-        routes: pageRoutes(events),
+        routes: await pageRoutes(events),
       });
       servers.push(server);
       onNotice(`live: ${server.origin}/`);
@@ -80,7 +79,9 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
   };
 }
 
-function pageRoutes(events: EventStream): ReadonlyMap<string, Route> {
+/** The page is loaded only for runs that show it: only the bundle contains its script. */
+async function pageRoutes(events: EventStream): Promise<ReadonlyMap<string, Route>> {
+  const { PAGE } = await import("./page.ts");
   const files = [...PAGE].map(([path, { type, text }]): [string, Route] => [
     path,
     (_request, response) => {
