@@ -47,7 +47,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "dialects",
       "http/recorder",
       "judging",
-      "limits",
       "record",
       "reports/text",
       "requirements",
@@ -78,11 +77,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   engines: {
     holds: "adapters to k6 and autocannon",
-    imports: ["core", "dialects", "judging", "metrics", "record", "target"],
+    imports: ["core", "judging", "metrics", "record", "target"],
   },
   compare: {
     holds: "two builds to a judgement: paired statistics, drift",
-    imports: ["core", "metrics", "record", "reports/text"],
+    imports: ["core", "record", "reports/text"],
   },
   overhead: {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
@@ -95,7 +94,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
-    imports: ["core", "dialects", "judging", "record", "reference-gateway", "reports/text", "requirements"],
+    imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
   },
   "telemetry/live": {
     holds: "the live page, OTLP and Prometheus: a load while it runs",
@@ -103,7 +102,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   "telemetry/watch": {
     holds: "the target's processes and metrics during a load",
-    imports: ["core", "http/recorder", "load", "record", "target"],
+    imports: ["core", "http/recorder", "load", "record"],
   },
   "run/control": {
     holds: "the permit, with authorization, plan and budget; interruption, progress events, outcome",
@@ -251,7 +250,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
 export const FOLDERS_NEXT_TO_SRC: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
-    imports: ["checks", "core", "dialects", "judging", "limits", "record", "requirements", "target"],
+    imports: ["checks", "core", "dialects", "judging", "limits", "requirements", "target"],
   },
   reports: {
     holds: "HTML, JUnit, SARIF, terminal and others",
@@ -260,7 +259,7 @@ export const FOLDERS_NEXT_TO_SRC: Readonly<Record<string, Module>> = {
   },
   "reports/text": {
     holds: "every sentence about a finding, a reason, a cause or a verdict; judges write them into the record",
-    imports: ["core", "record", "requirements"],
+    imports: ["core", "record"],
   },
 };
 
